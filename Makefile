@@ -1,0 +1,68 @@
+# Each target sets up what it needs in .venv and says what it does.
+VENV   := .venv
+PY     := $(VENV)/bin/python
+# The first of these that starts and is 3.11 or newer; `make PYTHON=... run` chooses another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# One thread for each process in tests: two test processes beside each other would crawl otherwise.
+TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+
+.PHONY: help run test lint bench example models format clean
+
+help:
+	@echo "make run     install and open the app in the browser"
+	@echo "make test    install and run every test, the browser's too"
+	@echo "make lint    ruff and the type checker"
+	@echo "make bench   speed against transformers' generate (about 10 minutes)"
+	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
+
+$(VENV)/.app: requirements.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and none was found: install it, or name it with make PYTHON=/path/to/python3"; exit 1; }
+	@test -x $(PY) || { echo "Making a virtual environment in $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing what the app needs (a few minutes the first time)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
+	@echo "Installing what the tests need"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+run: $(VENV)/.app
+	@echo "Starting Decoding Explorer; stop it with Ctrl+C"
+	@$(PY) -m streamlit run app.py $(ARGS)
+
+test: $(VENV)/.dev
+	@$(PY) -m tests.browser.find_browser
+	@echo "Running the tests"
+	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
+
+lint: $(VENV)/.dev
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+bench: $(VENV)/.dev
+	@$(PY) -m benchmarks $(ARGS)
+
+# What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search.
+example: $(VENV)/.app
+	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
+		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
+	@$(PY) -m core.traces.lab assets/traces/decode.json assets/traces/lab.json
+	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method beam \
+		--num-beams 5 --num-return-sequences 3 --max-new-tokens 20 --stop . --json assets/traces/beam.json
+
+# QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.
+TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))
+models: $(VENV)/.app
+	@$(PY) -m training.train --role target $(TRAINING) $(ARGS)
+	@$(PY) -m training.train --role draft $(TRAINING) $(ARGS)
+	@$(PY) -m training.evaluate $(TRAINING)
+
+format: $(VENV)/.dev
+	@$(VENV)/bin/ruff check --fix-only .
+	@$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,79 @@
+"""The face that everything builds on; names are resolved at first use, so that reading a stored
+trace loads neither torch nor transformers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.decoding.beam_replay import Reranking as Reranking
+    from core.decoding.beam_replay import follow as follow
+    from core.decoding.beam_replay import guess_parents as guess_parents
+    from core.decoding.beam_replay import lineage as lineage
+    from core.decoding.beam_replay import rerank as rerank
+    from core.decoding.checks import check as check
+    from core.decoding.configs import BeamSearch as BeamSearch
+    from core.decoding.configs import Greedy as Greedy
+    from core.decoding.configs import Sampling as Sampling
+    from core.decoding.configs import Shaping as Shaping
+    from core.decoding.errors import ConfigError as ConfigError
+    from core.decoding.errors import DecodingError as DecodingError
+    from core.decoding.errors import ModelError as ModelError
+    from core.decoding.errors import PromptError as PromptError
+    from core.decoding.errors import TraceError as TraceError
+    from core.decoding.run import collect as collect
+    from core.decoding.run import decode as decode
+    from core.decoding.types import BeamCandidate as BeamCandidate
+    from core.decoding.types import BeamStep as BeamStep
+    from core.decoding.types import Candidate as Candidate
+    from core.decoding.types import Check as Check
+    from core.decoding.types import Draw as Draw
+    from core.decoding.types import Hypothesis as Hypothesis
+    from core.decoding.types import PromptStep as PromptStep
+    from core.decoding.types import Stage as Stage
+    from core.decoding.types import TokenStep as TokenStep
+    from core.decoding.types import Trace as Trace
+    from core.models.registry import load_model as load_model
+    from core.traces.file import read_trace as read_trace
+
+_HOMES = {
+    "core.decoding.beam_replay": ("Reranking", "follow", "guess_parents", "lineage", "rerank"),
+    "core.decoding.checks": ("check",),
+    "core.decoding.configs": ("BeamSearch", "Greedy", "Sampling", "Shaping"),
+    "core.decoding.errors": (
+        "ConfigError",
+        "DecodingError",
+        "ModelError",
+        "PromptError",
+        "TraceError",
+    ),
+    "core.decoding.run": ("collect", "decode"),
+    "core.decoding.types": (
+        "BeamCandidate",
+        "BeamStep",
+        "Candidate",
+        "Check",
+        "Draw",
+        "Hypothesis",
+        "PromptStep",
+        "Stage",
+        "TokenStep",
+        "Trace",
+    ),
+    "core.models.registry": ("load_model",),
+    "core.traces.file": ("read_trace",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'core' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

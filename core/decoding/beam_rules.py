@@ -1,0 +1,86 @@
+"""Beam search's book of finished hypotheses and its stopping rule; no torch.
+
+The rules and their float32 arithmetic are those of transformers 5.23 (`_update_finished_beams`,
+`_check_early_stop_heuristic`), so that a search and its replay from a trace decide alike.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+EarlyStopping: TypeAlias = bool | Literal["never"]
+Rule: TypeAlias = Literal["enough", "no_better", "no_row"]
+Item = TypeVar("Item")
+
+# The score that transformers gives to places without a hypothesis and to rows that are no longer
+# alive; whatever lies near it is no hypothesis.
+NOTHING = -1e9
+
+
+def float32(value: float) -> float:
+    """The nearest float32."""
+    try:
+        rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return NOTHING if value < 0 else -NOTHING
+    return rounded
+
+
+def score_of(sum_logprob: float, length: int, length_penalty: float) -> float:
+    """`sum_logprob / length ** length_penalty` in float32 (Wu et al. 2016 in transformers' form).
+
+    Args:
+        length: generated tokens, the ending one included.
+    """
+    return float32(float32(sum_logprob) / float32(length**length_penalty))
+
+
+class Ended(NamedTuple, Generic[Item]):
+    """A finished path in the book, with whatever the caller needs to find it again."""
+
+    score: float
+    item: Item
+
+
+class Book(Generic[Item]):
+    """The best `size` finished hypotheses of one group, and whether its search should go on.
+
+    Args:
+        size: beams of the group.
+        limit: the most tokens that a hypothesis may have; `early_stopping="never"` looks so far.
+    """
+
+    def __init__(
+        self, size: int, length_penalty: float, early_stopping: EarlyStopping, limit: int
+    ) -> None:
+        self._size = size
+        self._length_penalty = length_penalty
+        self._early_stopping = early_stopping
+        self._limit = limit
+        self.entries: list[Ended[Item]] = []
+
+    def add(self, finished: Sequence[tuple[float, Item]], length: int) -> None:
+        """Enter this step's finished paths `(sum_logprob, item)`; the worst ones fall out."""
+        scored = [(score_of(total, length, self._length_penalty), item) for total, item in finished]
+        entries = [*self.entries, *(Ended(*pair) for pair in scored if pair[0] > NOTHING)]
+        # A stable sort: of equal scores the older one stays.
+        self.entries = sorted(entries, key=lambda entry: -entry.score)[: self._size]
+
+    def rule_that_ends(self, best_running: float | None, length: int) -> Rule | None:
+        """What ends the search after a step whose paths are `length` long; None if it goes on.
+
+        Args:
+            best_running: the highest `cum_logprob` in the next beam, None where no row is left.
+        """
+        if best_running is None:
+            return "no_row"
+        full = len(self.entries) == self._size
+        if full and self._early_stopping is True:
+            return "enough"
+        ahead = self._early_stopping == "never" and self._length_penalty > 0
+        reach = self._limit if ahead else length
+        best_possible = score_of(best_running, reach, self._length_penalty)
+        worst = self.entries[-1].score if full else NOTHING
+        return None if best_possible > worst else "no_better"

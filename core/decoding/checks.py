@@ -1,0 +1,38 @@
+"""The proof of a trace: against itself, and where the model is at hand, against the model.
+
+A check reports the worst deviation that it measured and the bound that it was held to. None raises,
+whatever a trace from a stranger says.
+"""
+
+from __future__ import annotations
+
+from core.decoding.beam_checks import BEAM_SELF_CHECKS, whole_beams
+from core.decoding.beam_model_checks import beam_model_checks
+from core.decoding.configs import BeamSearch
+from core.decoding.model_checks import model_checks
+from core.decoding.protocol import LanguageModel
+from core.decoding.self_checks import SELF_CHECKS, prompt_reading, whole
+from core.decoding.types import Check, Trace
+
+
+def check(trace: Trace, model: LanguageModel | None = None) -> list[Check]:
+    """Named checks of a trace; with the model, also an independent rescoring and a reference run.
+
+    Args:
+        model: the one that made the trace.
+    """
+    if isinstance(trace.config, BeamSearch):
+        return _check_beams(trace, model)
+    first = whole(trace)
+    if not first.passed:
+        return [first]
+    checks = [first, *(run(trace) for run in SELF_CHECKS)]
+    return checks if model is None else checks + model_checks(trace, model)
+
+
+def _check_beams(trace: Trace, model: LanguageModel | None) -> list[Check]:
+    first = whole_beams(trace)
+    if not first.passed:
+        return [first]
+    checks = [first, *(run(trace) for run in (*BEAM_SELF_CHECKS, prompt_reading))]
+    return checks if model is None else checks + beam_model_checks(trace, model)

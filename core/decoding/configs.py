@@ -1,0 +1,312 @@
+"""One small frozen dataclass for each decoding method; field names follow GenerationConfig."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from core.decoding.errors import ConfigError
+
+DrawMethod: TypeAlias = Literal["inverse_cdf", "gumbel", "multinomial"]
+DRAW_METHODS: tuple[DrawMethod, ...] = ("inverse_cdf", "gumbel", "multinomial")
+
+MAX_NEW_TOKENS = 100_000
+MAX_CANDIDATES = 200
+MAX_SEED = 2**63 - 1
+MIN_TEMPERATURE = 0.001
+MAX_TEMPERATURE = 100.0
+MAX_BEAMS = 64
+MAX_STOP_STRINGS = 64
+MAX_STOP_LENGTH = 1_000
+# Beyond it a length to this power leaves float32.
+MAX_LENGTH_PENALTY = 5.0
+
+_SHOWN = 60
+
+
+def brief(value: object) -> str:
+    """A value as an error message shows it: at most about 60 characters, whatever it is."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
+    if isinstance(value, int) and value.bit_length() > 3 * _SHOWN:
+        return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
+    if value is None or isinstance(value, int | float):
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
+
+
+def _require_number(owner: str, name: str, value: object, low: float, high: float) -> None:
+    # Only NaN differs from itself; infinities lie outside every interval.
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ConfigError(f"{owner}.{name} must be a finite number, got {brief(value)}.")
+    if not low <= value <= high:
+        raise ConfigError(f"{owner}.{name} must lie in [{low:g}, {high:g}], got {brief(value)}.")
+
+
+def _require_whole(owner: str, name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{owner}.{name} must be a whole number, got {brief(value)}.")
+    if not low <= value <= high:
+        raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
+
+
+def _require_temperature(value: float) -> None:
+    # Logits divided by less would leave float32.
+    _require_number("Shaping", "temperature", value, 0.0, MAX_TEMPERATURE)
+    if 0 < value < MIN_TEMPERATURE:
+        raise ConfigError(
+            f"Shaping.temperature must lie in [{MIN_TEMPERATURE:g}, {MAX_TEMPERATURE:g}] or be 0 "
+            f"(greedy), got {brief(value)}."
+        )
+
+
+def _required_stop_strings(owner: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(
+            f"{owner}.stop_strings must be a list or tuple of strings, got {brief(value)}."
+        )
+    if len(value) > MAX_STOP_STRINGS:
+        raise ConfigError(
+            f"{owner}.stop_strings must hold at most {MAX_STOP_STRINGS} strings, got {len(value)}."
+        )
+    for text in value:
+        if not isinstance(text, str) or not text:
+            raise ConfigError(
+                f"{owner}.stop_strings must hold non-empty strings only, got {brief(text)}."
+            )
+        if len(text) > MAX_STOP_LENGTH:
+            raise ConfigError(
+                f"{owner}.stop_strings must hold strings of at most {MAX_STOP_LENGTH:,} "
+                f"characters, got one of {len(text):,}."
+            )
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise ConfigError(
+                f"{owner}.stop_strings must hold text that UTF-8 can write, got {brief(text)}."
+            )
+    return tuple(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """From logits to the distribution drawn from; the defaults change nothing.
+
+    The acts run in transformers' order: repetition_penalty, no_repeat_ngram_size,
+    min_new_tokens (a field of the method's config), temperature, top_k, top_p, min_p,
+    typical_p, epsilon_cutoff, eta_cutoff. `temperature=0` means greedy, else it is 0.001 or more.
+    Unlike `generate`, an unset `top_k` filters nothing (transformers' implicit default is 50).
+
+    Raises:
+        ConfigError: a value outside its interval.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    typical_p: float = 1.0
+    epsilon_cutoff: float = 0.0
+    eta_cutoff: float = 0.0
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+
+    def __post_init__(self) -> None:
+        _require_temperature(self.temperature)
+        _require_whole("Shaping", "top_k", self.top_k, 0, 10_000_000)
+        _require_number("Shaping", "top_p", self.top_p, 0.0, 1.0)
+        _require_number("Shaping", "min_p", self.min_p, 0.0, 1.0)
+        _require_number("Shaping", "typical_p", self.typical_p, 0.0, 1.0)
+        if self.typical_p == 0:
+            raise ConfigError("Shaping.typical_p must lie in (0, 1], got 0.")
+        for name in ("epsilon_cutoff", "eta_cutoff"):
+            value = getattr(self, name)
+            _require_number("Shaping", name, value, 0.0, 1.0)
+            if value == 1:
+                raise ConfigError(f"Shaping.{name} must lie in [0, 1), got {brief(value)}.")
+        _require_number("Shaping", "repetition_penalty", self.repetition_penalty, 0.01, 100.0)
+        _require_whole("Shaping", "no_repeat_ngram_size", self.no_repeat_ngram_size, 0, 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodConfig:
+    """What every method shares.
+
+    Args:
+        max_new_tokens: the bound on the loop, in tokens.
+        min_new_tokens: end-of-sequence tokens are held back until so many tokens are out.
+        stop_strings: the run ends with the token that completes one of them in the new text.
+        shaping: penalties act in every method, temperature and filters where something is drawn.
+        top_candidates: how many candidates a step keeps (the chosen token is always kept too).
+        use_cache: False runs the whole sequence through the model at every step.
+    """
+
+    method: ClassVar[str] = ""
+
+    max_new_tokens: int = 40
+    min_new_tokens: int = 0
+    stop_strings: tuple[str, ...] = ()
+    shaping: Shaping = field(default_factory=Shaping)
+    top_candidates: int = 20
+    use_cache: bool = True
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        _require_whole(owner, "max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
+        _require_whole(owner, "min_new_tokens", self.min_new_tokens, 0, self.max_new_tokens)
+        _require_whole(owner, "top_candidates", self.top_candidates, 1, MAX_CANDIDATES)
+        stop_strings = _required_stop_strings(owner, self.stop_strings)
+        object.__setattr__(self, "stop_strings", stop_strings)
+        if not isinstance(self.shaping, Shaping):
+            raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
+        if not isinstance(self.use_cache, bool):
+            raise ConfigError(
+                f"{owner}.use_cache must be True or False, got {brief(self.use_cache)}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Greedy(MethodConfig):
+    """The most probable token at every step; temperature and filters don't act, penalties do."""
+
+    method: ClassVar[str] = "greedy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling(MethodConfig):
+    """A token drawn from the shaped distribution at every step.
+
+    Args:
+        seed: of the run's own generator; the same seed gives the same run.
+        draw: `inverse_cdf` records the uniform number, `gumbel` adds noise to the
+            log-probabilities, `multinomial` uses torch's generator exactly as transformers does.
+    """
+
+    method: ClassVar[str] = "sampling"
+
+    seed: int = 0
+    draw: DrawMethod = "inverse_cdf"
+
+    def __post_init__(self) -> None:
+        # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
+        MethodConfig.__post_init__(self)
+        _require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
+        if self.draw not in DRAW_METHODS:
+            allowed = ", ".join(DRAW_METHODS)
+            raise ConfigError(f"Sampling.draw must be one of {allowed}, got {brief(self.draw)}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeamSearch(MethodConfig):
+    """The `num_beams` best paths at once, as transformers searches; candidates K a step are
+    max(2, 1 + end-of-sequence tokens) * num_beams, whatever `top_candidates` says.
+
+    Args:
+        num_beams: rows of the beam; 1 is greedy decoding that may look past an early end.
+        length_penalty: a hypothesis' score is its summed log-probability over its length to this
+            power: above 0 favours long ones, below 0 short ones.
+        early_stopping: True ends with num_beams hypotheses; False once the best row, at its present
+            length, can't beat the worst of them; "never" asks that at the longest length possible.
+        num_return_sequences: how many of the best hypotheses are asked for.
+        do_sample: draw the K candidates instead of taking the best ("beam sample"); temperature and
+            filters act then. Temperature 0 switches it off.
+        num_beam_groups: diverse beam search (Vijayakumar et al. 2016): so many groups of
+            num_beams / num_beam_groups rows, each searched for itself.
+        diversity_penalty: what a token's log-probability loses in a group for each path of an
+            earlier group that has just taken it (Hamming diversity; the end never costs).
+        seed: of the draws.
+    """
+
+    method: ClassVar[str] = "beam"
+
+    num_beams: int = 4
+    length_penalty: float = 1.0
+    early_stopping: bool | Literal["never"] = False
+    num_return_sequences: int = 1
+    do_sample: bool = False
+    num_beam_groups: int = 1
+    diversity_penalty: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner, most = "BeamSearch", MAX_LENGTH_PENALTY
+        _require_whole(owner, "num_beams", self.num_beams, 1, MAX_BEAMS)
+        _require_number(owner, "length_penalty", self.length_penalty, -most, most)
+        _require_whole(owner, "num_return_sequences", self.num_return_sequences, 1, self.num_beams)
+        _require_whole(owner, "num_beam_groups", self.num_beam_groups, 1, self.num_beams)
+        _require_number(owner, "diversity_penalty", self.diversity_penalty, 0.0, 100.0)
+        _require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        stopping = self.early_stopping
+        if not isinstance(stopping, bool) and stopping != "never":
+            raise ConfigError(
+                f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
+            )
+        if not isinstance(self.do_sample, bool):
+            raise ConfigError(
+                f"BeamSearch.do_sample must be True or False, got {brief(self.do_sample)}."
+            )
+        self._require_groups_that_work()
+
+    def _require_groups_that_work(self) -> None:
+        beams, groups = self.num_beams, self.num_beam_groups
+        if beams % groups:
+            raise ConfigError(
+                f"BeamSearch.num_beam_groups must divide num_beams ({beams}), got {groups}."
+            )
+        if groups > 1 and self.do_sample:
+            raise ConfigError(
+                "BeamSearch.do_sample and num_beam_groups exclude each other: diverse beam search "
+                "takes the best candidates; switch one of them off."
+            )
+        if groups == 1 and self.diversity_penalty:
+            raise ConfigError(
+                "BeamSearch.diversity_penalty acts between groups; set num_beam_groups to 2 or "
+                f"more, or the penalty to 0, got {brief(self.diversity_penalty)}."
+            )
+
+    @property
+    def draws(self) -> bool:
+        """Whether candidates are drawn."""
+        return self.do_sample and self.shaping.temperature > 0
+
+
+METHODS: dict[str, type[MethodConfig]] = {
+    config.method: config for config in (Greedy, Sampling, BeamSearch)
+}
+
+
+def config_to_dict(config: MethodConfig) -> dict[str, Any]:
+    """A plain dict with the method's name, ready for JSON."""
+    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    shaping = {name: getattr(config.shaping, name) for name in Shaping.__dataclass_fields__}
+    stop_strings = list(config.stop_strings)
+    return {"method": config.method, **fields, "shaping": shaping, "stop_strings": stop_strings}
+
+
+def config_from_dict(data: dict[str, Any]) -> MethodConfig:
+    """The inverse of `config_to_dict`.
+
+    Raises:
+        ConfigError: an unknown method or field, or a value outside its interval.
+    """
+    values = _settings_of("The config", data)
+    method = values.pop("method", None)
+    if not isinstance(method, str) or method not in METHODS:
+        raise ConfigError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")
+    kind = METHODS[method]
+    shaping = _settings_of(f"{kind.__name__}.shaping", values.pop("shaping", {}))
+    _require_known(kind, values)
+    _require_known(Shaping, shaping)
+    return kind(shaping=Shaping(**shaping), **values)
+
+
+def _settings_of(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name} must be an object with settings by name, got {brief(value)}.")
+    return dict(value)
+
+
+def _require_known(kind: type[MethodConfig | Shaping], values: dict[str, Any]) -> None:
+    unknown = next((name for name in values if name not in kind.__dataclass_fields__), None)
+    if unknown is not None:
+        raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}.")

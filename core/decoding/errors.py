@@ -1,0 +1,26 @@
+"""The exception tree: every error that the project raises on purpose is a `DecodingError`.
+
+Each message is one sentence: what was wrong, what was given, what to do.
+"""
+
+from __future__ import annotations
+
+
+class DecodingError(Exception):
+    """Base of every error raised on purpose; its text can be shown to a user as it is."""
+
+
+class ConfigError(DecodingError, ValueError):
+    """A setting lies outside its allowed interval."""
+
+
+class PromptError(DecodingError, ValueError):
+    """The prompt is empty, holds unknown token ids, or does not fit into the context window."""
+
+
+class ModelError(DecodingError):
+    """A model can't be found, loaded or used for decoding."""
+
+
+class TraceError(DecodingError, ValueError):
+    """A trace file can't be read."""

@@ -1,0 +1,203 @@
+"""The sampling lab's measurements on one step's stored logits; nothing here runs the model.
+
+Every function takes the order of the acts as an argument (`orders`); runs know only transformers'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.configs import Sampling, Shaping
+from core.decoding.draws import Pick, dice_at, draw
+from core.decoding.lab_types import Crossing, LabStep
+from core.decoding.orders import TRANSFORMERS, Order
+from core.decoding.protocol import LanguageModel
+from core.decoding.recording import rank_of, read_step
+from core.decoding.shaping import (
+    Distribution,
+    only,
+    penalties,
+    raw_distribution,
+    shape,
+    warpers,
+)
+from core.decoding.text import join_text
+from core.decoding.types import Candidate, Draw, Stage, StepSeconds, Timings, TokenStep, Trace
+
+
+class Scene(NamedTuple):
+    """A step that the knobs act on.
+
+    Args:
+        logits: `[vocab]`, the model's own.
+        previous_ids: prompt and generated tokens before the step.
+    """
+
+    model: LanguageModel
+    logits: Tensor
+    previous_ids: tuple[int, ...]
+
+
+def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
+    """The step after some tokens, from one forward over them.
+
+    Raises:
+        PromptError: no token, an unknown one, or too many.
+    """
+    logits = model.start(previous_ids).logits[0]
+    return Scene(model, logits, tuple(previous_ids))
+
+
+def distributions(
+    scene: Scene, shaping: Shaping, order: Order = TRANSFORMERS
+) -> list[Distribution]:
+    """Every distribution from `raw` to what is drawn from, in the order's sequence.
+
+    At temperature 0 the filters don't act: the last stage is `argmax`. Acts that the order's
+    library doesn't have are left out.
+
+    Raises:
+        DecodingError: the logits are no distribution.
+    """
+    return shaped(raw_distribution(scene.logits), scene.previous_ids, shaping, order)
+
+
+def shaped(
+    raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
+) -> list[Distribution]:
+    """As `distributions`, from a raw distribution that is there already."""
+    acts: dict[str, Callable[[Tensor], Tensor]] = dict(penalties(shaping, previous_ids, []))
+    if shaping.temperature == 0:
+        stages = shape(raw, list(acts.items()))
+        return [*stages, only(stages[-1], int(torch.argmax(stages[-1].logits)))]
+    acts |= dict(warpers(shaping))
+    return shape(raw, [(name, acts[name]) for name in order.acts if name in acts])
+
+
+def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
+    """The dice of throw `number`: those that step `number` of a run with this seed throws."""
+    return dice_at(config.draw, config.seed, number, scene.model.vocab_size)
+
+
+def pick_token(
+    scene: Scene, config: Sampling, order: Order, number: int
+) -> tuple[list[Distribution], Pick]:
+    """All stages, and what the dice of throw `number` pick from the last one."""
+    stages = distributions(scene, config.shaping, order)
+    return stages, draw(stages[-1], config.draw, dice_of(scene, config, number))
+
+
+def lab_step(
+    scene: Scene, config: Sampling, order: Order = TRANSFORMERS, number: int = 0, text: str = ""
+) -> LabStep:
+    """The step under `config`, with the dice of throw `number`.
+
+    Args:
+        text: what was written by hand as the prompt, for the trace.
+
+    Raises:
+        DecodingError: the logits are no distribution.
+    """
+    model = scene.model
+    stages, pick = pick_token(scene, config, order, number)
+    reading = read_step(model, stages, pick, config.top_candidates)
+    raw_pick = draw(stages[0], config.draw, dice_of(scene, config, number))
+    greedy = config.shaping.temperature == 0
+    step = TokenStep(
+        index=0,
+        token_id=pick.token_id,
+        candidates=reading.candidates,
+        entropy=reading.entropy,
+        tail_mass=reading.tail_mass,
+        surprisal=reading.surprisal,
+        origin="argmax" if greedy else "sampled",
+        phase="answer",
+        draw=Draw("argmax" if greedy else config.draw, *_numbers(pick, reading.scores, greedy)),
+        stages=reading.stages,
+        text=model.token_bytes(pick.token_id).decode("utf-8", "replace"),
+        seconds=StepSeconds(0.0, 0.0, 0.0),
+        finish_reason=None,
+    )
+    return LabStep(
+        trace=_one_step_trace(scene, config, step, text),
+        text_before=join_text(model, scene.previous_ids),
+        order=order,
+        throw=number,
+        raw_pick=candidate_of(scene, stages, raw_pick.token_id),
+        crossing=_crossing(scene, stages, reading.stages),
+        skipped=skipped_acts(config.shaping, order),
+    )
+
+
+def _numbers(
+    pick: Pick, scores: tuple[float | None, ...] | None, greedy: bool
+) -> tuple[float | None, tuple[float, float] | None, tuple[float | None, ...] | None]:
+    return (None, None, None) if greedy else (pick.uniform, pick.interval, scores)
+
+
+def skipped_acts(shaping: Shaping, order: Order) -> tuple[str, ...]:
+    """Acts that are switched on and that the order's library doesn't have."""
+    neutral = Shaping()
+    return tuple(
+        name
+        for name in TRANSFORMERS.acts
+        if order.lacks(name) and getattr(shaping, name) != getattr(neutral, name)
+    )
+
+
+def _one_step_trace(scene: Scene, config: Sampling, step: TokenStep, text: str) -> Trace:
+    model = scene.model
+    return Trace(
+        model_id=model.model_id,
+        model_revision=model.revision,
+        dtype=model.dtype,
+        prompt=text,
+        prompt_ids=scene.previous_ids,
+        config=config,
+        steps=(step,),
+        token_ids=(step.token_id,),
+        text=step.text,
+        finish_reason="length",
+        timings=Timings(0.0, 0.0, 0.0),
+    )
+
+
+def candidate_of(scene: Scene, stages: Sequence[Distribution], token_id: int) -> Candidate:
+    """A token with its numbers, wherever it ranks."""
+    raw, last, wanted = stages[0], stages[-1], torch.tensor([token_id])
+    alive = [stage.log_probs_of(wanted)[0] > -torch.inf for stage in stages]
+    gone = next((stage.name for stage, kept in zip(stages, alive, strict=True) if not kept), None)
+    return Candidate(
+        token_id,
+        scene.model.token_text(token_id),
+        rank_of(raw.logits, token_id),
+        float(raw.logits[token_id]),
+        _prob(raw, token_id),
+        _prob(last, token_id),
+        gone,
+    )
+
+
+def _prob(stage: Distribution, token_id: int) -> float:
+    return float(torch.tensor(stage.log_probs_of(torch.tensor([token_id]))).exp())
+
+
+def _crossing(
+    scene: Scene, stages: Sequence[Distribution], records: Sequence[Stage]
+) -> Crossing | None:
+    """The least probable token that top-p kept, with the mass up to it."""
+    at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
+    if at is None:
+        return None
+    seen, left = stages[at - 1], stages[at]
+    lowest = int(torch.argmin(left.logits))
+    token_id = left.token_id(lowest)
+    own = _prob(seen, token_id)
+    after = 1.0 - records[at].removed_mass
+    probs = tuple(_prob(stage, token_id) for stage in stages)
+    candidate = candidate_of(scene, stages, token_id)
+    return Crossing(candidate, max(0.0, after - own), after, (*probs, probs[-1]))

@@ -1,0 +1,112 @@
+"""Series of one step: a thousand throws of the dice, and every temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+
+from core.decoding.configs import Sampling
+from core.decoding.draws import draw, new_generator, throw
+from core.decoding.lab import Scene, candidate_of, distributions, shaped
+from core.decoding.lab_types import RollBin, Rolls, Sweep
+from core.decoding.orders import Order
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping import Distribution, raw_distribution
+
+_LEAST_EXPECTED = 5.0
+
+
+def roll(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    number: int,
+    total: int = 1000,
+    should_stop: Callable[[], bool] = bool,
+) -> Rolls:
+    """The throws after throw `number`, counted, and how well they fit the exact distribution."""
+    last = distributions(scene, config.shaping, order)[-1]
+    generator = new_generator(config.seed)
+    vocab = scene.model.vocab_size
+    for _ in range(number + 1):
+        throw(config.draw, generator, vocab)
+    counts: dict[int, int] = {}
+    thrown = 0
+    while thrown < total and not should_stop():
+        token = draw(last, config.draw, throw(config.draw, generator, vocab)).token_id
+        counts[token] = counts.get(token, 0) + 1
+        thrown += 1
+    bins = _bins(scene.model, last, counts, thrown)
+    square, degrees, p_value = chi_square([(b.prob, b.rolls) for b in bins])
+    return Rolls(config.draw, config.seed, number + 1, thrown, bins, square, degrees, p_value)
+
+
+def _bins(
+    model: LanguageModel, last: Distribution, counts: dict[int, int], total: int
+) -> tuple[RollBin, ...]:
+    """A bin for each token that expects 5 rolls or more, and one for all the others."""
+    order = torch.argsort(last.probs, descending=True, stable=True)
+    often = order[: int((last.probs * total >= _LEAST_EXPECTED).sum())].tolist()
+    probs = last.probs.double()
+    rest = float(probs.sum()) - float(probs[often].sum())
+    # The pooled bin too must expect enough: what it lacks comes from the rarest of the others.
+    while often and 0 < rest * total < _LEAST_EXPECTED:
+        rest += float(probs[often.pop()])
+    bins = []
+    for place in often:
+        token = last.token_id(place)
+        bins.append(
+            RollBin(token, model.token_text(token), float(probs[place]), counts.get(token, 0))
+        )
+    pooled = total - sum(b.rolls for b in bins)
+    if rest > 0 and last.kept > len(bins):
+        bins.append(RollBin(None, "other tokens", rest, pooled, last.kept - len(bins)))
+    return tuple(bins)
+
+
+def chi_square(bins: Sequence[tuple[float, int]]) -> tuple[float, int, float | None]:
+    """Pearson's statistic of (probability, count) pairs, its degrees of freedom, the p-value.
+
+    The p-value is the regularised upper incomplete gamma function Q(degrees / 2, statistic / 2).
+    """
+    total = sum(count for _, count in bins)
+    square = sum((count - total * p) ** 2 / (total * p) for p, count in bins if p > 0 and total)
+    degrees = len(bins) - 1
+    if degrees < 1 or not total:
+        return square, max(degrees, 0), None
+    halves = torch.tensor([degrees / 2, square / 2], dtype=torch.float64)
+    return square, degrees, float(torch.special.gammaincc(halves[0], halves[1]))
+
+
+def sweep(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    temperatures: Sequence[float],
+    count: int = 12,
+    should_stop: Callable[[], bool] = bool,
+) -> Sweep:
+    """The final distribution at every temperature: the `count` likeliest tokens, and entropy."""
+    raw = raw_distribution(scene.logits)
+    ids = torch.sort(raw.logits, descending=True, stable=True)[1][: min(count, len(raw.logits))]
+    columns: list[list[float]] = []
+    entropies, kept, tried = [], [], []
+    for value in temperatures:
+        if should_stop():
+            break
+        shaping = replace(config.shaping, temperature=value)
+        last = shaped(raw, scene.previous_ids, shaping, order)[-1]
+        columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
+        entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
+        kept.append(last.kept)
+        tried.append(value)
+    stages = [raw]
+    return Sweep(
+        temperatures=tuple(tried),
+        candidates=tuple(candidate_of(scene, stages, token) for token in ids.tolist()),
+        probs=tuple(zip(*columns, strict=True)) if columns else ((),) * len(ids),
+        entropies=tuple(entropies),
+        kept=tuple(kept),
+    )

@@ -1,0 +1,125 @@
+"""What a model is to the decoding methods: a start, and a context with four verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+
+OnLogits = Callable[[int, torch.Tensor], None]
+TokenRows = Sequence[int] | Sequence[Sequence[int]]
+
+
+class Context(Protocol):
+    """The running state of one or more sequences of equal length (the KV cache behind verbs)."""
+
+    @property
+    def rows(self) -> int:
+        """How many sequences the context holds."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """How many tokens each row holds."""
+        ...
+
+    @property
+    def logits(self) -> torch.Tensor:
+        """Logits after the last token, `[rows, vocab]`, float32 on the CPU; read-only."""
+        ...
+
+    def extend(self, ids: TokenRows) -> torch.Tensor:
+        """Append tokens to every row and return the logits after each new one.
+
+        Args:
+            ids: `[rows, n]`, or a flat list of n ids for a context of one row.
+
+        Returns:
+            `[rows, n, vocab]`, float32 on the CPU.
+
+        Raises:
+            PromptError: the context window is full, or an id is outside the vocabulary.
+        """
+        ...
+
+    def rollback(self, n: int) -> None:
+        """Forget the last n tokens of every row; `logits` is undefined until the next `extend`."""
+        ...
+
+    def branch(self, rows: Sequence[int]) -> Context:
+        """A new context whose row i continues this one's row `rows[i]`; rows may repeat."""
+        ...
+
+    def reorder(self, rows: Sequence[int]) -> None:
+        """`branch` in place: row i now continues what was row `rows[i]`, and the rest is gone.
+
+        Copies less than a branch; `logits` is undefined until the next `extend`.
+        """
+        ...
+
+
+class LanguageModel(Protocol):
+    """A decoder-only language model with its tokenizer."""
+
+    @property
+    def model_id(self) -> str:
+        """What a trace names the model by."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """A hub commit or a digest of the weights; empty when there is none."""
+        ...
+
+    @property
+    def vocab_size(self) -> int:
+        """The length of a logits row; may exceed the tokenizer's length (padding)."""
+        ...
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """Every id that ends a run."""
+        ...
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that fit, prompt and generated together; None for no bound."""
+        ...
+
+    @property
+    def dtype(self) -> str:
+        """The weights' type as torch names it: `float32`, `bfloat16`, ..."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself."""
+        ...
+
+    def token_text(self, token_id: int) -> str:
+        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        ...
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        ...
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        use_cache: bool = True,
+        on_logits: OnLogits | None = None,
+    ) -> Context:
+        """Run the prompt and return a context of one row that holds it.
+
+        Args:
+            prompt_ids: at least one id.
+            use_cache: False makes every `extend` run the whole sequence again.
+            on_logits: called as `on_logits(first_position, logits [n, vocab])` for consecutive
+                pieces of the prompt, so that no caller has to hold all of them.
+
+        Raises:
+            PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
+        """
+        ...

@@ -1,0 +1,40 @@
+"""One step under other knobs: from its stored logits, without running the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from core.decoding.autoregressive import Picker
+from core.decoding.configs import MethodConfig, Sampling
+from core.decoding.draws import dice_at
+from core.decoding.protocol import LanguageModel
+from core.decoding.types import TokenStep, Trace
+
+
+def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
+    """The full logits that step `index` was drawn from, `[vocab]`: one forward over its prefix."""
+    return model.start([*trace.prompt_ids, *trace.token_ids[:index]]).logits[0]
+
+
+def reshape_step(
+    model: LanguageModel,
+    logits: Tensor,
+    previous_ids: Sequence[int],
+    config: MethodConfig,
+    index: int,
+) -> TokenStep:
+    """What step `index` would be under `config`, with the dice that its seed gives this step.
+
+    Args:
+        logits: `[vocab]`, of `logits_at`.
+        previous_ids: the prompt and the tokens generated before the step.
+    """
+    picker = Picker(model, config)
+    dice = None
+    if isinstance(config, Sampling):
+        dice = dice_at(config.draw, config.seed, index, model.vocab_size)
+    picked = picker.pick(index, logits, previous_ids, dice)
+    text = model.token_bytes(picked.pick.token_id).decode("utf-8", "replace")
+    return picker.record(index, picked, 0.0, text, None)

@@ -1,0 +1,44 @@
+"""The running text: bytes in, whole characters out."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+
+from core.decoding.protocol import LanguageModel
+
+
+class TextStream:
+    """Joins token bytes and gives text as soon as its characters are whole."""
+
+    def __init__(self, model: LanguageModel, stop_strings: Sequence[str] = ()) -> None:
+        self._model = model
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._stop_strings = tuple(stop_strings)
+        self._tail = ""
+        self._tail_length = max((len(text) for text in self._stop_strings), default=1) - 1
+        self.stopped = False
+
+    def push(self, token_id: int) -> str:
+        """The text that this token completes; sets `stopped` when a stop string is complete."""
+        new = self._decoder.decode(self._model.token_bytes(token_id))
+        seen = self._tail + new
+        self.stopped = self.stopped or any(text in seen for text in self._stop_strings)
+        self._tail = seen[-self._tail_length :] if self._tail_length else ""
+        return new
+
+    def flush(self) -> str:
+        """What is left of an incomplete character, as U+FFFD."""
+        return self._decoder.decode(b"", final=True)
+
+
+def join_text(model: LanguageModel, token_ids: Sequence[int]) -> str:
+    """The text of some tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
+    return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
+
+
+def join_prompt(model: LanguageModel, ids: Sequence[int]) -> str:
+    """The text of prompt ids with their special tokens visible."""
+    return b"".join(
+        model.token_bytes(token) or model.token_text(token).encode() for token in ids
+    ).decode("utf-8", "replace")

@@ -1,0 +1,175 @@
+"""What transformers' own `generate` emits for the same settings: the other side of a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import (
+    GenerationConfig,
+    GenerationMixin,
+    PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
+
+from core.decoding.beam_rules import NOTHING
+from core.decoding.beam_types import ReferencePath
+from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling, Shaping
+
+if TYPE_CHECKING:
+    from core.models.transformers_model import TransformersModel
+
+
+def reference_token_ids(
+    model: TransformersModel, prompt_ids: Sequence[int], config: MethodConfig
+) -> list[int] | None:
+    """The ids that `generate` adds to the prompt; None where it has no such method or draw.
+
+    Stop strings are looked for in the new text alone, as the decoding methods do (transformers'
+    own criterion lets one begin in the prompt).
+    Multinomial sampling on another device than the CPU draws from that device's generator, and so
+    can't be compared.
+    """
+    settings = _settings(config, model.device)
+    output = None if settings is None else _generate(model, prompt_ids, config, settings)
+    if output is None:
+        return None
+    new_ids: list[int] = output[0, len(prompt_ids) :].tolist()
+    return new_ids
+
+
+def reference_paths(
+    model: TransformersModel, prompt_ids: Sequence[int], config: MethodConfig
+) -> list[ReferencePath] | None:
+    """The hypotheses that `generate` holds at the end of the same beam search, best first.
+
+    None for other methods, for groups (which transformers 5 no longer has), and for draws on
+    another device than the CPU. Places without a hypothesis, which transformers fills with dead
+    rows, are left out.
+    """
+    if type(config) is not BeamSearch or config.num_beam_groups > 1:
+        return None
+    if config.draws and model.device.type != "cpu":
+        return None
+    settings = {
+        "num_beams": config.num_beams,
+        "num_return_sequences": config.num_beams,
+        "length_penalty": float(config.length_penalty),
+        "early_stopping": config.early_stopping,
+        "do_sample": config.draws,
+        **_penalties(config.shaping),
+        **(_filters(config.shaping) if config.draws else {}),
+    }
+    output = _generate(model, prompt_ids, config, settings)
+    if output is None:
+        return None
+    rows = zip(
+        output.sequences[:, len(prompt_ids) :].tolist(),
+        output.sequences_scores.tolist(),
+        output.beam_indices.tolist(),
+        strict=True,
+    )
+    found = []
+    for ids, score, indices in rows:
+        parents = tuple(parent for parent in indices if parent >= 0)
+        if score > NOTHING / 2:
+            found.append(ReferencePath(tuple(ids[: len(parents)]), score, parents))
+    return found
+
+
+def _generate(
+    model: TransformersModel,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    settings: dict[str, Any],
+) -> Any:
+    """What `generate` returns for one prompt; None where it has no room for a token."""
+    room = config.max_new_tokens
+    if model.context_window is not None:
+        room = min(room, model.context_window - len(prompt_ids))
+    if not prompt_ids or room < 1:
+        return None
+    eos_ids = sorted(model.eos_ids)
+    beams = settings.get("num_beams")
+    generation_config = GenerationConfig(
+        max_new_tokens=room,
+        min_new_tokens=min(config.min_new_tokens, room) or None,
+        eos_token_id=eos_ids or None,
+        pad_token_id=eos_ids[0] if eos_ids else 0,
+        use_cache=config.use_cache,
+        return_dict_in_generate=beams is not None,
+        output_scores=beams is not None,
+        **settings,
+    )
+    # With one beam `generate` would decode greedily; the search itself is no other for it.
+    forced = {"custom_generate": GenerationMixin._beam_search} if beams == 1 else {}
+    prompt = torch.tensor([list(prompt_ids)], device=model.device)
+    stopping = [_StopStrings(config.stop_strings, len(prompt_ids), model.token_bytes)]
+    with _own_settings_only(model.hf_model), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(getattr(config, "seed", 0))
+        return model.hf_model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            generation_config=generation_config,
+            stopping_criteria=StoppingCriteriaList(stopping if config.stop_strings else []),
+            **forced,
+        )
+
+
+def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
+    shaping, penalties = config.shaping, _penalties(config.shaping)
+    if type(config) is Greedy or (type(config) is Sampling and shaping.temperature == 0):
+        return {"do_sample": False, **penalties}
+    comparable = type(config) is Sampling and config.draw == "multinomial" and device.type == "cpu"
+    return {"do_sample": True, **penalties, **_filters(shaping)} if comparable else None
+
+
+def _penalties(shaping: Shaping) -> dict[str, Any]:
+    return {
+        "repetition_penalty": shaping.repetition_penalty,
+        "no_repeat_ngram_size": shaping.no_repeat_ngram_size,
+    }
+
+
+def _filters(shaping: Shaping) -> dict[str, Any]:
+    """Every filter by name, off included: an unset one would take transformers' default."""
+    return {
+        "temperature": float(shaping.temperature),
+        "top_k": shaping.top_k,
+        "top_p": float(shaping.top_p),
+        "min_p": float(shaping.min_p) or None,
+        "typical_p": float(shaping.typical_p),
+        "epsilon_cutoff": float(shaping.epsilon_cutoff),
+        "eta_cutoff": float(shaping.eta_cutoff),
+    }
+
+
+@contextmanager
+def _own_settings_only(model: PreTrainedModel) -> Iterator[None]:
+    """Sets the model's own generation config aside: it fills every setting left open."""
+    shipped = model.generation_config
+    model.generation_config = GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = shipped
+
+
+class _StopStrings(StoppingCriteria):  # type: ignore[misc]
+    def __init__(
+        self, stop_strings: Sequence[str], prompt_length: int, token_bytes: Callable[[int], bytes]
+    ) -> None:
+        self._stops = [text.encode() for text in stop_strings]
+        self._prompt_length = prompt_length
+        self._token_bytes = token_bytes
+
+    def __call__(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        rows = input_ids[:, self._prompt_length :].tolist()
+        done = [self._stops_in(b"".join(map(self._token_bytes, row))) for row in rows]
+        return torch.tensor(done, device=input_ids.device)
+
+    def _stops_in(self, text: bytes) -> bool:
+        return any(stop in text for stop in self._stops)

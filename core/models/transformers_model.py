@@ -1,0 +1,256 @@
+"""Any decoder-only causal language model of transformers, as a `LanguageModel`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from core.decoding.beam_types import ReferencePath
+from core.decoding.configs import MethodConfig
+from core.decoding.errors import ModelError, PromptError
+from core.decoding.protocol import OnLogits
+from core.models.cache import GrowingCache, attention_layer_types
+from core.models.chat import encode_chat, render_chat
+from core.models.contexts import CachedContext, UncachedContext
+from core.models.fused import fused_step
+from core.models.inputs import Limits
+from core.models.layout import lay_out_for_single_tokens
+from core.models.reference import reference_paths, reference_token_ids
+from core.models.token_text import TokenTexts
+
+CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
+
+_WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len")
+
+
+class TransformersModel:
+    """A loaded model with its tokenizer; forwards run from one thread at a time.
+
+    Args:
+        model: a decoder-only model, on its device and in its dtype.
+        tokenizer: its tokenizer.
+        model_id: what a trace names it by.
+        revision: a hub commit or a digest of the weights; empty when there is none.
+        lay_out_weights: on a CPU in float32, store large weights so that single tokens run
+            faster; changes the strides of `model`'s weights, not their values.
+        fuse_single_tokens: run one-token steps through `FusedStep` where the model has one.
+
+    Raises:
+        ModelError: the model is an encoder, or holds both an encoder and a decoder.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        model_id: str,
+        revision: str = "",
+        lay_out_weights: bool = True,
+        fuse_single_tokens: bool = True,
+    ) -> None:
+        if model.config.is_encoder_decoder or not model.can_generate():
+            raise ModelError(
+                f"{model_id} is a {type(model).__name__}, which doesn't decode token by token; "
+                "use a decoder-only causal language model."
+            )
+        self.model_id = model_id
+        self.revision = revision
+        self.hf_model = model.eval()
+        self.tokenizer = tokenizer
+        self.vocab_size = _vocab_size(model)
+        self.eos_ids = frozenset(
+            token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
+        )
+        self.context_window = _context_window(model)
+        self._limits = Limits(self.vocab_size, self.context_window)
+        self._texts = TokenTexts(tokenizer)
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self._layer_types = _cacheable_layers(model)
+        if lay_out_weights:
+            lay_out_for_single_tokens(model)
+        self._fused = fused_step(model, self._layer_types or []) if fuse_single_tokens else None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the forwards run."""
+        device: torch.device = self.hf_model.device
+        return device
+
+    @property
+    def dtype(self) -> str:
+        """The weights' type as torch names it."""
+        return str(self.hf_model.dtype).removeprefix("torch.")
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
+
+        Raises:
+            PromptError: the text holds half a surrogate pair, which is no character.
+        """
+        try:
+            ids: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
+        except (TypeError, UnicodeError):
+            raise PromptError(
+                f"The prompt must be valid Unicode text, got {text[:40]!r}; remove the lone "
+                "surrogates from it."
+            ) from None
+        return ids
+
+    def token_text(self, token_id: int) -> str:
+        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        return self._texts.text_of(token_id)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        return self._texts.bytes_of(token_id)
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether `render_chat` and `encode_chat` can be used."""
+        return self.tokenizer.chat_template is not None
+
+    def render_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> str:
+        """The conversation as the model's template writes it, to be shown.
+
+        Raises:
+            ModelError: the model has no chat template.
+            PromptError: the template refuses the messages.
+        """
+        return render_chat(self.tokenizer, messages, add_generation_prompt, self.model_id)
+
+    def encode_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]:
+        """The conversation's token ids; control tokens in a message stay ordinary text.
+
+        Raises:
+            ModelError: the model has no chat template.
+            PromptError: the template refuses the messages.
+        """
+        return encode_chat(self.tokenizer, messages, add_generation_prompt, self.model_id)
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        use_cache: bool = True,
+        on_logits: OnLogits | None = None,
+    ) -> CachedContext | UncachedContext:
+        """Run the prompt and return a context of one row that holds it.
+
+        With `on_logits` the prompt is run in pieces whose logits take at most `CHUNK_BYTES`.
+        Models without a cache that can be rolled back run uncached, whatever `use_cache` says.
+
+        Raises:
+            PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
+        """
+        ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
+        context: CachedContext | UncachedContext
+        if use_cache and self.supports_cache:
+            cache = GrowingCache(self._layer_types or [])
+            context = CachedContext(self._forward, self._limits, self.device, cache)
+        else:
+            context = UncachedContext(self._forward, self._limits, self.device)
+        # Without a cache every piece runs all before it again, so that one piece may be large.
+        held = CHUNK_BYTES if isinstance(context, CachedContext) else 8 * CHUNK_BYTES
+        piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)
+        for first in range(0, len(ids), piece):
+            logits = context.extend(ids[first : first + piece], keep=0 if on_logits else 1)
+            if on_logits:
+                on_logits(first, logits[0])
+        return context
+
+    def reference_token_ids(
+        self, prompt_ids: Sequence[int], config: MethodConfig
+    ) -> list[int] | None:
+        """What transformers' own `generate` emits for `Greedy`, or `Sampling` by multinomial.
+
+        None where there is nothing to compare with: another method, another draw.
+        """
+        return reference_token_ids(self, prompt_ids, config)
+
+    def reference_paths(
+        self, prompt_ids: Sequence[int], config: MethodConfig
+    ) -> list[ReferencePath] | None:
+        """What transformers' own beam search finds, best first; None where it has no such one."""
+        return reference_paths(self, prompt_ids, config)
+
+    def _forward(
+        self, ids: torch.Tensor, cache: GrowingCache | None, keep: int = 0
+    ) -> torch.Tensor:
+        """Logits `[rows, n, vocab]` of ids `[rows, n]`; keep: of the last so many, 0 for all."""
+        if self._fused and cache is not None and ids.shape[1] == 1:
+            return self._fused(ids, cache)
+        options: dict[str, object] = {"use_cache": cache is not None}
+        if cache is not None:
+            options["past_key_values"] = cache
+        if self._keeps_logits and 0 < keep < ids.shape[1]:
+            options["logits_to_keep"] = keep
+        logits: torch.Tensor = self.hf_model(input_ids=ids, return_dict=True, **options).logits
+        return logits[:, -keep:].to("cpu", torch.float32)
+
+    @cached_property
+    def supports_cache(self) -> bool:
+        """False where contexts run the whole sequence every time (recurrent models, for one).
+
+        Found out once, on three tokens: with the cache they must give the logits that they give
+        without it.
+        """
+        if self._layer_types is None:
+            return False
+        ids = torch.arange(3, device=self.device)[None] % self.vocab_size
+        cache = GrowingCache(self._layer_types)
+        try:
+            with torch.inference_mode():
+                expected = self._forward(ids, None)
+                self._forward(ids[:, :2], cache)
+                logits = self._forward(ids[:, 2:], cache)
+        except (AttributeError, IndexError, TypeError, ValueError):
+            return False
+        deviation = (logits[:, -1] - expected[:, -1]).abs().max().item()
+        tolerance = 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
+        close = deviation <= tolerance * expected.abs().max().item()
+        return cache.get_seq_length() == 3 and close
+
+
+def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    named = (
+        getattr(model.generation_config, "eos_token_id", None),
+        getattr(model.config.get_text_config(decoder=True), "eos_token_id", None),
+        tokenizer.eos_token_id,
+    )
+    ids: set[int] = set()
+    for value in named:
+        ids.update([value] if isinstance(value, int) else value or [])
+    return ids
+
+
+def _context_window(model: PreTrainedModel) -> int | None:
+    config = model.config.get_text_config(decoder=True)
+    for name in _WINDOW_NAMES:
+        window = getattr(config, name, None)
+        if isinstance(window, int) and window > 0:
+            return window
+    return None
+
+
+def _vocab_size(model: PreTrainedModel) -> int:
+    head = model.get_output_embeddings()
+    weight = getattr(head, "weight", None)
+    if isinstance(weight, torch.Tensor) and weight.ndim == 2:
+        return int(weight.shape[0])
+    return int(model.config.get_text_config(decoder=True).vocab_size)
+
+
+def _cacheable_layers(model: PreTrainedModel) -> list[str] | None:
+    takes_cache = "past_key_values" in inspect.signature(model.forward).parameters
+    if model._is_stateful or not takes_cache or not model._supports_default_dynamic_cache():
+        return None
+    return attention_layer_types(model.config)
