@@ -1,0 +1,60 @@
+"""What the lab's figures write: stages in few letters, captions, values of knobs."""
+
+from __future__ import annotations
+
+from core.decoding.configs import Sampling
+from core.decoding.lab_types import Continuations, LabStep
+from core.decoding.types import Stage
+from core.figures.labels import plain_name, settings_caption, stage_name
+
+_SHORT = {
+    "raw": "raw",
+    "repetition_penalty": "penalty",
+    "epsilon_cutoff": "epsilon",
+    "eta_cutoff": "eta",
+    "typical_p": "typical-p",
+}
+
+
+def short_name(stage: str) -> str:
+    """A stage's name in at most eleven letters; plain text."""
+    return _SHORT.get(stage, stage_name(stage))[:11]
+
+
+def number(value: float) -> str:
+    """A knob's value with at most four significant digits."""
+    return f"{value:.4g}"
+
+
+def setting(stage: str, lab: LabStep) -> str:
+    """The value that a stage was set to; empty where there is none."""
+    value = getattr(lab.config.shaping, stage, None)
+    return "" if value is None else number(value)
+
+
+def lab_caption(lab: LabStep) -> str:
+    """The settings of a step in the lab: model, knobs, order, seed and throw; plain text."""
+    return f"{settings_caption(lab.trace)} · throw {lab.throw} · order of {lab.order.label}"
+
+
+def continuations_caption(grown: Continuations) -> str:
+    """The settings of several continuations; plain text."""
+    config = grown.config
+    seeds = [row.seed for row in grown.sampled if row.seed is not None]
+    span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"
+    parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
+    return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", span])
+
+
+def _knobs(config: Sampling) -> list[str]:
+    neutral = Sampling().shaping
+    return [
+        f"{stage_name(name)} {number(getattr(config.shaping, name))}"
+        for name in type(neutral).__dataclass_fields__
+        if getattr(config.shaping, name) != getattr(neutral, name)
+    ]
+
+
+def shown_stages(lab: LabStep) -> tuple[Stage, ...]:
+    """The stages without the closing `final`, which repeats the one before it."""
+    return lab.step.stages[:-1]

@@ -1,0 +1,124 @@
+"""The lab's stored example: read without torch, made by `python -m core.traces.lab`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from core.decoding.configs import Sampling
+from core.decoding.errors import DecodingError, TraceError
+from core.decoding.lab_serial import example_from_dict, example_to_dict
+from core.decoding.lab_types import Continuations, LabExample
+from core.decoding.orders import TRANSFORMERS
+from core.decoding.types import Trace
+
+# What the page's sliders reach.
+KNOB_RANGES: dict[str, tuple[float, float]] = {
+    "temperature": (0.0, 2.0),
+    "top_k": (0, 100),
+    "top_p": (0.0, 1.0),
+    "min_p": (0.0, 1.0),
+    "typical_p": (0.01, 1.0),
+    "epsilon_cutoff": (0.0, 0.1),
+    "eta_cutoff": (0.0, 0.1),
+    "repetition_penalty": (1.0, 2.0),
+}
+TEMPERATURES = tuple(at / 20 for at in range(41))
+ROLLS = 1000
+ROWS, ROW_TOKENS = 6, 20
+
+
+# As open as a choice among so many equally likely tokens: enough to see, few enough to see all.
+_TELLING = math.log(9)
+# Where the dice fell on the likeliest token, hardly any knob changes the outcome.
+_DULL = 0.7
+
+
+def telling_step(trace: Trace) -> int:
+    """The step on which the knobs show most: several tokens share, and not the first one won."""
+
+    def dullness(at: int) -> float:
+        step = trace.token_steps[at]
+        return abs(step.entropy - _TELLING) + _DULL * (step.chosen.rank == 1)
+
+    return min(range(len(trace.token_steps)), key=dullness, default=0)
+
+
+def load_lab(path: str | Path) -> LabExample:
+    """Read the stored example.
+
+    Raises:
+        TraceError: the file can't be read or is no example of the lab.
+    """
+    try:
+        return example_from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise TraceError(f"The lab's example can't be opened: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise TraceError(f"The lab's example is not JSON text: {error}.") from None
+
+
+def save_lab(example: LabExample, path: str | Path) -> None:
+    """Write the example (UTF-8 JSON)."""
+    text = json.dumps(
+        example_to_dict(example), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def make_lab(trace: Trace) -> LabExample:
+    """Everything that the lab shows of the run's most telling step, under the run's own settings.
+
+    Raises:
+        DecodingError: the run is no sampling, or its model can't be loaded.
+    """
+    from core.decoding.continuations import continue_in_batch, rows_of
+    from core.decoding.lab import lab_step, read_scene
+    from core.decoding.lab_flips import flips
+    from core.decoding.lab_series import roll, sweep
+    from core.models.registry import load_model
+
+    if not isinstance(trace.config, Sampling) or not trace.token_ids:
+        raise DecodingError("The lab's example is made from a run of sampling that emitted tokens.")
+    model, index = load_model(trace.model_id), telling_step(trace)
+    scene = read_scene(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+    config = Sampling(shaping=trace.config.shaping, seed=trace.config.seed, draw=trace.config.draw)
+    order = TRANSFORMERS
+    step = lab_step(scene, config, order, index, trace.prompt)
+    seeds = [config.seed + at for at in range(ROWS)]
+    grown = replace(config, max_new_tokens=ROW_TOKENS)
+    batch = list(continue_in_batch(model, scene.previous_ids, grown, seeds))
+    return LabExample(
+        index=index,
+        step=step,
+        flips=tuple(
+            flips(scene, config, order, index, name, *reach) for name, reach in KNOB_RANGES.items()
+        ),
+        rolls=roll(scene, config, order, index, ROLLS),
+        sweep=sweep(scene, config, order, TEMPERATURES),
+        continuations=Continuations(
+            trace.model_id, step.text_before, grown, rows_of(model, batch, seeds)
+        ),
+    )
+
+
+def main() -> int:
+    """Make the example of a stored run; 2 where that can't be done."""
+    parser = argparse.ArgumentParser(prog="python -m core.traces.lab", description=main.__doc__)
+    parser.add_argument("run", help="the trace file of a run of sampling")
+    parser.add_argument("example", help="where to write the lab's example")
+    args = parser.parse_args()
+    try:
+        save_lab(make_lab(Trace.load(args.run)), args.example)
+    except DecodingError as error:
+        print(f"python -m core.traces.lab: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
