@@ -1,0 +1,1 @@
+"""Training text made from a seed, one family a module."""

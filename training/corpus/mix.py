@@ -1,0 +1,67 @@
+"""Which families a training text is mixed from, and in which shares."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from training.corpus import arithmetic, calculator, facts, lists, stories
+from training.corpus.document import Document, Message, Part
+from training.corpus.tokens import ASSISTANT, END_OF_TURN, SYSTEM, USER
+
+_MARKS = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
+_SECOND_QUESTIONS = 0.2  # of the chats that have no system prompt
+
+
+class Family(NamedTuple):
+    """One family of texts: its share of the tokens, its mean length, its share of chats."""
+
+    plain: Callable[[random.Random], Document]
+    chat: Callable[[random.Random], list[Message]]
+    share: float
+    tokens: float  # in a document, on average
+    chats: float
+
+
+FAMILIES = {
+    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.47, 81, 0.5),
+    "calculator": Family(calculator.plain, calculator.chat, 0.07, 53, 0.5),
+    "stories": Family(stories.plain, stories.chat, 0.28, 160, 0.25),
+    "lists": Family(lists.plain, lists.chat, 0.06, 30, 0.4),
+    "facts": Family(facts.plain, facts.chat, 0.12, 26, 0.5),
+}
+DRAFT_SHARES = {
+    "arithmetic": 0.2,
+    "calculator": 0.05,
+    "stories": 0.5,
+    "lists": 0.1,
+    "facts": 0.15,
+}
+
+
+def documents(rng: random.Random, shares: dict[str, float] | None = None) -> Iterator[Document]:
+    """Yield documents of all families without end; shares are of the tokens."""
+    wanted = shares or {name: family.share for name, family in FAMILIES.items()}
+    weights = [wanted[name] / family.tokens for name, family in FAMILIES.items()]
+    names = list(FAMILIES)
+    while True:
+        yield draw_document(rng, rng.choices(names, weights)[0])
+
+
+def draw_document(rng: random.Random, name: str) -> Document:
+    """Draw one document of a family, plain or as a chat in the markup."""
+    family = FAMILIES[name]
+    if rng.random() >= family.chats:
+        return family.plain(rng)
+    messages = family.chat(rng)
+    if name != "stories" and messages[0].role == "user" and rng.random() < _SECOND_QUESTIONS:
+        more = family.chat(rng)
+        messages += more if more[0].role == "user" else []
+    return render(messages)
+
+
+def render(messages: list[Message]) -> Document:
+    """Write a chat in the markup that the chat template writes."""
+    parts: list[Part] = []
+    for role, content in messages:
+        parts += [Part(_MARKS[role]), *content, Part(END_OF_TURN)]
+    return tuple(parts)

@@ -1,0 +1,1 @@
+"""The words, the plots and the small grammar that the stories are built from."""

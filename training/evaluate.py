@@ -1,0 +1,110 @@
+"""Measure what the embedded models can do: ``python -m training.evaluate``.
+
+Everything is asked on problems and phrasings that no training text contains.
+"""
+
+import argparse
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from transformers import AutoTokenizer, LlamaForCausalLM
+
+from training.curve import line_chart
+from training.evaluation import arithmetic, decoding, text
+from training.evaluation.card import write_cards
+from training.evaluation.measure import Measure, Subject
+from training.evaluation.prompts import NAME, SOURCE, read_prompts
+from training.train import ASSETS, QUICK_OUT
+
+QUESTIONS, LONGEST = 100, 420
+QUICK_QUESTIONS, QUICK_LONGEST = 2, 8
+
+
+def measure_all(subject: Subject, folder: Path) -> Iterator[Measure]:
+    """Yield every measure as it is found; figures and prompts go beside the weights."""
+    target = folder / "target"
+    yield from decoding.measure_speed(target)
+    yield from text.measure_stories(subject)
+    yield text.measure_perplexity(subject)
+    yield text.measure_list(subject)
+    yield text.measure_facts(subject)
+    yield from arithmetic.measure_thinking(subject)
+    curve = arithmetic.budget_curve(subject)
+    draw_budgets(curve, target / "budget.svg")
+    yield arithmetic.measure_budget(curve)
+    yield arithmetic.measure_vote(subject)
+    yield arithmetic.measure_calculator(subject)
+    if subject.draft is not None:
+        yield decoding.measure_acceptance(subject)
+    shutil.copyfile(SOURCE, target / NAME)
+    yield decoding.measure_beams(subject, read_prompts())
+    yield text.measure_unicode(subject.tokenizer)
+
+
+def draw_budgets(curve: list[tuple[int, float]], path: Path) -> None:
+    """Draw the accuracy over the thinking budget."""
+    points = [(float(budget), 100 * share) for budget, share in curve]
+    title = "Accuracy by thinking budget, chains of 1 to 8 steps"
+    chart = line_chart(title, {"": points}, "thinking budget (tokens)", "right answers (%)")
+    path.write_text(chart, encoding="utf-8")
+
+
+def load_subject(folder: Path, questions: int, longest: int) -> Subject:
+    """Load the target, its tokenizer, and the draft where there is one."""
+    target = LlamaForCausalLM.from_pretrained(folder / "target").eval()
+    draft = None
+    if (folder / "draft" / "config.json").exists():
+        draft = LlamaForCausalLM.from_pretrained(folder / "draft").eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder / "target")
+    return Subject(target, draft, tokenizer, questions, longest)
+
+
+def report(measures: Iterator[Measure], say: Callable[[str], object] = print) -> list[Measure]:
+    """Print each measure as soon as it is there, and return all of them."""
+    words = {True: "reached", False: "NOT REACHED", None: "-"}
+    found, began = [], time.monotonic()
+    for measure in measures:
+        found.append(measure)
+        seconds = time.monotonic() - began
+        say(f"[{seconds:4.0f} s] {words[measure.reached]:11} {measure.name}: {measure.found}")
+    return found
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, help="the folder of both models")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each kind")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="two questions of each kind")
+    args = parser.parse_args(arguments)
+    args.out = args.out or (QUICK_OUT if args.quick else ASSETS)
+    args.longest = LONGEST
+    if args.quick:
+        args.questions, args.longest = QUICK_QUESTIONS, QUICK_LONGEST
+    return args
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, print, and write the model cards."""
+    args = parse_arguments(arguments)
+    torch.set_num_threads(args.threads)
+    subject = load_subject(args.out, args.questions, args.longest)
+    decoding.warm_up(subject)
+    measures = report(measure_all(subject, args.out))
+    stored = [
+        {"name": m.name, "goal": m.goal, "found": m.found, "reached": m.reached} for m in measures
+    ]
+    path = args.out / "target" / "evaluation.json"
+    path.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_cards(args.out, measures)
+    missed = [measure.name for measure in measures if measure.reached is False]
+    print(f"{len(measures) - len(missed)} of {len(measures)} goals reached or without a goal")
+
+
+if __name__ == "__main__":
+    main()

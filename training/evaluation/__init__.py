@@ -1,0 +1,1 @@
+"""What the embedded models must show, measured."""
