@@ -1,0 +1,31 @@
+"""Decoding Explorer: the entry of the app, with the frame that all pages share."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import beam_state, controls, frame, models, share, state, style
+
+st.set_page_config(
+    page_title="Decoding Explorer",
+    page_icon=str(style.ASSETS / "icons" / "mark.svg"),
+    layout="wide",
+    initial_sidebar_state="auto",
+)
+style.use()
+frame.around()
+controls.clean_address()
+page = st.navigation(
+    [
+        st.Page("pages/decode.py", title="Decode", default=True),
+        st.Page("pages/sampling.py", title="Sampling lab", url_path="sampling"),
+        st.Page("pages/beam.py", title="Beam search", url_path="beam"),
+    ],
+    position="top",
+)
+with st.sidebar:
+    controls.sidebar()
+    share.open_file(beam_state.view() if page.url_path == "beam" else state.view())
+share.turn_to_file(page.url_path)
+page.run()
+models.warm_up()

@@ -1,0 +1,1 @@
+"""All that knows Streamlit: controls, session state, running, drawing and export."""

@@ -1,0 +1,73 @@
+"""Which of the stages the log-probabilities of common APIs belong to, each with its source."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_GITHUB = "https://github.com"
+_VLLM = f"{_GITHUB}/vllm-project/vllm/blob/main/vllm"
+_INTRO = (
+    "An API's `logprobs` are one of the stages above. Two APIs that serve the same model under the "
+    "same settings may return different ones:"
+)
+# What, which stage, as documented where.
+_ROWS = (
+    (
+        "vLLM, `logprobs_mode=raw_logprobs` (the default)",
+        "**raw**: before penalties, temperature and filters",
+        f"[`ModelConfig.logprobs_mode`]({_VLLM}/config/model.py), "
+        f"[`Sampler.forward`]({_VLLM}/v1/sample/sampler.py)",
+    ),
+    (
+        "vLLM, `logprobs_mode=processed_logprobs`",
+        "**final**: after penalties, temperature, min-p, top-k and top-p",
+        "the same two",
+    ),
+    (
+        "llama.cpp server, `n_probs`",
+        "**raw**: a softmax of the logits, whatever the samplers do",
+        f"[server README]({_GITHUB}/ggml-org/llama.cpp/blob/master/tools/server/README.md), "
+        f"[`populate_token_probs`]({_GITHUB}/ggml-org/llama.cpp/blob/master/tools/server/"
+        "server-context.cpp)",
+    ),
+    (
+        "llama.cpp server, `post_sampling_probs`",
+        "**final**: after the whole chain of samplers, as `prob`",
+        "the same two",
+    ),
+    (
+        "transformers, `output_logits`",
+        '**raw**: "unprocessed prediction scores", logits',
+        f"[`GenerateDecoderOnlyOutput`]({_GITHUB}/huggingface/transformers/blob/main/src/"
+        "transformers/generation/utils.py)",
+    ),
+    (
+        "transformers, `output_scores`",
+        '**final**: "processed prediction scores", logits after every processor',
+        "the same",
+    ),
+    (
+        "mlx-lm, `GenerationResponse.logprobs`",
+        "**after the penalties**, before temperature and filters",
+        f"[`generate_step`]({_GITHUB}/ml-explore/mlx-lm/blob/main/mlx_lm/generate.py)",
+    ),
+    (
+        "OpenAI, `logprobs`",
+        'not documented: "log probabilities of the output tokens", no stage is named',
+        f"[`completion_create_params`]({_GITHUB}/openai/openai-python/blob/main/src/openai/types/"
+        "chat/completion_create_params.py)",
+    ),
+)
+
+
+def draw() -> None:
+    """The table; every word of it is the project's own."""
+    lines = [
+        _INTRO,
+        "",
+        "| what one asks for | which stage comes back | as documented in |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {asked} | {stage} | {source} |" for asked, stage, source in _ROWS]
+    with st.container(key="api-table"):
+        st.markdown("\n".join(lines))

@@ -1,0 +1,146 @@
+"""The figures of a search: its tree, one step of it, and what else there is to know."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.beam_replay import Reranking, guess_parents
+from core.decoding.configs import BeamSearch
+from core.decoding.types import Hypothesis, Trace
+from core.figures.beam_graph import window
+from pages.ui import beam_autopsy, beam_controls, beam_node, beam_play, figure, style
+from pages.ui.beam_state import BeamView
+
+_NOTICE = """
+**What to notice**
+
+- Where the strong path lies low in its column, it was not the most probable text so far: the
+  search won by keeping it.
+- Paths that look different often grow from one stem: the beam spends its rows on near-copies.
+  Groups with a diversity penalty force them apart.
+- Switch on the wrong guesses: without stored parents, one would draw those edges.
+- Move the length penalty: the same paths, another winner.
+"""
+
+
+def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    """The tree, the selected candidate, and three more looks in tabs."""
+    best = next(iter(ranking.hypotheses), None)
+    _tree(view, trace, best)
+    if view.node is not None:
+        _one_step(view, trace, best)
+    _more(view, trace, ranking, asked)
+
+
+def _tree(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
+    with st.container(key="beam-tree", gap="small"):
+        bar = st.container(
+            key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
+        )
+        with bar:
+            beam_controls.looks()
+        pruned, span = bool(beam_controls.value("pruned")), int(beam_controls.value("span"))
+        guesses = guess_parents(trace) if beam_controls.value("guesses") else None
+        drawn = figure.chart(
+            "beam-tree",
+            lambda theme: figures.beam_tree(
+                trace,
+                first=view.first,
+                span=span,
+                pruned=pruned,
+                guesses=guesses,
+                selected=view.node,
+                best=best,
+                theme=theme,
+            ),
+            partial(_tree_data, trace),
+            (view.number, view.first, span, pruned, guesses is not None, view.node, best),
+            on_click=lambda custom: _click(view, custom),
+        )
+        with bar:
+            _pager(view, trace, span, pruned)
+        if trace.beam_steps:
+            beam_play.draw("beam-tree", drawn, style.theme(), view.number)
+
+
+def _tree_data(trace: Trace) -> object:
+    return figures.beam_tree_data(trace, guess_parents(trace))
+
+
+def _click(view: BeamView, custom: list[object]) -> None:
+    if (
+        len(custom) > 1
+        and isinstance(custom[0], int | float)
+        and isinstance(custom[1], int | float)
+    ):
+        view.look_at(int(custom[0]), int(custom[1]))
+
+
+def _pager(view: BeamView, trace: Trace, span: int, pruned: bool) -> None:
+    """Where the window stands, and one window back and on; nothing where all of it fits."""
+    count = len(trace.beam_steps)
+    if not count:
+        return
+    first, last = window(trace.beam_steps, view.first, span, pruned=pruned)
+    if first == 0 and last == count:
+        return
+    with st.container(
+        key="pager-steps",
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        width="content",
+    ):
+        _turn("Earlier steps", "left", first == 0, view, max(0, first - (last - first)))
+        st.markdown(f"Steps {first} to {last - 1} of {count}", width="content")
+        _turn("Later steps", "right", last == count, view, last)
+
+
+def _turn(words: str, side: str, disabled: bool, view: BeamView, first: int) -> None:
+    st.button(
+        words,
+        key=words.lower().replace(" ", "-"),
+        icon=f":material/chevron_{side}:",
+        disabled=disabled,
+        on_click=view.turn_page,
+        args=("first", first),
+    )
+
+
+def _one_step(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
+    step, place = view.node or (0, 0)
+    with st.container(key="step", gap="small"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "beam-step",
+                lambda theme: figures.beam_step(
+                    trace, step, selected=place, best=best, theme=theme
+                ),
+                lambda: figures.beam_step_data(trace, step),
+                (view.number, step, place, best),
+                on_click=lambda custom: _click(view, custom),
+            )
+        with right:
+            beam_node.draw(view, trace)
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+
+
+def _more(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    with st.container(key="more"):
+        paths, autopsy, guesses = st.tabs(
+            ["Hypotheses", "Autopsy", "Guess against truth"], key="beam-look", on_change="rerun"
+        )
+        if paths.open:
+            with paths:
+                beam_autopsy.hypotheses(trace, ranking, asked)
+        if autopsy.open:
+            with autopsy:
+                beam_autopsy.draw(view, trace, ranking, asked)
+        if guesses.open:
+            with guesses:
+                beam_autopsy.guesses(view, trace)

@@ -1,0 +1,171 @@
+"""The beam page as it is drawn: the text, the tree while it grows, and then everything else."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from core import figures
+from core.decoding.beam_replay import Reranking
+from core.decoding.configs import BeamSearch
+from core.decoding.errors import DecodingError
+from core.decoding.types import Trace
+from core.figures.beam_words import nats
+from core.figures.labels import visible_token
+from pages.ui import (
+    beam_controls,
+    beam_looks,
+    beam_share,
+    beam_state,
+    controls,
+    proof,
+    results,
+    running,
+    share,
+    style,
+)
+from pages.ui.beam_state import BeamView
+
+LIVE_SECONDS, LIVE_SPAN = 0.8, 20
+NOTHING = "**Nothing to show yet.**  \nPress Run: the search continues the prompt."
+
+
+def draw(view: BeamView) -> None:
+    """Everything below the controls."""
+    if view.failure:
+        results.failure(view.failure)
+    wanted, wrong = _wanted()
+    if wrong and wrong != view.failure:
+        results.failure(wrong)
+    job = view.jobs.get("decode")
+    with st.container():
+        if job is not None:
+            st.fragment(_live, run_every=running.POLL_SECONDS)(view, job)
+        else:
+            _finished(view, wanted)
+    results.watch(view)
+
+
+def _wanted() -> tuple[BeamSearch | None, str]:
+    """The settings of the controls, or why they are none."""
+    try:
+        return beam_controls.config(), ""
+    except DecodingError as error:
+        return None, str(error)
+
+
+def _live(view: BeamView, job: running.Job) -> None:
+    job.watch()
+    if not job.active:
+        st.rerun()
+    _draw_live(view, job)
+    with st.container(key="text-panel", border=True, gap="small"):
+        with results.head("running"):
+            st.text(f"{job.stage} · {job.tokens} steps · {job.seconds:.1f} s", width="stretch")
+        with st.container(key="beam-text"):
+            asked = view.request.prompt if view.request else ""
+            st.text(_ending(asked) + (view.live.text if view.live else " …"))
+    if view.live is not None:
+        with st.container(key="figure-beam-live", gap=None):
+            st.plotly_chart(
+                view.live.tree, theme=None, key="chart-beam-live", config={"displayModeBar": False}
+            )
+
+
+def _draw_live(view: BeamView, job: running.Job) -> None:
+    """Draw the last steps anew, not too often: a new figure is a new chart in the browser."""
+    if view.live and view.live.steps > job.tokens:
+        view.live = None  # of a run before, which failed
+    before, now = view.live, time.monotonic()
+    if before and (job.tokens == before.steps or now - before.at < LIVE_SECONDS):
+        return
+    trace = beam_state.so_far(view, job)
+    if trace is None:
+        return
+    steps = len(trace.beam_steps)
+    tree = figures.beam_tree(
+        trace,
+        first=max(0, steps - LIVE_SPAN),
+        span=LIVE_SPAN,
+        pruned=bool(beam_controls.value("pruned")),
+        theme=style.theme(),
+    )
+    view.live = beam_state.Live(now, steps, trace.text, tree)
+
+
+def _finished(view: BeamView, wanted: BeamSearch | None) -> None:
+    trace = view.trace
+    if trace is None:
+        with st.container(key="text-panel", border=True, gap="small"):
+            st.markdown(NOTHING)
+        return
+    asked = wanted if wanted is not None else trace.config
+    assert isinstance(asked, BeamSearch)
+    ranking = beam_state.reranked(view, trace, asked)
+    _panel(view, trace, ranking, asked)
+    with st.container(key="figures"):
+        beam_looks.draw(view, trace, ranking, asked)
+
+
+def _panel(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    with st.container(key="text-panel", border=True, gap="small"):
+        with results.head("finished"):
+            st.text(_summary(view, trace), width="stretch")
+            proof.badge(view, trace)
+            share.menu(view, trace, lambda: beam_share.web_page(view, trace))
+        best = next(iter(ranking.hypotheses), None)
+        text = best.text if best is not None else trace.text
+        with st.container(key="beam-text"):
+            st.text(_ending(trace.rendered_prompt or trace.prompt) + (text or "∅"))
+        _note(trace, ranking, asked)
+
+
+def _ending(text: str, most: int = 600) -> str:
+    return text if len(text) <= most else f"… {text[-most:]}"
+
+
+def _summary(view: BeamView, trace: Trace) -> str:
+    search = trace.config
+    assert isinstance(search, BeamSearch)
+    beams = "1 beam" if search.num_beams == 1 else f"{search.num_beams} beams"
+    steps = f"{len(trace.beam_steps)} steps"
+    finished = sum(len(step.finished) for step in trace.beam_steps)
+    parts = [results.SOURCES.get(view.source, "Run"), beams, steps, f"{finished} paths finished"]
+    if trace.model_id != str(controls.value("model")):
+        parts.insert(1, visible_token(trace.model_id, 60))
+    return " · ".join([*parts, results.ENDED[trace.finish_reason]])
+
+
+def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    """What the controls now say that the run did not."""
+    sentences = []
+    if beam_state.is_reranked(trace, asked):
+        sentences.append(_reranked(trace, ranking, asked))
+    if beam_state.needs_run(trace, asked):
+        sentences.append("Other settings changed since this run: press Run to search again.")
+    with st.container(key="note-changed" if sentences else "note-plain"):
+        st.text(
+            " ".join(sentences)
+            or "Move the length penalty: the stored paths are ranked anew at once."
+        )
+
+
+def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
+    """What re-ranking found, and whether a new search would have gone another way."""
+    words = f"Ranked anew under length penalty {nats(asked.length_penalty, 1)}"
+    if asked.early_stopping != getattr(trace.config, "early_stopping", None):
+        words += " and another stopping rule"
+    best = next(iter(ranking.hypotheses), None)
+    same = best is not None and trace.hypotheses and best.token_ids == trace.hypotheses[0].token_ids
+    words += ": the same path wins." if same else ": another path wins."
+    if ranking.would == "stop":
+        words += f" The search would have ended after step {ranking.differs_at}."
+    elif ranking.would == "go on":
+        words += (
+            f" The search would have gone on after step {ranking.differs_at}, and might have found "
+            "better paths."
+        )
+    elif ranking.exact:
+        words += " A new search would return just this."
+    return words

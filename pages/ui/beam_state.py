@@ -1,0 +1,177 @@
+"""What one browser session looks at on the beam page: a search and a node of its tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.beam_autopsy import Rival, greedy_path
+from core.decoding.beam_replay import Reranking, best_row, rerank
+from core.decoding.beam_types import BeamCandidate, BeamStep
+from core.decoding.configs import BeamSearch
+from core.decoding.errors import DecodingError
+from core.decoding.types import Timings, Trace
+from pages.ui import run_bar
+from pages.ui.running import Job
+from pages.ui.state import Source, View
+
+EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "beam.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A search under way as it was drawn: when, with how many steps, its text and its tree."""
+
+    at: float
+    steps: int
+    text: str
+    tree: Any
+
+
+@dataclass(eq=False)
+class BeamView(View):
+    """One session's view of one search; `first` is where the window of the tree begins.
+
+    Args:
+        node: the selected candidate as (step, place among its candidates).
+        rivals: greedy, the search and the best of some samples, once they were run.
+        live: the search under way as it was drawn last.
+        ranked: the last re-ranking and what it was asked for.
+    """
+
+    node: tuple[int, int] | None = None
+    rivals: tuple[Rival, ...] = ()
+    live: Live | None = None
+    ranked: tuple[tuple[object, ...], Reranking] | None = None
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another search, at the step that tells most of it."""
+        super().show(trace, source)
+        self.rivals, self.live, self.ranked = (), None, None
+        if job := self.jobs.pop("rivals", None):
+            job.stop()
+        self.node = telling_node(trace)
+
+    @property
+    def beam_steps(self) -> tuple[BeamStep, ...]:
+        return self.trace.beam_steps if self.trace else ()
+
+    @property
+    def candidate(self) -> BeamCandidate | None:
+        """The selected one."""
+        if self.node is None:
+            return None
+        step, place = self.node
+        return self.beam_steps[step].candidates[place]
+
+    def look_at(self, step: int, place: int) -> None:
+        """Select a candidate; what isn't there stays unselected."""
+        steps = self.beam_steps
+        if 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates):
+            self.node = (step, place)
+
+    def bring(self, node: tuple[int, int], span: int) -> None:
+        """Select a candidate and move the window to it."""
+        self.look_at(*node)
+        if not self.first <= node[0] < self.first + span:
+            self.first = node[0] // span * span
+
+
+def telling_node(trace: Trace) -> tuple[int, int] | None:
+    """Where greedy's path left the beam, else where the winner took another way, else the end."""
+    steps = trace.beam_steps
+    if not steps:
+        return None
+    greedy = greedy_path(trace)
+    if greedy is not None and greedy.end == "pruned":
+        return greedy.step, steps[greedy.step].candidates.index(greedy.path[-1])
+    if greedy is not None and greedy.parted_at is not None:
+        lost = greedy.path[greedy.parted_at]
+        return greedy.parted_at, steps[greedy.parted_at].candidates.index(lost)
+    return len(steps) - 1, 0
+
+
+def view() -> BeamView:
+    """This session's view of the beam page, with the stored example at first."""
+    if "beam" not in st.session_state:
+        found = BeamView()
+        example = load_example()
+        if example is not None:
+            found.show(example, "example")
+        st.session_state["beam"] = found
+    shown: BeamView = st.session_state["beam"]
+    return shown
+
+
+def load_example() -> Trace | None:
+    """The stored search; None where the file is missing or damaged."""
+    try:
+        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
+    except (OSError, DecodingError):
+        return None
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _load_example(path: str, _changed: int) -> Trace:
+    return Trace.load(path)
+
+
+def settle(found: BeamView) -> None:
+    """Take over what finished work has left."""
+    run_bar.settle(found)
+    job = found.jobs.get("rivals")
+    if job is not None and not job.active and job.result is not None:
+        found.rivals = job.result
+        del found.jobs["rivals"]
+        found.seen.pop("rivals", None)
+
+
+def so_far(found: BeamView, job: Job) -> Trace | None:
+    """A search that goes on as a trace, up to now; None before its first step."""
+    steps = [step for step in tuple(job.steps) if isinstance(step, BeamStep)]
+    if found.request is None or not steps:
+        return None
+    best = best_row(steps)
+    return Trace(
+        model_id=found.request.model,
+        prompt=found.request.prompt,
+        prompt_ids=(),
+        config=found.request.config,
+        steps=tuple(steps),
+        token_ids=tuple(candidate.token_id for candidate in best),
+        text="".join(candidate.text for candidate in best),
+        finish_reason="cancelled",
+        timings=Timings(0.0, 0.0, job.seconds),
+    )
+
+
+def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> Reranking:
+    """The stored paths under the length penalty, count and stopping rule of other settings."""
+    held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
+    count = min(wanted.num_return_sequences, held)
+    key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
+    if found.ranked is None or found.ranked[0] != key:
+        ranking = rerank(
+            trace,
+            length_penalty=wanted.length_penalty,
+            num_return_sequences=count,
+            early_stopping=wanted.early_stopping,
+        )
+        found.ranked = (key, ranking)
+    return found.ranked[1]
+
+
+def is_reranked(trace: Trace, wanted: BeamSearch) -> bool:
+    """Whether what ranks the paths differs from the run's."""
+    names = ("length_penalty", "early_stopping")
+    return any(getattr(trace.config, name) != getattr(wanted, name) for name in names)
+
+
+def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
+    """Whether the settings differ in what only another search could show."""
+    names = ("num_beams", "max_new_tokens", "do_sample", "num_beam_groups", "diversity_penalty")
+    names += ("stop_strings", "shaping", "seed")
+    return any(getattr(trace.config, name) != getattr(wanted, name) for name in names)

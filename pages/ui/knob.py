@@ -1,0 +1,230 @@
+"""A number that one slides or types: two widgets that hold one value.
+
+The server sets the widget that did not move. Until the browser has followed, any other event still
+carries that widget's old value; taken for a user's change, this echo would undo what was just
+typed or slid. So a widget that was set is set again in every run for a moment, and its old value is
+not believed meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Knob:
+    """Typing may reach further than the slider; the field is what the address holds."""
+
+    key: str
+    label: str
+    low: float
+    high: float
+    typed_high: float
+    step: float
+    default: float
+    help: str
+    sampling_only: bool = True
+    digits: int = 2
+
+    @property
+    def slider_key(self) -> str:
+        return f"{self.key}_slider"
+
+    @property
+    def whole(self) -> bool:
+        return isinstance(self.step, int)
+
+    def cast(self, value: float) -> float:
+        """The value in the type of the knob."""
+        return int(value) if self.whole else float(value)
+
+    def on_slider(self, value: float) -> float:
+        """The value where the slider can show it."""
+        return self.cast(min(max(value, self.low), self.high))
+
+
+KNOBS = (
+    Knob(
+        "temperature",
+        "Temperature",
+        0.0,
+        2.0,
+        10.0,
+        0.05,
+        0.8,
+        "Below 1 the likely tokens get likelier; above 1 all tokens get more alike. "
+        "0 means greedy.",
+    ),
+    Knob("top_k", "Top-k", 0, 100, 10_000, 1, 0, "Keep the k most probable tokens. 0 is off."),
+    Knob(
+        "top_p",
+        "Top-p",
+        0.0,
+        1.0,
+        1.0,
+        0.01,
+        0.95,
+        "Keep the most probable tokens that together reach this probability. 1 is off.",
+    ),
+    Knob(
+        "min_p",
+        "Min-p",
+        0.0,
+        1.0,
+        1.0,
+        0.01,
+        0.0,
+        "Drop tokens below this share of the top token's probability. 0 is off.",
+    ),
+    Knob(
+        "penalty",
+        "Penalty",
+        1.0,
+        2.0,
+        10.0,
+        0.05,
+        1.0,
+        "Above 1, tokens that are already in the text get less likely. It acts in greedy too. "
+        "1 is off.",
+        sampling_only=False,
+    ),
+)
+
+# What the sampling lab adds, before the penalty.
+_RARER_KNOBS = (
+    Knob(
+        "typical_p",
+        "Typical-p",
+        0.01,
+        1.0,
+        1.0,
+        0.01,
+        1.0,
+        "Keep the tokens whose surprisal is nearest to the entropy, up to this probability. "
+        "1 is off.",
+    ),
+    Knob(
+        "epsilon",
+        "Epsilon",
+        0.0,
+        0.1,
+        0.99,
+        0.001,
+        0.0,
+        "Drop tokens below this probability. 0 is off.",
+        digits=3,
+    ),
+    Knob(
+        "eta",
+        "Eta",
+        0.0,
+        0.1,
+        0.99,
+        0.001,
+        0.0,
+        "Drop tokens below a probability that falls as the entropy rises. 0 is off.",
+        digits=3,
+    ),
+)
+LAB_KNOBS = (*KNOBS[:-1], *_RARER_KNOBS, KNOBS[-1])
+
+
+# Longer than a busy browser takes to follow.
+ECHO_SECONDS = 1.5
+
+
+@dataclass(eq=False)
+class _Following:
+    """A widget that was set: what it may still report by mistake, and until when."""
+
+    stale: set[float]
+    until: float
+
+
+@dataclass(eq=False)
+class _Memory:
+    """The value of a knob, and its widgets that have to follow it."""
+
+    value: float
+    widgets: dict[str, _Following] = field(default_factory=dict)
+
+    def follow(self, key: str, *stale: float) -> None:
+        """The widget is about to be set; its old values are not believed for a moment."""
+        before = self.widgets[key].stale if self.following(key) else set()
+        self.widgets[key] = _Following({*before, *stale}, time.monotonic() + ECHO_SECONDS)
+
+    def following(self, key: str) -> bool:
+        return key in self.widgets and time.monotonic() < self.widgets[key].until
+
+    def is_echo(self, key: str, value: float) -> bool:
+        return self.following(key) and value in self.widgets[key].stale
+
+
+def _memories() -> dict[str, _Memory]:
+    found: dict[str, _Memory] = st.session_state.setdefault("knobs", {})
+    return found
+
+
+def draw_knob(knob: Knob, *, disabled: bool) -> None:
+    """A slider with its label, and the field beside it."""
+    left, right = st.container(), st.container()
+    memory = _memories().get(knob.key)
+    if memory is not None:
+        _put(memory, knob.key, memory.value)
+    typed = right.number_input(
+        knob.label,
+        knob.cast(knob.low),
+        knob.cast(knob.typed_high),
+        knob.cast(knob.default),
+        knob.cast(knob.step),
+        format="%d" if knob.whole else f"%.{knob.digits}f",
+        key=knob.key,
+        bind="query-params",
+        disabled=disabled,
+        label_visibility="collapsed",
+        on_change=_moved,
+        args=(knob, knob.key),
+    )
+    if memory is None:
+        memory = _memories()[knob.key] = _Memory(knob.default if typed is None else typed)
+        memory.follow(knob.key)
+    _put(memory, knob.slider_key, knob.on_slider(memory.value))
+    left.slider(
+        knob.label,
+        knob.cast(knob.low),
+        knob.cast(knob.high),
+        knob.on_slider(memory.value),
+        step=knob.cast(knob.step),
+        key=knob.slider_key,
+        disabled=disabled,
+        help=knob.help,
+        on_change=_moved,
+        args=(knob, knob.slider_key),
+    )
+
+
+def _put(memory: _Memory, key: str, value: float) -> None:
+    """Make a widget show the value, in every run until the browser must have followed."""
+    current = st.session_state.get(key)
+    if current is not None and current != value:
+        memory.follow(key, current)
+    if current != value or memory.following(key):
+        st.session_state[key] = value
+
+
+def _moved(knob: Knob, key: str) -> None:
+    """A widget reports another value: the user's, unless it is the echo of an old one."""
+    value, memory = st.session_state.get(key), _memories()[knob.key]
+    if value is None:
+        value = knob.default
+    if not memory.is_echo(key, value):
+        memory.value = value
+        memory.widgets.pop(key, None)
+
+
+def set_knob(knob: Knob, value: float) -> None:
+    """Set a knob from elsewhere, before it is drawn."""
+    _memories().setdefault(knob.key, _Memory(knob.cast(value))).value = knob.cast(value)

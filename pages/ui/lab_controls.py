@@ -1,0 +1,193 @@
+"""The sampling lab's controls, declared once, and the settings they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.configs import Sampling, Shaping
+from core.decoding.orders import ORDERS, TRANSFORMERS, Order
+from pages.ui import controls
+from pages.ui.knob import LAB_KNOBS, draw_knob
+
+# The address holds the words on the right: that is how Streamlit binds options.
+SPOTS = {"run": "A step of the run", "prompt": "The prompt's next token"}
+ORDER_NAMES = {key: order.label for key, order in ORDERS.items()}
+# More throws would have to be thrown away one by one before the next.
+MAX_ROLL = 999
+MOST_WAYS, MOST_TOKENS = 12, 40
+LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
+
+DEFAULTS: dict[str, Any] = {
+    "at": "run",
+    "order": TRANSFORMERS.key,
+    "dice": "inverse_cdf",
+    "roll": 0,
+    "ways": 6,
+    "length": 20,
+    "fold": True,
+    **{knob.key: knob.default for knob in LAB_KNOBS},
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the knobs say.
+
+    Args:
+        rolls: how often the dice were rolled again.
+    """
+
+    config: Sampling
+    order: Order
+    rolls: int
+
+
+def value(key: str) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied."""
+    if key not in DEFAULTS:
+        return controls.value(key)
+    found = st.session_state.get(key)
+    return DEFAULTS[key] if found is None else found
+
+
+def settings(read: Callable[[str], Any] = value) -> Settings:
+    """The settings that the controls describe; `read` gives a control's value by its key.
+
+    Raises:
+        ConfigError: a typed value that lies outside its interval.
+    """
+    shaping = Shaping(
+        temperature=float(read("temperature")),
+        top_k=int(read("top_k")),
+        top_p=float(read("top_p")),
+        min_p=float(read("min_p")),
+        typical_p=float(read("typical_p")),
+        epsilon_cutoff=float(read("epsilon")),
+        eta_cutoff=float(read("eta")),
+        repetition_penalty=float(read("penalty")),
+    )
+    config = Sampling(shaping=shaping, seed=int(read("seed")), draw=read("dice"))
+    return Settings(config, ORDERS[read("order")], int(read("roll")))
+
+
+def knobs() -> None:
+    """All eight numbers, four in a row."""
+    with st.container(key="lab-knobs"):
+        for first in range(0, len(LAB_KNOBS), 4):
+            row = LAB_KNOBS[first : first + 4]
+            for column, knob in zip(st.columns(len(row), gap="small"), row, strict=True):
+                with column, st.container(key=f"knob-{knob.key}", gap=None):
+                    draw_knob(knob, disabled=False)
+
+
+def order() -> None:
+    """Whose order the acts follow."""
+    st.segmented_control(
+        "Order",
+        list(ORDER_NAMES),
+        format_func=ORDER_NAMES.__getitem__,
+        default=DEFAULTS["order"],
+        required=True,
+        key="order",
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def dice() -> None:
+    """How a token is drawn, and the next throw."""
+    st.segmented_control(
+        "Dice",
+        list(controls.DRAWS),
+        format_func=controls.DRAWS.__getitem__,
+        default=DEFAULTS["dice"],
+        required=True,
+        key="dice",
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def roll() -> None:
+    """Roll again, and which throw it is after the first."""
+    st.button(
+        "Roll again",
+        key="roll_again",
+        type="primary",
+        icon=":material/casino:",
+        on_click=_roll_again,
+        disabled=int(value("roll")) >= MAX_ROLL,
+    )
+    st.number_input(
+        "Rolls",
+        0,
+        MAX_ROLL,
+        DEFAULTS["roll"],
+        1,
+        key="roll",
+        bind="query-params",
+        persist_state="session",
+        width=110,
+        help="How often the dice were rolled again: 0 is the throw that the run made at this "
+        "step, under the sidebar's seed.",
+    )
+
+
+def _roll_again() -> None:
+    st.session_state["roll"] = min(int(value("roll")) + 1, MAX_ROLL)
+
+
+def spot() -> None:
+    """Which step the knobs act on."""
+    st.segmented_control(
+        "Step",
+        list(SPOTS),
+        format_func=SPOTS.__getitem__,
+        default=DEFAULTS["at"],
+        required=True,
+        key="at",
+        label_visibility="collapsed",
+        bind="query-params",
+        persist_state="session",
+    )
+
+
+def ways() -> None:
+    """How many continuations, and how long."""
+    st.number_input(
+        "Continuations",
+        2,
+        MOST_WAYS,
+        DEFAULTS["ways"],
+        1,
+        key="ways",
+        bind="query-params",
+        persist_state="session",
+        width=150,
+    )
+    st.number_input(
+        "Tokens each",
+        4,
+        MOST_TOKENS,
+        DEFAULTS["length"],
+        1,
+        key="length",
+        bind="query-params",
+        persist_state="session",
+        width=150,
+    )
+
+
+def fold() -> None:
+    """Whether runs of tokens without a branch are drawn as one."""
+    st.toggle(
+        "Fold what doesn't branch",
+        DEFAULTS["fold"],
+        key="fold",
+        bind="query-params",
+        persist_state="session",
+    )

@@ -1,0 +1,184 @@
+"""What else the lab shows of a step, one look at a time: rolls, temperatures, continuations."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import figures
+from core.decoding.lab_types import Continuations, LabStep, distinct
+from pages.ui import api_logprobs, figure, lab_controls, lab_work, models, running
+from pages.ui.lab_controls import LOOKS, Settings
+from pages.ui.lab_state import Lab, Spot
+
+
+def draw(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    """The tabs; only the open one is worked out."""
+    _settle(lab)
+    with st.container(key="more"):
+        rolls, sweep, ways, api = st.tabs(
+            LOOKS, key="lab_look", on_change="rerun", bind="query-params"
+        )
+        if rolls.open:
+            with rolls:
+                _rolls(lab, spot, settings, step)
+        if sweep.open:
+            with sweep:
+                _sweep(lab, spot, settings, step)
+        if ways.open:
+            with ways:
+                _ways(lab, spot, settings)
+        if api.open:
+            with api:
+                api_logprobs.draw()
+
+
+def _rolls(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    found = lab_work.rolls(lab, spot, settings, step)
+    if found.value is None:
+        st.text("Rolling…")
+        return
+    with st.container(key="rolls-now" if found.ready else "rolls-before"):
+        figure.chart(
+            "rolls",
+            lambda theme: figures.lab_rolls(found.step, found.value, theme=theme),
+            lambda: figures.lab_rolls_data(found.value),
+            (found.step, found.value),
+        )
+
+
+def _sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    found = lab_work.sweep(lab, spot, settings, step)
+    if found.value is None:
+        st.text("Trying every temperature…")
+        return
+    with st.container(key="sweep-now" if found.ready else "sweep-before"):
+        figure.chart(
+            "sweep",
+            lambda theme: figures.lab_sweep(found.step, found.value, theme=theme),
+            lambda: figures.lab_sweep_data(found.value),
+            (found.step, found.value),
+        )
+
+
+def _settle(lab: Lab) -> None:
+    """Take over continuations that are done."""
+    lab.asked_for.add("grow")
+    job = lab.jobs.get("grow")
+    if job is None or job.active or lab.error("grow"):
+        return
+    del lab.jobs["grow"]
+    if job.result is not None:
+        lab.grown = job.result
+
+
+def _ways(lab: Lab, spot: Spot, settings: Settings) -> None:
+    job = lab.jobs.get("grow")
+    with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
+        lab_controls.ways()
+        _restore(lab, spot, settings)
+        _button(lab, spot, settings, job)
+        lab_controls.fold()
+    if job is not None and job.active:
+        st.fragment(_live, run_every=running.POLL_SECONDS)(job)
+    elif job is not None and job.error:
+        st.text(job.error)
+    grown = _shown(lab, spot)
+    if grown is not None:
+        _tree(grown, settings)
+
+
+def _button(lab: Lab, spot: Spot, settings: Settings, job: running.Job | None) -> None:
+    """One button in one place: Continue, or Stop while it goes on."""
+    if job is not None and job.active:
+        st.button(
+            "Stopping" if job.stopping.is_set() else "Stop",
+            key="stop_grow",
+            icon=":material/stop:",
+            disabled=job.stopping.is_set(),
+            on_click=job.stop,
+        )
+        return
+    st.button(
+        "Continue",
+        key="start_grow",
+        icon=":material/play_arrow:",
+        on_click=_start,
+        args=(lab, spot, settings),
+        disabled=not (lab.scene_is(spot) or models.is_embedded(spot.model)),
+    )
+
+
+def _start(lab: Lab, spot: Spot, settings: Settings) -> None:
+    ways, tokens = int(lab_controls.value("ways")), int(lab_controls.value("length"))
+    lab.jobs["grow"] = lab_work.grow(spot, settings, ways, tokens)
+    st.query_params["grow"] = "1"
+
+
+def _restore(lab: Lab, spot: Spot, settings: Settings) -> None:
+    """Continue again what a copied link tells of; only built-in models load by a link alone."""
+    if lab.restored:
+        return
+    lab.restored = True
+    if st.query_params.get("grow") == "1" and models.is_embedded(spot.model):
+        _start(lab, spot, settings)
+        st.rerun()
+
+
+def _live(job: running.Job) -> None:
+    job.watch()
+    if not job.active:
+        st.rerun()
+    st.text(f"{job.stage} · {job.seconds:.1f} s")
+
+
+def _shown(lab: Lab, spot: Spot) -> Continuations | None:
+    """The continuations of this spot; the example's at the example's spot."""
+    if lab.grown is not None and lab.grown[0] == spot:
+        return lab.grown[1]
+    example = lab.example
+    if example is not None and spot.ids == example.step.trace.prompt_ids:
+        return example.continuations
+    return None
+
+
+def _tree(grown: Continuations, settings: Settings) -> None:
+    changed = (grown.config.shaping, grown.config.seed) != (
+        settings.config.shaping,
+        settings.config.seed,
+    )
+    with st.container(key="note-changed" if changed else "note-plain"):
+        st.text(
+            "Knobs changed since: press Continue to sample anew."
+            if changed
+            else "One batch, each row with dice of its own: row i is what a run with its seed "
+            "gives, in transformers' order."
+        )
+    fold = bool(lab_controls.value("fold"))
+    with st.container(key="tree-wide"):
+        figure.chart(
+            "tree",
+            lambda theme: figures.lab_tree(grown, fold=fold, theme=theme),
+            lambda: figures.lab_tree_data(grown),
+            (grown, fold),
+        )
+    st.dataframe(
+        figures.rows_data(grown.rows),
+        hide_index=True,
+        key="grown-rows",
+        column_config={
+            "text": st.column_config.TextColumn(width="large"),
+            "mean ln p": st.column_config.NumberColumn(format="%.3f", help="Nats a token."),
+            "distinct-1": st.column_config.NumberColumn(format="%.2f"),
+            "distinct-2": st.column_config.NumberColumn(format="%.2f"),
+        },
+    )
+    st.caption(_together(grown))
+
+
+def _together(grown: Continuations) -> str:
+    shares = [(n, distinct(grown.sampled, n)) for n in (1, 2)]
+    words = ", ".join(f"distinct-{n} {share:.2f}" for n, share in shares if share is not None)
+    return (
+        f"The sampled rows together: {words} (different n-grams over all n-grams). Mean ln p is of "
+        "the model's own probabilities, before the knobs."
+    )

@@ -1,0 +1,242 @@
+"""The sampling lab as it is drawn: the step, its stages, the dice, and what else to look at."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import figures
+from core.decoding.errors import DecodingError
+from core.decoding.lab_types import LabStep
+from core.figures.lab.stages import FEW_PANELS
+from core.figures.labels import stage_name, visible_token
+from pages.ui import figure, lab_controls, lab_looks, lab_state, lab_work, running, share
+from pages.ui.lab_controls import Settings
+from pages.ui.lab_state import Lab, Spot
+from pages.ui.state import View
+
+_TEXT_SHOWN = 280
+NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
+_NOTICE = """
+**What to notice**
+
+- Temperature moves mass and removes nothing; a filter removes tokens and shares their mass out
+  among those that are left.
+- Move a knob: the number stays where it is and the bar moves under it. The token flips only when
+  the edge of its piece passes the number.
+- Switch the order with a temperature far from 1 and top-p on: where temperature comes last, top-p
+  counts the model's own probabilities, so another number of tokens is left.
+"""
+
+
+def draw(lab: Lab, view: View) -> None:
+    """Everything below the controls."""
+    failures = st.container()
+    with st.container(key="lab-step", border=True, gap="small"):
+        # Before the step is looked up: what the address says is known once this is drawn.
+        _step_head(lab, view)
+        spot = lab_state.spot_of(lab, view)
+        _write_address(lab, view, spot)
+        lab.asked_for.clear()
+        failure, settings, step = _step(lab, view, spot)
+        shown = step or lab.step or (lab.example.step if lab.example else None)
+        _step_words(lab, view, spot, shown, waiting=step is None and not failure)
+    if failure:
+        with failures:
+            _failure(failure)
+    if shown is not None and settings is not None:
+        with st.container(key="figures"):
+            _figures(lab, spot, settings, shown)
+    lab.forget_unasked()
+    lab.start_waiting()
+    if lab.under_way:
+        st.fragment(_watch, run_every=running.POLL_SECONDS)(lab)
+
+
+def _write_address(lab: Lab, view: View, spot: Spot) -> None:
+    ids = lab_state.link_ids(lab, view, spot)
+    if ids is not None:
+        st.query_params["ids"] = ids
+    elif "ids" in st.query_params:
+        del st.query_params["ids"]
+
+
+def _step(lab: Lab, view: View, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
+    """Why there is no step; the settings; the step where there is one."""
+    try:
+        settings = lab_controls.settings()
+    except DecodingError as error:
+        return str(error), None, None
+    lab.stop_outdated(lab_work.key_of(spot, settings))
+    if spot.ids is None and not spot.prompt.strip():
+        return NO_TEXT, settings, None
+    if not lab_work.is_example(lab, spot, settings) and not lab_state.may_load(lab, view, spot):
+        return "", settings, None
+    try:
+        step = lab_work.step(lab, spot, settings)
+    except DecodingError as error:
+        return str(error), settings, None
+    return (lab.error("scene") if step is None else ""), settings, step
+
+
+def _failure(sentence: str) -> None:
+    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
+        st.markdown(":material/error:", width="content")
+        st.text(sentence, width="stretch")
+
+
+def _watch(lab: Lab) -> None:
+    """Draws nothing; draws the page anew when work has ended."""
+    for job in lab.jobs.values():
+        job.watch()
+    if lab.news:
+        st.rerun()
+
+
+def _step_head(lab: Lab, view: View) -> None:
+    """Which step it is."""
+    with st.container(
+        key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        lab_controls.spot()
+        if lab_controls.value("at") == "run":
+            _choose_step(lab, view)
+        share.link()
+
+
+def _step_words(lab: Lab, view: View, spot: Spot, shown: LabStep | None, *, waiting: bool) -> None:
+    """The text before the step, and what the dice say."""
+    if waiting and not lab_state.may_load(lab, view, spot):
+        _ask_to_load(lab, spot)
+    elif shown is not None:
+        st.text(_ending(shown.text_before), width="stretch")
+        with st.container(key="lab-outcome"):
+            st.text("Reading this step…" if waiting else _outcome(lab, shown), width="stretch")
+
+
+def _ask_to_load(lab: Lab, spot: Spot) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            "Load the model",
+            key="load_model",
+            icon=":material/download:",
+            on_click=lab.allowed.add,
+            args=(spot.model,),
+        )
+        st.text(f"{spot.model} is not built in; the figures show another step until it is loaded.")
+
+
+def _ending(text: str) -> str:
+    return text if len(text) <= _TEXT_SHOWN else f"… {text[-_TEXT_SHOWN:]}"
+
+
+def _outcome(lab: Lab, step: LabStep) -> str:
+    """What is drawn, in words; plain text."""
+    chosen = visible_token(step.step.chosen.text, 24)
+    if step.step.draw.method == "argmax":
+        return f"Temperature 0 takes the most probable token: {chosen}"
+    number = step.step.draw.uniform
+    dice = f"Throw {step.throw}, the number {number:.4f}," if number else f"Throw {step.throw}"
+    words = [f"{dice} draws {chosen}"]
+    raw = visible_token(step.raw_pick.text, 24)
+    words.append(
+        "the model's own distribution would give the same"
+        if step.raw_pick.token_id == step.step.token_id
+        else f"the model's own distribution would give {raw}"
+    )
+    if lab.flipped:
+        words.append(f"flipped by the last change: it was {visible_token(lab.flipped, 24)}")
+    if step.skipped:
+        names = ", ".join(stage_name(name) for name in step.skipped)
+        words.append(f"{step.order.label} has no {names}: left out")
+    return " · ".join(words)
+
+
+def _choose_step(lab: Lab, view: View) -> None:
+    """The steps of the run on the Decode page, as a table to click in."""
+    steps = view.steps
+    if not steps or lab.linked is not None:
+        return
+    at = max(0, min(lab.index, len(steps) - 1))
+    popover = st.popover(
+        f"Step {at} of {len(steps)}",
+        icon=":material/format_list_numbered:",
+        key="choose-step",
+        on_change="rerun",
+    )
+    if popover.open:
+        with popover:
+            _steps_table(lab, view)
+
+
+def _steps_table(lab: Lab, view: View) -> None:
+    st.markdown("The run on the Decode page. Click a row to bring its step here.")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "step": [step.index for step in view.steps],
+                "token": [visible_token(step.chosen.text, 24) for step in view.steps],
+                "probability": [step.chosen.raw_prob for step in view.steps],
+                "entropy, nats": [step.entropy for step in view.steps],
+            }
+        ),
+        key=f"steps-{view.number}",
+        hide_index=True,
+        height=320,
+        on_select=lambda: _picked(lab, view),
+        selection_mode="single-row",
+        column_config={
+            "probability": st.column_config.NumberColumn(format="%.4f"),
+            "entropy, nats": st.column_config.NumberColumn(format="%.2f"),
+        },
+    )
+
+
+def _picked(lab: Lab, view: View) -> None:
+    state = st.session_state.get(f"steps-{view.number}")
+    rows = state["selection"]["rows"] if state else []
+    if rows:
+        lab_state.pick(lab, int(rows[0]))
+
+
+def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    key = (step,)
+    stages = len(step.step.stages) - 1
+    with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
+        figure.chart(
+            "stages",
+            lambda theme: figures.lab_stages(step, theme=theme),
+            lambda: figures.lab_stages_data(step),
+            key,
+        )
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "draw",
+                lambda theme: figures.lab_draw(step, theme=theme),
+                lambda: figures.lab_draw_data(step),
+                key,
+            )
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+                _about_order(settings)
+        with right:
+            _flips(lab, spot, settings, step)
+    lab_looks.draw(lab, spot, settings, step)
+
+
+def _about_order(settings: Settings) -> None:
+    st.caption(f"Order of {settings.order.label}: {settings.order.note}")
+    st.caption(f"Read in {settings.order.source}.")
+
+
+def _flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    found = lab_work.flips(lab, spot, settings, step)
+    with st.container(key="flips-now" if found.ready else "flips-before"):
+        figure.chart(
+            "flips",
+            lambda theme: figures.lab_flips(found.step, found.value or (), theme=theme),
+            lambda: figures.lab_flips_data(found.step, found.value or ()),
+            (found.step, found.value),
+        )

@@ -1,0 +1,280 @@
+"""What one session of the sampling lab looks at, and the work under way for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from core.decoding.lab_types import Continuations, LabExample, LabStep
+from core.decoding.types import Trace
+from core.traces.lab import load_lab, telling_step
+from pages.ui import controls, lab_controls, models
+from pages.ui.running import Job, start
+from pages.ui.state import View
+
+EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "lab.json"
+MEASURED = ("flips", "rolls", "sweep")
+# A link carries no more tokens than this.
+MOST_LINKED = 1500
+# Work that is done within this time needs no second drawing.
+PATIENCE_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A step to look at.
+
+    Args:
+        ids: the tokens before it; None for those of the prompt.
+        index: how many of them were generated: the first throw of the dice.
+        revision: of the model that generated them, where it is known.
+    """
+
+    model: str
+    prompt: str
+    chat: bool = False
+    system: str = ""
+    ids: tuple[int, ...] | None = None
+    index: int = 0
+    revision: str = ""
+
+
+@dataclass(eq=False)
+class Lab:
+    """One session's lab.
+
+    Args:
+        index: the step of the run that is looked at.
+        run_seen, asked: the run's view, and the prompt's controls, as the lab last saw them.
+        linked: prompt and generated ids of the link that opened the page, until another is picked.
+        allowed: models that the visitor asked to load here.
+        step: what was drawn last, for `step_of`.
+        jobs: `scene`, `flips`, `rolls`, `sweep` and `grow`.
+        waiting: work that begins when the page is drawn, by name.
+        wanted, kept: what each work was asked for, and the last one finished, by name.
+        told: work whose failure the page has shown.
+        flipped: the token before the last change of a knob, if it was another one.
+    """
+
+    example: LabExample | None = None
+    index: int = 0
+    run_seen: tuple[int, int] | None = None
+    asked: tuple[object, ...] | None = None
+    linked: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    allowed: set[str] = field(default_factory=set)
+    step: LabStep | None = None
+    step_of: tuple[Hashable, ...] | None = None
+    jobs: dict[str, Job] = field(default_factory=dict)
+    waiting: dict[str, Callable[[Job], Any]] = field(default_factory=dict)
+    wanted: dict[str, Hashable] = field(default_factory=dict)
+    kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
+    told: dict[str, Job] = field(default_factory=dict)
+    asked_for: set[str] = field(default_factory=set)
+    flipped: str = ""
+    grown: tuple[Spot, Continuations] | None = None
+    restored: bool = False
+
+    def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
+        """What the work gives for this key, and whether it is there; else the last one's.
+
+        Work that has to be done first begins with `start_waiting`, so that it doesn't compete with
+        the drawing of the page.
+        """
+        self.asked_for.add(name)
+        self._settle(name)
+        kept = self.kept.get(name)
+        if kept is not None and kept[0] == key:
+            return kept[1], True
+        if self.wanted.get(name) != key or name not in self.jobs:
+            self.wanted[name] = key
+            self.waiting[name] = work
+        return (kept[1] if kept else None), False
+
+    def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
+        """As `later`, but started at once and given a moment to finish."""
+        found, ready = self.later(name, key, work)
+        if not ready:
+            self.start_waiting(name)
+            self.jobs[name].done.wait(PATIENCE_SECONDS)
+            return self.later(name, key, work)
+        return found, ready
+
+    def start_waiting(self, *names: str) -> None:
+        """Start the work that waits (all of it by default); what it replaces is stopped."""
+        for name in names or tuple(self.waiting):
+            if name in self.waiting:
+                if before := self.jobs.get(name):
+                    before.stop()
+                self.jobs[name] = start(self.waiting.pop(name))
+
+    def stop_outdated(self, key: Hashable) -> None:
+        """Stop what is measured under other settings, so that drawing has the processor."""
+        for name in MEASURED:
+            if name in self.jobs and self.wanted.get(name) != key:
+                self.jobs[name].stop()
+
+    def _settle(self, name: str) -> None:
+        """Keep what work gave that has ended by itself; an error stays with its job."""
+        job = self.jobs.get(name)
+        if job is None or job.active or name in self.waiting:
+            return
+        if job.error:
+            self.told[name] = job
+            return
+        del self.jobs[name]
+        if not job.should_stop():
+            self.kept[name] = (self.wanted[name], job.result)
+
+    def forget_unasked(self) -> None:
+        """Take note of ended work that the page, as it was just drawn, has no use for."""
+        for name, job in list(self.jobs.items()):
+            if name in self.asked_for or job.active:
+                continue
+            if name != "grow":
+                self._settle(name)
+            self.told[name] = job
+
+    def scene_is(self, spot: Spot) -> bool:
+        """Whether the spot's logits were read."""
+        return self.kept.get("scene", (None,))[0] == spot
+
+    def error(self, name: str) -> str:
+        """Why the last work of this kind failed; counts as told from now on."""
+        job = self.jobs.get(name)
+        if job is None or job.active or not job.error:
+            return ""
+        self.told[name] = job
+        return job.error
+
+    @property
+    def under_way(self) -> bool:
+        """Whether work goes on, or has ended since the page was drawn from it."""
+        return any(self.told.get(name) is not job for name, job in self.jobs.items())
+
+    @property
+    def news(self) -> bool:
+        """Whether work has ended that the page wasn't drawn from yet."""
+        ended = [(name, job) for name, job in self.jobs.items() if not job.active]
+        return any(self.told.get(name) is not job for name, job in ended)
+
+
+def lab(view: View) -> Lab:
+    """This session's lab; at first the stored example at its most telling step.
+
+    Whoever has run or selected something on Decode before finds that step instead.
+    """
+    if "lab" not in st.session_state:
+        made = Lab(example=load_example(), linked=_linked())
+        made.run_seen = (view.number, view.selected)
+        if view.trace is not None:
+            made.index = telling_step(view.trace) if view.untouched else view.selected
+            if not view.untouched:
+                _adopt(view.trace)
+        st.session_state["lab"] = made
+    found: Lab = st.session_state["lab"]
+    return found
+
+
+def _linked() -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The ids that the address holds: `prompt~generated`, each joined by dashes."""
+    halves = st.query_params.get("ids", "").split("~")
+    if len(halves) != 2 or len(halves[0]) > 12 * MOST_LINKED:
+        return None
+    try:
+        prompt, generated = (
+            tuple(int(part) for part in half.split("-")) if half else () for half in halves
+        )
+    except ValueError:
+        return None
+    fits = len(prompt) > 0 and len(prompt) + len(generated) <= MOST_LINKED
+    return (prompt, generated) if fits and max((*prompt, *generated)) < 2**31 else None
+
+
+def follow(found: Lab, view: View) -> None:
+    """Take over what changed elsewhere: another run or step on Decode, another prompt."""
+    seen = (view.number, view.selected)
+    if seen != found.run_seen:
+        found.run_seen, found.linked = seen, None
+        pick(found, view.selected)
+        _adopt(view.trace)
+    asked = tuple(controls.value(key) for key in ("model", "prompt", "chat", "system"))
+    if found.asked is not None and asked != found.asked:
+        st.session_state["at"] = "prompt"
+    found.asked = asked
+
+
+def pick(found: Lab, index: int) -> None:
+    """Look at another step of the run, with the throw that the run made there."""
+    found.index, found.linked = index, None
+    st.session_state["at"] = "run"
+    st.session_state["roll"] = 0
+
+
+def _adopt(trace: Trace | None) -> None:
+    """The dice of the run, so that the same throw draws the same token."""
+    draw = getattr(trace.config, "draw", None) if trace is not None else None
+    if draw in controls.DRAWS:
+        st.session_state["dice"] = draw
+
+
+def spot_of(found: Lab, view: View) -> Spot:
+    """The step that the controls point at."""
+    if lab_controls.value("at") == "run":
+        if found.linked is not None:
+            prompt, generated = found.linked
+            ids = (*prompt, *generated)
+            return Spot(str(controls.value("model")), "", ids=ids, index=len(generated))
+        if view.trace is not None and view.trace.token_ids:
+            return _spot_in(view.trace, found.index)
+    return Spot(
+        model=str(controls.value("model")).strip(),
+        prompt=str(controls.value("prompt")),
+        chat=bool(controls.value("chat")),
+        system=str(controls.value("system")),
+    )
+
+
+def _spot_in(trace: Trace, index: int) -> Spot:
+    at = max(0, min(index, len(trace.token_ids) - 1))
+    ids = (*trace.prompt_ids, *trace.token_ids[:at])
+    return Spot(trace.model_id, trace.prompt, ids=ids, index=at, revision=trace.model_revision)
+
+
+def link_ids(found: Lab, view: View, spot: Spot) -> str | None:
+    """What the address has to hold so that a link finds the spot; None where it finds it anyway."""
+    if spot.ids is None or len(spot.ids) > MOST_LINKED:
+        return None
+    untouched = view.source == "example" and view.trace is not None
+    if untouched and found.linked is None and found.index == telling_step(view.trace):  # type: ignore[arg-type]
+        return None
+    cut = len(spot.ids) - spot.index
+    return "~".join("-".join(map(str, half)) for half in (spot.ids[:cut], spot.ids[cut:]))
+
+
+def may_load(found: Lab, view: View, spot: Spot) -> bool:
+    """Whether the spot's model may be loaded: never by a link or a file alone."""
+    own_run = view.source == "run" and view.trace is not None
+    return (
+        found.scene_is(spot)
+        or spot.model in found.allowed
+        or models.is_embedded(spot.model)
+        or (own_run and view.trace.model_id == spot.model)  # type: ignore[union-attr]
+    )
+
+
+def load_example() -> LabExample | None:
+    """The stored example; None where the file is missing or damaged."""
+    try:
+        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
+    except (OSError, DecodingError):
+        return None
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _load_example(path: str, _changed: int) -> LabExample:
+    return load_lab(path)

@@ -1,0 +1,212 @@
+"""The whole run out of the app and back in: trace file, web page, link, and opening a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from html import escape
+from time import monotonic
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core import figures
+from core.decoding.configs import BeamSearch, Shaping
+from core.decoding.errors import DecodingError
+from core.decoding.types import Trace
+from core.figures.labels import settings_caption
+from core.figures.theme import LIGHT, Theme
+from pages.ui import beam_controls, beam_state, controls, models, running, state
+from pages.ui.figure import source
+from pages.ui.knob import KNOBS, set_knob
+from pages.ui.state import View
+
+_link = st.components.v2.component(
+    "decoding_explorer.copy_link",
+    html='<button type="button">Copy link</button><span role="status"></span>',
+    css=source("copy_link.css"),
+    js=source("copy_link.js"),
+)
+# Longer than what the browser had asked for already needs to arrive.
+TURN_SECONDS = 1.5
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
+  font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink}; }}
+pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
+  background: {panel}; font: inherit; }}
+pre b {{ font-weight: 400; color: {muted}; }}
+figure {{ margin: 2rem 0; border: 1px solid {grid}; border-radius: 8px; overflow: hidden; }}
+</style></head><body><h1>{title}</h1><p>{settings}</p><pre><b>{prompt}</b>{text}</pre>
+{figures}</body></html>
+"""
+
+
+def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> None:
+    """Everything that takes the whole run along.
+
+    Args:
+        page: makes the web page; that of the Decode page by default.
+    """
+    with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
+        st.download_button(
+            "Trace file (JSON)",
+            lambda: trace_file(trace),
+            f"{_stem(trace)}.json",
+            "application/json",
+            key="save_trace",
+            icon=":material/data_object:",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.download_button(
+            "Web page (HTML)",
+            page or (lambda: web_page(view, trace)),
+            f"{_stem(trace)}.html",
+            "text/html",
+            key="save_page",
+            icon=":material/web:",
+            on_click="ignore",
+            width="stretch",
+        )
+        _link(key="copy_link", data={"run": True})
+
+
+def link() -> None:
+    """Copies the address of a page that holds everything in it."""
+    with st.container(key="copy-address", width="content"):
+        _link(key="copy_address", data={"run": False})
+
+
+def _stem(trace: Trace) -> str:
+    seed = getattr(trace.config, "seed", None)
+    return f"decoding-{trace.config.method}" + (f"-seed{seed}" if seed is not None else "")
+
+
+def trace_file(trace: Trace) -> bytes:
+    """The trace as its file holds it."""
+    return trace.to_json().encode()
+
+
+def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
+    """The run and its figures as one page that needs no server and no network."""
+    step = view.step
+    drawn = [
+        figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
+        *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
+        *([figures.step_way(step, trace, theme=theme)] if step else []),
+        figures.uncertainty(trace, selected=view.selected, theme=theme),
+        figures.prompt_reading(trace, theme=theme),
+        figures.timing([("This run", trace)], theme=theme),
+    ]
+    return document(trace, drawn, theme)
+
+
+def document(trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT) -> bytes:
+    """A run's text and its figures as one page."""
+    page = _PAGE.format(
+        title=escape("Decoding Explorer: one run"),
+        settings=escape(settings_caption(trace)),
+        prompt=escape(trace.rendered_prompt or trace.prompt),
+        text=escape(trace.text),
+        figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
+        ink=theme.ink,
+        panel=theme.panel,
+        muted=theme.muted,
+        grid=theme.grid,
+    )
+    return page.encode()
+
+
+def _framed(figure: go.Figure, *, first: bool) -> str:
+    drawn = figure.to_html(
+        full_html=False,
+        include_plotlyjs=first,
+        config={"displaylogo": False, "showSendToCloud": False, "responsive": True},
+    )
+    alt = escape(str(figure.layout.meta["alt"]), quote=True)
+    return f'<figure role="img" aria-label="{alt}">{drawn}</figure>'
+
+
+def open_file(view: View) -> None:
+    """A trace file from the disk, shown like a run."""
+    with st.expander("Open a trace", icon=":material/folder_open:"):
+        st.file_uploader(
+            "Trace file",
+            type=["json"],
+            key="trace_file",
+            on_change=_opened,
+            args=(view,),
+        )
+
+
+def _opened(view: View) -> None:
+    upload = st.session_state.get("trace_file")
+    if upload is None:
+        return
+    from core import read_trace
+
+    try:
+        trace = read_trace(upload.getvalue())
+    except DecodingError as error:
+        view.failure = str(error)
+        return
+    # What a file says about its own proof counts for nothing: it is proved again here.
+    beam = trace.config.method == BeamSearch.method
+    home = beam_state.view() if beam else state.view()
+    home.show(trace.with_checks(()), "file")
+    home.jobs["check"] = running.check_trace(trace, with_model=False)
+    (beam_controls.adopt if beam else adopt)(trace)
+    st.session_state["turning"] = _Turning("beam" if beam else "", monotonic() + TURN_SECONDS)
+
+
+@dataclass(eq=False)
+class _Turning:
+    """On the way to the page, by its address, that shows a trace which was just opened."""
+
+    path: str
+    until: float
+    begun: bool = False
+
+
+def turn_to_file(here: str) -> None:
+    """Go to the page that shows the trace which was just opened; before the page `here` is run.
+
+    What the browser asked for before it knew of the turn would lead back: for a moment it is not
+    followed.
+    """
+    turning: _Turning | None = st.session_state.get("turning")
+    if turning is None:
+        return
+    if monotonic() > turning.until:
+        del st.session_state["turning"]
+    elif not turning.begun or turning.path != here:
+        turning.begun = True
+        # Left to itself it would refuse to touch an address that controls are bound to.
+        st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
+
+
+def adopt(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    config, state = trace.config, st.session_state
+    wanted: dict[str, Any] = {
+        "prompt": trace.prompt[: controls.MAX_PROMPT],
+        "method": config.method,
+        "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
+        "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
+        "cache": config.use_cache,
+        "seed": min(getattr(config, "seed", controls.value("seed")), controls.MAX_SEED),
+        "draw": getattr(config, "draw", controls.value("draw")),
+        "chat": False,
+    }
+    if models.is_embedded(trace.model_id):
+        wanted["model"] = trace.model_id
+    shaping = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
+    shaping["penalty"] = shaping["repetition_penalty"]
+    for knob in KNOBS:
+        if knob.low <= shaping[knob.key] <= knob.typed_high:
+            set_knob(knob, shaping[knob.key])
+    state.update(wanted)

@@ -1,0 +1,143 @@
+// The generated text, token by token. Text goes in by textContent only.
+
+const ARROWS = { ArrowLeft: -1, ArrowRight: 1 };
+const TYPING = "input, textarea, select, [contenteditable], [role=slider], [role=radio], [role=tab], [role=menu], [role=listbox], [role=dialog]";
+
+function create(root) {
+  const strip = { root, selected: -1, sent: null, timer: 0, live: false, send: null };
+  strip.prompt = root.querySelector(".prompt");
+  strip.tokens = root.querySelector(".tokens");
+  strip.probe = root.querySelector(".probe");
+  strip.tokens.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) choose(strip, Number(button.dataset.index), true);
+  });
+  strip.onKey = (event) => onKey(strip, event);
+  return strip;
+}
+
+function destroy(strip) {
+  document.removeEventListener("keydown", strip.onKey);
+  clearTimeout(strip.timer);
+}
+
+function buttons(strip) {
+  return strip.tokens.querySelectorAll("button");
+}
+
+function onKey(strip, event) {
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const target = event.composedPath()[0];
+  const inside = strip.root.contains(target);
+  if (!inside && target.closest && target.closest(TYPING)) return;
+  if (!inside && target !== document.body && target.getRootNode() !== document) return;
+  const last = buttons(strip).length - 1;
+  if (last < 0 || strip.live) return;
+  let next = null;
+  if (event.key in ARROWS) next = strip.selected + ARROWS[event.key];
+  else if (inside && event.key === "Home") next = 0;
+  else if (inside && event.key === "End") next = last;
+  if (next === null) return;
+  event.preventDefault();
+  choose(strip, Math.max(0, Math.min(last, next)), inside);
+}
+
+function choose(strip, index, focus) {
+  if (strip.live) return;
+  mark(strip, index);
+  if (focus) buttons(strip)[index].focus({ preventScroll: true });
+  strip.sent = index;
+  clearTimeout(strip.timer);
+  strip.timer = setTimeout(() => strip.send(index), 60);
+}
+
+function mark(strip, index) {
+  const all = buttons(strip);
+  const before = all[strip.selected];
+  if (before) {
+    before.removeAttribute("aria-current");
+    before.tabIndex = -1;
+  }
+  strip.selected = index;
+  const now = all[index];
+  if (!now) return;
+  now.setAttribute("aria-current", "true");
+  now.tabIndex = 0;
+}
+
+function draw(strip, data) {
+  strip.live = data.live;
+  strip.root.style.setProperty("--mark", data.mark);
+  if (strip.prompt.textContent !== data.prompt) strip.prompt.textContent = data.prompt;
+  strip.root.querySelector(".text").classList.toggle("live", data.live);
+  const all = buttons(strip);
+  data.tokens.forEach((token, index) => place(strip, all[index], token, index));
+  for (let index = all.length - 1; index >= data.tokens.length; index--) all[index].parentElement.remove();
+  keepInView(strip, data);
+}
+
+function place(strip, existing, [text, background, label, kind], index) {
+  const button = existing || add(strip, index);
+  if (button.textContent !== text) button.textContent = text;
+  if (button.className !== kind) button.parentElement.className = button.className = kind;
+  if (button.title !== label) {
+    button.title = label;
+    button.setAttribute("aria-label", label);
+  }
+  button.style.setProperty("--c", background);
+}
+
+function add(strip, index) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.index = index;
+  button.tabIndex = index === 0 ? 0 : -1;
+  const holder = document.createElement("span");
+  holder.append(button);
+  strip.tokens.append(holder);
+  return button;
+}
+
+// The menu can change the theme without asking the server; what the server drew must follow.
+function followTheme(strip, data, tell) {
+  if (!strip.probe.isConnected) return;
+  const [r, g, b] = getComputedStyle(strip.probe).color.match(/[\d.]+/g).map(Number);
+  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "dark" : "light";
+  if (theme === data.theme || strip.told === theme) return;
+  strip.told = theme;
+  tell("theme", theme);
+}
+
+function keepInView(strip, data) {
+  const box = strip.root.querySelector(".text");
+  if (data.live) box.scrollTop = box.scrollHeight;
+}
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const root = parentElement.querySelector(".strip");
+  if (!root) return undefined;
+  const strip = root.strip || (root.strip = create(root));
+  // While the module loads, a later call may overtake an earlier one, and the earlier one's
+  // clean-up may follow: the newest data stays, and so do its keys.
+  if (data.drawn < strip.drawn) return undefined;
+  strip.drawn = data.drawn;
+  document.addEventListener("keydown", strip.onKey);
+  strip.send = (index) => setStateValue("selected", index);
+  if (data.run !== strip.run) strip.sent = null;
+  strip.run = data.run;
+  draw(strip, data);
+  // While the keys are faster than the server, the newest choice stays.
+  if (strip.sent === null || strip.sent === data.selected) {
+    strip.sent = null;
+    mark(strip, data.live ? -1 : data.selected);
+  } else {
+    mark(strip, strip.selected);
+  }
+  if (data.first && !strip.painted) {
+    strip.painted = true;
+    requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
+  }
+  if (strip.told === data.theme) strip.told = null;
+  setTimeout(() => followTheme(strip, data, setTriggerValue));
+  return () => strip.drawn === data.drawn && destroy(strip);
+}
