@@ -1,0 +1,1 @@
+"""How fast the project is, against transformers' own `generate`, side by side in one run."""

@@ -1,0 +1,53 @@
+"""`python -m benchmarks [decoding] [beam] [memory] [app] [lab]`: all by default, two threads."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import platform
+import warnings
+from importlib.metadata import version
+
+SUBJECTS = ("decoding", "beam", "memory", "app", "lab")
+
+
+def main() -> None:
+    """Print one table for each subject."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("subjects", nargs="*", choices=[*SUBJECTS, []], help="default: all")
+    parser.add_argument("--repeats", type=int, default=5, help="runs that the median is taken of")
+    parser.add_argument("--threads", type=int, default=2, help="of torch")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+
+    import torch
+
+    from benchmarks import app, beam, decoding, lab, memory
+
+    torch.set_num_threads(args.threads)
+    print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
+    for subject in args.subjects or SUBJECTS:
+        if subject == "decoding":
+            decoding.run(args.repeats)
+        elif subject == "beam":
+            beam.run(args.repeats)
+        elif subject == "memory":
+            memory.run()
+        elif subject == "app":
+            app.run(args.repeats)
+        else:
+            lab.run(args.repeats)
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            model = next(line for line in lines if line.startswith("model name"))
+            return model.partition(":")[2].strip()
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown processor"
+
+
+if __name__ == "__main__":
+    main()

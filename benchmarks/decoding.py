@@ -1,0 +1,136 @@
+"""Decoding with full traces against `generate`, interleaved, same weights, prompt and length.
+
+`generate` runs twice: on the model as transformers loads it, and on the engine's own copy, whose
+large weights are laid out for single tokens (the engine's loading step does that; `generate`
+gains from it too).
+"""
+
+from __future__ import annotations
+
+import copy
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
+
+from core import Greedy, Sampling, Shaping, collect
+from core.decoding.configs import MethodConfig
+from core.models.transformers_model import TransformersModel
+
+EMBEDDED = Path(__file__).parent.parent / "assets" / "models" / "target"
+PROMPT_TOKENS = 32
+SIZES = {
+    "5M, vocabulary 4k": (256, 6, 4, 2, 704, 4096),
+    "5M, vocabulary 152k": (256, 6, 4, 2, 704, 152_000),
+    "100M, vocabulary 4k": (768, 12, 12, 12, 2048, 4096),
+    "100M, vocabulary 152k": (768, 12, 12, 12, 2048, 152_000),
+}
+FILTERED = Shaping(temperature=0.8, top_k=50, top_p=0.9)
+
+
+def random_llama(hidden: int, layers: int, heads: int, kv: int, inner: int, vocab: int) -> Any:
+    """A Llama with random weights and no end-of-sequence token."""
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv,
+        intermediate_size=inner,
+        vocab_size=vocab,
+        tie_word_embeddings=True,
+        max_position_embeddings=2048,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def run(repeats: int = 5) -> None:
+    """Print a table: milliseconds a token, medians, and the ratio to `generate`."""
+    print(f"\nDecoding, {torch.get_num_threads()} threads, float32, medians of {repeats} runs")
+    print("| model | method | generate | generate, our layout | engine, full trace | ratio |")
+    print("|---|---|---|---|---|---|")
+    tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
+    embedded = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).eval()
+    _compare("embedded:target", embedded, tokenizer, 100, repeats)
+    for name, shape in SIZES.items():
+        tokens = 32 if name.startswith("100M") else 100
+        _compare(name, random_llama(*shape), tokenizer, tokens, repeats)
+
+
+def _compare(name: str, plain: Any, tokenizer: Any, tokens: int, repeats: int) -> None:
+    ours = TransformersModel(copy.deepcopy(plain), tokenizer, model_id=name)
+    ours.eos_ids = frozenset()
+    generator = torch.Generator().manual_seed(1)
+    top = min(ours.vocab_size, 2000)
+    prompt = torch.randint(10, top, (PROMPT_TOKENS,), generator=generator).tolist()
+    for label, config in _configs(tokens).items():
+        runs = {
+            "generate": _generate(plain, prompt, config),
+            "same layout": _generate(ours.hf_model, prompt, config),
+            "engine": lambda config=config: collect(ours, prompt, config),
+        }
+        times = interleaved(runs, repeats)
+        per_token = {key: value / tokens * 1e3 for key, value in times.items()}
+        base, same, engine = per_token.values()
+        print(
+            f"| {name} | {label} | {base:.2f} ms | {same:.2f} ms | {engine:.2f} ms | "
+            f"**{engine / base:.2f}** ({engine / same:.2f} of the second) |",
+            flush=True,
+        )
+
+
+def _configs(tokens: int) -> dict[str, MethodConfig]:
+    return {
+        "greedy": Greedy(max_new_tokens=tokens),
+        "sampling 0.8, top-k 50, top-p 0.9": Sampling(
+            max_new_tokens=tokens, shaping=FILTERED, draw="multinomial"
+        ),
+    }
+
+
+def _generate(model: Any, prompt: list[int], config: MethodConfig) -> Callable[[], object]:
+    sampled = isinstance(config, Sampling)
+    knobs = {"temperature": 0.8, "top_k": 50, "top_p": 0.9} if sampled else {}
+    settings = GenerationConfig(
+        max_new_tokens=config.max_new_tokens,
+        do_sample=sampled,
+        return_dict_in_generate=True,
+        output_scores=True,
+        eos_token_id=None,
+        pad_token_id=0,
+        **knobs,
+    )
+    ids = torch.tensor([prompt])
+    mask = torch.ones_like(ids)
+
+    def generate() -> object:
+        model.generation_config.eos_token_id = None
+        torch.manual_seed(0)
+        return model.generate(ids, attention_mask=mask, generation_config=settings)
+
+    return generate
+
+
+def interleaved(runs: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median seconds of each, run in turn after one warm-up of each."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for call in runs.values():
+        call()
+    for _ in range(repeats):
+        for name, call in runs.items():
+            started = perf_counter()
+            call()
+            times[name].append(perf_counter() - started)
+    return {name: statistics.median(values) for name, values in times.items()}

@@ -1,0 +1,139 @@
+"""The sampling lab while a knob moves: server time of a rerun, and the same in a browser.
+
+Server time: the page's script under `AppTest` after a slider was moved, the step's logits being
+there; every figure but the flips and the rolls is built anew, those follow from a worker thread,
+whose time is measured too. On screen: from the key that moves the slider until the stages stand
+anew in a browser.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from time import perf_counter, sleep
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.app import ROOT, answers, free_port
+from tests.browser.find_browser import installed_browser
+
+VOCABULARIES = (None, 151_936)
+_READY = 60.0
+
+
+def run(repeats: int = 5) -> None:
+    """Print a table of milliseconds, medians."""
+    print(f"\nThe sampling lab, medians of {repeats * 4}")
+    print("| vocabulary | rerun on the server | flips of all knobs, after it | 1,000 rolls |")
+    print("|---|---|---|---|")
+    for vocab in VOCABULARIES:
+        size, rerun, flips, rolls = _server(vocab, repeats * 4)
+        print(f"| {size:,} | {rerun * 1e3:.0f} ms | {flips * 1e3:.0f} ms | {rolls * 1e3:.0f} ms |")
+    print(
+        f"\nFrom a key on the slider to the new stages on screen: {_screen(repeats) * 1e3:.0f} ms"
+    )
+
+
+def _model(vocab: int | None) -> Any:
+    """The embedded model, or one of many tokens whose logits are as uneven as a real one's."""
+    if vocab is None:
+        from core import load_model
+
+        return load_model("embedded:target")
+    import torch
+
+    from core.models.scripted import ScriptedModel
+
+    logits = 3 * torch.randn(vocab, generator=torch.Generator().manual_seed(1))
+    tokens = ["<end>", "Once upon a time", *(f" t{at}" for at in range(vocab - 2))]
+    return ScriptedModel(lambda _: logits, tokens=tokens, given="logits")
+
+
+def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
+    from streamlit.testing.v1 import AppTest
+
+    from pages.ui import models
+
+    model = _model(vocab)
+    models._cached = lambda _: model  # type: ignore[assignment]
+    models.warm_up = lambda: None  # type: ignore[assignment]
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.switch_page("pages/sampling.py").run()
+    app.segmented_control(key="at").set_value("prompt").run()
+    times = []
+    for turn in range(repeats + 3):
+        _rest(app)
+        app.slider(key="temperature_slider").set_value(0.5 + turn / 50)
+        started = perf_counter()
+        app.run()
+        times.append(perf_counter() - started)
+    lab = app.session_state["lab"]
+    _rest(app)
+    _, scene = lab.kept["scene"]
+    return (model.vocab_size, statistics.median(times[3:]), *_measured(scene))
+
+
+def _rest(app: Any) -> None:
+    """Until nothing is under way."""
+    end = perf_counter() + _READY
+    while any(job.active for job in app.session_state["lab"].jobs.values()):
+        assert perf_counter() < end
+        sleep(0.02)
+
+
+def _measured(scene: Any) -> tuple[float, float]:
+    """Seconds of all flips and of 1,000 rolls under the page's defaults."""
+    from core import Sampling, Shaping
+    from core.decoding.lab_flips import flips
+    from core.decoding.lab_series import roll
+    from core.decoding.orders import TRANSFORMERS
+    from core.traces.lab import KNOB_RANGES, ROLLS
+
+    config = Sampling(seed=7, shaping=Shaping(temperature=0.8, top_p=0.95))
+    started = perf_counter()
+    for name, (low, high) in KNOB_RANGES.items():
+        flips(scene, config, TRANSFORMERS, 0, name, low, high)
+    middle = perf_counter()
+    roll(scene, config, TRANSFORMERS, 0, ROLLS)
+    return middle - started, perf_counter() - middle
+
+
+_NEW_STAGES = """part => document.querySelector('.st-key-figure-stages .js-plotly-plot')
+?.layout?.meta?.caption?.includes(part)"""
+
+
+def _screen(repeats: int) -> float:
+    port = free_port()
+    options = ["--server.headless", "true", "--server.port", str(port)]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        while not answers(url):
+            sleep(0.05)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=installed_browser(), args=["--no-sandbox", "--disable-gpu"]
+            )
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(f"{url}/sampling")
+            page.wait_for_selector(".st-key-figure-rolls .main-svg", timeout=60_000)
+            slider = page.get_by_role("slider", name="Temperature")
+            times = []
+            for turn in range(repeats * 2 + 2):
+                page.wait_for_timeout(1500)
+                started = perf_counter()
+                slider.press("ArrowLeft")
+                page.wait_for_function(_NEW_STAGES, arg=f"temperature {0.75 - turn * 0.05:.4g} ")
+                times.append(perf_counter() - started)
+            browser.close()
+            return statistics.median(times[2:])
+    finally:
+        server.terminate()
+        server.wait(10)

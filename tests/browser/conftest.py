@@ -1,0 +1,112 @@
+"""One server and one browser for all browser tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
+
+from tests.browser.find_browser import NO_BROWSER, installed_browser
+
+ROOT = Path(__file__).parents[2]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-sync",
+]
+START_SECONDS = 60
+# Two slow cores at work: a chart takes seconds.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            pytest.fail(f"The server ended by itself with status {process.returncode}.")
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    pytest.fail(f"The server was not ready within {START_SECONDS} s.")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the app, started for these tests."""
+    port = free_port()
+    log = (tmp_path_factory.mktemp("server") / "log.txt").open("wb")
+    options = ["--server.headless", "true", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=environment)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_ready(url, process)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+        log.close()
+
+
+def launch(playwright: Playwright) -> Browser:
+    """An installed browser, else the one that playwright fetched, else a failure that helps."""
+    try:
+        return playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
+    except Error:
+        pytest.fail(NO_BROWSER)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = launch(playwright)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A fresh browser tab; a dialog or a script error in it fails the test that asks for them."""
+    page = context.new_page()
+    page.troubles = []  # type: ignore[attr-defined]
+    page.on("dialog", lambda dialog: (page.troubles.append(dialog.message), dialog.dismiss()))  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))  # type: ignore[attr-defined]
+    return page

@@ -1,0 +1,169 @@
+"""The tree in a browser: clicks, play, re-ranking, export, links."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.decoding.types import Trace
+from tests.browser.beam_page import BeamPage
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "beam.json"
+
+
+@pytest.fixture
+def beam(page: Page, server: str) -> BeamPage:
+    return BeamPage(page, server).open()
+
+
+def test_the_example_is_drawn_with_all_its_kept_candidates(beam: BeamPage) -> None:
+    example = Trace.load(EXAMPLE)
+    drawn = sum(len(beam.tree(name)["customdata"]) for name in ("kept", "best", "pruned"))  # type: ignore[arg-type]
+    stayed = sum(c.fate != "pruned" for step in example.beam_steps for c in step.candidates)
+    selected_is_pruned = len(beam.tree("pruned")["customdata"])  # type: ignore[arg-type]
+    assert drawn == stayed + 1 + selected_is_pruned
+    expect(beam.text).to_contain_text(example.hypotheses[0].text.strip()[:40])
+
+
+def test_a_click_on_a_token_selects_it_and_its_path(beam: BeamPage) -> None:
+    step, place = beam.click_node(3)
+    expect(beam.node).to_contain_text(f"Step {step}, rank")
+    expect(beam.figure("beam-step")).to_contain_text(f"Candidates at step {step}")
+    beam.page.wait_for_function(
+        """([step, place]) => {
+            const chart = document.querySelector('.st-key-figure-beam-tree .js-plotly-plot')
+            const ring = chart.data.find((trace) => trace.name === 'selected')
+            return ring && ring.customdata[0][0] === step && ring.customdata[0][1] === place
+        }""",
+        arg=[step, place],
+    )
+    assert beam.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_a_click_on_a_bar_of_the_step_selects_too(beam: BeamPage) -> None:
+    bars = beam.figure("beam-step").locator(".trace.bars .point path")
+    expect(bars.first).to_be_attached()
+    head = beam.page.locator(".st-key-node-head")
+    expect(head).not_to_contain_text("Pruned")
+    bars.first.click(force=True)
+    expect(head).to_contain_text("Pruned")
+
+
+def test_play_lets_the_tree_grow_and_ends_with_all_of_it(beam: BeamPage) -> None:
+    expect(beam.cover).to_be_hidden()
+    beam.page.get_by_role("button", name="Play", exact=True).click()
+    expect(beam.cover).to_be_visible()
+    left = beam.cover.bounding_box()
+    expect(beam.slider).to_have_value("3")
+    later = beam.cover.bounding_box()
+    assert left and later and later["x"] > left["x"]
+    beam.page.get_by_role("button", name="Pause", exact=True).click()
+    stopped = beam.slider.input_value()
+    beam.page.wait_for_timeout(700)
+    assert beam.slider.input_value() == stopped
+    beam.page.get_by_role("button", name="Play", exact=True).click()
+    expect(beam.cover).to_be_hidden(timeout=30_000)
+    assert beam.slider.input_value() == beam.slider.get_attribute("max")
+
+
+def test_the_step_slider_shows_the_tree_up_to_a_step(beam: BeamPage) -> None:
+    beam.slider.fill("4")
+    expect(beam.cover).to_be_visible()
+    expect(beam.page.locator(".play output")).to_have_text("up to step 3")
+    beam.slider.press("End")
+    expect(beam.cover).to_be_hidden()
+
+
+def test_the_cover_stays_when_the_chart_is_drawn_anew(beam: BeamPage) -> None:
+    beam.slider.fill("9")
+    expect(beam.cover).to_be_visible()
+    step, _ = beam.click_node(2)
+    expect(beam.node).to_contain_text(f"Step {step}, rank")
+    expect(beam.cover).to_be_visible()
+    expect(beam.slider).to_have_value("9")
+
+
+def test_the_length_penalty_ranks_anew_at_once(beam: BeamPage) -> None:
+    beam.set_number("length_penalty", "-2")
+    expect(beam.page.locator(".st-key-note-changed")).to_contain_text("Ranked anew")
+    expect(beam.page).to_have_url(re.compile("length_penalty=-2"))
+    expect(beam.run_button).to_be_visible()
+
+
+def test_run_searches_and_the_link_makes_the_same_search(beam: BeamPage) -> None:
+    beam.set_number("beams", 3)
+    beam.set_number("beam_tokens", 7)
+    expect(beam.page).to_have_url(re.compile("beam_tokens=7"))
+    beam.run()
+    expect(beam.status).to_contain_text("3 beams")
+    found, address = beam.text.inner_text(), beam.page.url
+    assert "run=1" in address
+    again = beam.page.context.new_page()
+    again.goto(address)
+    expect(again.locator("[class*='st-key-status-'] [data-testid=stText]")).to_contain_text(
+        "Your run · 3 beams"
+    )
+    expect(again.locator(".st-key-beam-text")).to_have_text(found)
+
+
+def test_stop_ends_a_search_and_keeps_what_it_found(beam: BeamPage) -> None:
+    beam.set_number("beams", 16)
+    beam.set_number("beam_tokens", 500)
+    beam.page.locator(".st-key-beam_stop input").fill("")
+    beam.page.locator(".st-key-beam_stop input").press("Enter")
+    beam.run_button.click()
+    expect(beam.figure("beam-live").locator(".main-svg").first).to_be_visible()
+    beam.stop_button.click()
+    expect(beam.status).to_contain_text("stopped before its end")
+    expect(beam.drawn("beam-tree")).to_be_visible()
+    assert beam.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_the_check_against_the_model_passes(beam: BeamPage) -> None:
+    beam.run()
+    beam.page.get_by_role("button", name=re.compile("Proved")).click()
+    checks = beam.page.locator("li.passed")
+    expect(checks.first).to_be_visible()
+    before = checks.count()
+    beam.page.get_by_role("button", name="Check against the model").click()
+    expect(checks.nth(before)).to_be_visible()
+    assert beam.page.locator("li.failed").count() == 0
+
+
+def test_the_tree_leaves_as_svg_and_csv(beam: BeamPage) -> None:
+    beam.slider.fill("4")
+    beam.figure("beam-tree").get_by_role("button", name=re.compile("Export")).click()
+    with beam.page.expect_download() as waiting:
+        beam.page.get_by_role("button", name="SVG", exact=True).click()
+    root = ElementTree.parse(waiting.value.path()).getroot()
+    assert root.get("width") == "900"
+    texts = " ".join(root.itertext())
+    assert "The tree of the search" in texts and "num beams 5" in texts.replace("\u00a0", " ")
+    with beam.page.expect_download() as waiting:
+        beam.page.get_by_role("button", name="CSV", exact=True).click()
+    lines = Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    example = Trace.load(EXAMPLE)
+    assert len(lines) == 1 + sum(len(step.candidates) for step in example.beam_steps)
+    assert "parent_row" in lines[0]
+
+
+def test_a_saved_search_opens_again_from_the_decode_page(page: Page, server: str) -> None:
+    page.goto(server)
+    page.get_by_text("Open a trace").click()
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(EXAMPLE)
+    expect(page.get_by_role("heading", name="Beam search", exact=True)).to_be_visible()
+    status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
+    expect(status).to_contain_text("From a file · 5 beams")
+    expect(page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()
+
+
+def test_the_frame_is_there_when_the_page_is_opened_first(page: Page, server: str) -> None:
+    BeamPage(page, server).open(beams=4)
+    expect(page.locator(".st-key-beams input")).to_have_value("4")
+    expect(page.get_by_role("link", name="Decode")).to_be_visible()

@@ -1,0 +1,98 @@
+"""What goes wrong has a designed state, and untrusted text stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.decode_page import DecodePage
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    '<img src=x onerror="window.__hit=1;alert(1)"><script>window.__hit=2</script> **b** $x$ '
+    "%{meta.caption}"
+)
+
+
+@pytest.fixture
+def decode(page: Page, server: str) -> DecodePage:
+    return DecodePage(page, server)
+
+
+def expect_no_harm(decode: DecodePage) -> None:
+    assert decode.page.evaluate("window.__hit") is None
+    assert decode.page.locator("img[src='x']").count() == 0
+    assert decode.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_an_empty_prompt_is_asked_for(decode: DecodePage) -> None:
+    decode.open()
+    decode.write_prompt("")
+    decode.run_button.click()
+    expect(decode.failure).to_contain_text("The prompt is empty")
+    expect(decode.status).to_contain_text("Example")
+
+
+def test_too_long_a_prompt_is_refused_with_the_numbers(decode: DecodePage) -> None:
+    decode.open()
+    decode.write_prompt("once upon a time " * 400)
+    decode.run_button.click()
+    expect(decode.failure).to_contain_text(re.compile(r"context window holds \d+"))
+    expect(decode.run_button).to_be_visible()
+
+
+def test_a_model_that_does_not_exist_is_named(decode: DecodePage) -> None:
+    decode.open(model="/no/such/folder")
+    decode.run_button.click()
+    expect(decode.failure).to_contain_text("/no/such/folder")
+    expect(decode.run_button).to_be_visible()
+
+
+def test_a_link_does_not_load_a_stranger_s_model(decode: DecodePage) -> None:
+    decode.open(model="stranger/model", run=1)
+    expect(decode.failure).to_contain_text("Press Run")
+    expect(decode.run_button).to_be_visible()
+
+
+def test_markup_in_a_prompt_stays_text(decode: DecodePage) -> None:
+    decode.open(prompt=HOSTILE, tokens=6)
+    decode.run()
+    expect(decode.page.locator(".st-key-strip .prompt")).to_have_text(HOSTILE)
+    decode.page.get_by_role("tab", name="Reading the prompt").click()
+    expect(decode.drawn("prompt")).to_be_visible()
+    expect_no_harm(decode)
+
+
+def test_markup_in_a_trace_file_stays_text(decode: DecodePage, tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    data = json.loads((root / "assets/traces/decode.json").read_text(encoding="utf-8"))
+    data["prompt"] = data["rendered_prompt"] = HOSTILE
+    data["model_id"] = HOSTILE
+    for step in data["steps"]:
+        if step["kind"] == "token":
+            step["text"] = HOSTILE
+            step["candidates"]["text"] = [HOSTILE for _ in step["candidates"]["text"]]
+    path = tmp_path / "hostile.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    decode.open()
+    decode.page.get_by_text("Open a trace").click()
+    decode.page.locator("input[type=file]").set_input_files(path)
+    expect(decode.status).to_contain_text("From a file")
+    expect(decode.tokens.first).to_have_text(HOSTILE)
+    expect(decode.drawn("candidates")).to_be_visible()
+    expect_no_harm(decode)
+
+
+def test_a_file_that_is_no_trace_gets_a_sentence(decode: DecodePage, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text('{"a": 1}', encoding="utf-8")
+    decode.open()
+    decode.page.get_by_text("Open a trace").click()
+    decode.page.locator("input[type=file]").set_input_files(path)
+    expect(decode.failure).to_contain_text("no trace file")
+    expect(decode.status).to_contain_text("Example")

@@ -1,0 +1,207 @@
+"""The Decode page in a real browser: first paint, run, stop, select, reshape, restore."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.decode_page import CHARTS, PATIENCE_MS, DecodePage
+
+pytestmark = pytest.mark.browser
+
+# Slow on purpose: a long prompt read anew at every step, too hot for an end by itself.
+LONG_RUN = {"prompt": "once upon a time " * 95, "tokens": 100, "temperature": 10, "top_p": 1.0}
+
+
+@pytest.fixture
+def decode(page: Page, server: str) -> DecodePage:
+    return DecodePage(page, server)
+
+
+def test_first_paint_shows_a_finished_example(decode: DecodePage) -> None:
+    decode.open()
+    expect(decode.status).to_contain_text("Example")
+    expect(decode.tokens.first).to_be_visible()
+    for name in CHARTS:
+        expect(decode.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
+    expect(decode.page.get_by_role("button", name=re.compile("^.*Proved"))).to_be_visible()
+    assert decode.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_a_run_streams_and_ends_with_a_proof(decode: DecodePage) -> None:
+    decode.open(tokens=12)
+    decode.run()
+    expect(decode.tokens).to_have_count(12)
+    expect(decode.status).to_contain_text("12 tokens")
+    proof = decode.page.get_by_role("button", name=re.compile("Proved: (\\d+) of \\1 checks"))
+    expect(proof).to_be_visible()
+    expect(decode.page).to_have_url(re.compile("run=1"))
+
+
+def test_the_check_against_the_model_adds_checks(decode: DecodePage) -> None:
+    decode.open(tokens=8)
+    decode.run()
+    proof = decode.page.locator(".st-key-proof button").first
+    before = checks_of(proof.inner_text())
+    proof.click()
+    decode.page.get_by_role("button", name="Check against the model").click()
+    expect(proof).not_to_contain_text(f"Proved: {before} of", timeout=PATIENCE_MS)
+    assert checks_of(proof.inner_text()) > before
+
+
+def checks_of(label: str) -> int:
+    match = re.search(r"(\d+) of (\d+)", label)
+    assert match and match[1] == match[2]
+    return int(match[1])
+
+
+def test_stop_ends_the_run_and_keeps_what_is_there(decode: DecodePage) -> None:
+    decode.open(**LONG_RUN, cache="false")
+    decode.run_button.click()
+    expect(decode.status).to_contain_text(re.compile(r"Decoding · \d+ tokens"))
+    decode.stop_button.click()
+    expect(decode.status).to_contain_text("stopped before its end")
+    expect(decode.run_button).to_be_visible()
+    assert 1 <= decode.tokens.count() < LONG_RUN["tokens"]
+    decode.tokens.first.click()
+    decode.expect_step(0)
+
+
+def test_a_click_on_a_token_selects_its_step_everywhere(decode: DecodePage) -> None:
+    decode.open()
+    before = decode.figure_data("candidates")
+    decode.tokens.nth(6).click()
+    decode.expect_step(6)
+    expect(decode.selected).to_have_count(1)
+    expect(decode.selected).to_have_attribute("data-index", "6")
+    decode.page.wait_for_function(
+        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
+        "?.layout?.meta?.alt !== before",
+        arg=before["layout"]["meta"]["alt"],
+    )
+
+
+def test_a_click_in_the_heatmap_selects_the_step(decode: DecodePage) -> None:
+    decode.open()
+    plot = decode.figure("heatmap").locator(".js-plotly-plot .nsewdrag").first
+    box = plot.bounding_box()
+    assert box
+    plot.click(position={"x": box["width"] * 0.51, "y": box["height"] * 0.5})
+    expect(decode.step_head).to_contain_text(re.compile("Step (19|20|21) /"))
+    expect(decode.selected).to_have_attribute("data-index", str(decode.step_number()))
+
+
+def test_arrow_keys_step_from_anywhere_but_an_input(decode: DecodePage) -> None:
+    decode.open()
+    expect(decode.selected).to_be_attached()
+    keyboard = decode.page.keyboard
+    start = decode.step_number()
+    keyboard.press("ArrowLeft")
+    decode.expect_step(start - 1)
+    decode.tokens.nth(4).click()
+    decode.expect_step(4)
+    keyboard.press("ArrowLeft")
+    decode.expect_step(3)
+    assert focused_token(decode) == "3"
+    keyboard.press("End")
+    decode.expect_step(decode.tokens.count() - 1)
+    decode.tokens.nth(4).click()
+    decode.expect_step(4)
+    decode.page.locator(".st-key-prompt textarea").click()
+    keyboard.press("ArrowRight")
+    decode.page.locator(".st-key-next button").click()
+    decode.expect_step(5)
+
+
+def focused_token(decode: DecodePage) -> object:
+    return decode.page.evaluate("document.activeElement.shadowRoot?.activeElement?.dataset.index")
+
+
+def test_a_knob_reshapes_the_selected_step_without_a_run(decode: DecodePage) -> None:
+    decode.open()
+    decode.run()
+    before = decode.figure_data("candidates")["layout"]["meta"]["alt"]
+    text = decode.text()
+    decode.set_number("temperature", 1.6)
+    expect(decode.page.locator(".st-key-note-changed")).to_contain_text(
+        "the bars show this step under the new knobs"
+    )
+    decode.page.wait_for_function(
+        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
+        "?.layout?.meta?.caption?.includes('temperature 1.6')",
+        arg=before,
+    )
+    assert decode.text() == text
+    decode.set_number("temperature", 0.8)
+    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+
+
+def test_the_slider_and_its_field_hold_one_value(decode: DecodePage) -> None:
+    decode.open()
+    decode.page.get_by_role("slider", name="Temperature").press("ArrowRight")
+    expect(decode.page.locator(".st-key-temperature input")).to_have_value("0.85")
+    expect(decode.page).to_have_url(re.compile("temperature=0.85"))
+    # Typed and not confirmed: the click on Run takes it along.
+    decode.page.locator(".st-key-temperature input").fill("1.5")
+    decode.run_button.click()
+    expect(decode.status).to_contain_text("Your run", timeout=PATIENCE_MS)
+    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+    expect(decode.page).to_have_url(re.compile("temperature=1.5"))
+
+
+def test_another_theme_redraws_the_figures(decode: DecodePage) -> None:
+    decode.open()
+    assert decode.figure_data("heatmap")["layout"]["paper_bgcolor"] == "#ffffff"
+    decode.page.get_by_test_id("stMainMenuButton").click()
+    decode.page.get_by_role("menuitemradio", name="Dark").click()
+    decode.page.wait_for_function(
+        "() => document.querySelector('.st-key-figure-heatmap .js-plotly-plot')"
+        "?.layout?.paper_bgcolor === '#12161b'"
+    )
+
+
+def test_the_address_restores_the_page(decode: DecodePage, context: BrowserContext) -> None:
+    decode.open()
+    decode.write_prompt("A list of colors: red,")
+    decode.set_number("temperature", 1.1)
+    decode.set_number("seed", 4321)
+    decode.set_number("tokens", 9)
+    decode.run()
+    expect(decode.page).to_have_url(re.compile("temperature=1.1"))
+    expect(decode.page).to_have_url(re.compile("run=1"))
+    text = decode.text()
+    other = DecodePage(context.new_page(), decode.server)
+    other.page.goto(decode.page.url)
+    expect(other.status).to_contain_text("Your run", timeout=PATIENCE_MS)
+    expect(other.tokens).to_have_count(decode.tokens.count())
+    assert other.text() == text
+    expect(other.page.locator(".st-key-temperature input")).to_have_value("1.10")
+    expect(other.page.locator(".st-key-prompt textarea")).to_have_value("A list of colors: red,")
+
+
+def test_without_run_in_the_address_the_example_is_shown(decode: DecodePage) -> None:
+    decode.open(temperature=1.3)
+    expect(decode.status).to_contain_text("Example")
+    expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.30")
+
+
+def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:
+    decode.open(tokens=60)
+    decode.run()
+    pager = decode.page.locator(".st-key-pager-steps")
+    expect(pager).to_contain_text("Steps 0 to 39 of 60")
+    pager.get_by_role("button", name="Later steps").click()
+    expect(pager).to_contain_text("Steps 40 to 59 of 60")
+
+
+def test_the_cache_can_be_measured(decode: DecodePage) -> None:
+    decode.open(tokens=16)
+    decode.run()
+    decode.page.get_by_role("tab", name="Time").click()
+    decode.page.get_by_role("button", name="Measure the same run with the cache off").click()
+    decode.page.wait_for_function(
+        "() => document.querySelector('.st-key-figure-time .js-plotly-plot')"
+        "?.layout?.meta?.alt?.match(/Cache.off/)"
+    )

@@ -1,0 +1,251 @@
+"""The Sampling lab in a real browser: first paint, knobs, dice, orders, continuations, links."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.decode_page import DecodePage
+from tests.browser.sampling_page import CHARTS, PATIENCE_MS, SamplingPage
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script> **b** $x$'
+
+
+@pytest.fixture
+def lab(page: Page, server: str) -> SamplingPage:
+    return SamplingPage(page, server)
+
+
+def test_first_paint_shows_the_example(lab: SamplingPage) -> None:
+    lab.open()
+    for name in CHARTS:
+        expect(lab.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
+    expect(lab.outcome).to_contain_text(re.compile(r"Throw \d+, the number 0\.\d{4}, draws "))
+    expect(lab.page.get_by_role("link", name="Decode")).to_be_visible()
+    assert lab.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
+    lab.open()
+    text = lab.text_before.inner_text()
+    lab.page.get_by_role("slider", name="Temperature").press("ArrowRight")
+    lab.wait_for_caption("stages", "temperature 0.85")
+    lab.wait_for_caption("flips", "temperature 0.85")
+    lab.wait_for_caption("rolls", "temperature 0.85")
+    expect(lab.page).to_have_url(re.compile("temperature=0.85"))
+    assert lab.text_before.inner_text() == text
+    expect(lab.page.locator(".st-key-flips-before")).to_have_count(0)
+
+
+def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
+    lab.open()
+    lab.set_number("typical_p", 0.5)
+    lab.wait_for_caption("stages", "typical-p 0.5")
+    lab.set_number("epsilon", 0.004)
+    lab.wait_for_caption("stages", "epsilon cutoff 0.004")
+    heads = [a["text"] for a in lab.figure_data("stages")["layout"]["annotations"]]
+    assert any("typical-p" in head for head in heads if head)
+
+
+def test_roll_again_throws_other_dice_and_the_number_moves(lab: SamplingPage) -> None:
+    lab.open()
+    expect(lab.outcome).to_contain_text("Throw")
+    before = lab.outcome.inner_text()
+    number = mark_of(lab)
+    lab.page.get_by_role("button", name="Roll again").click()
+    expect(lab.outcome).to_contain_text("Throw")
+    expect(lab.outcome).not_to_have_text(before)
+    expect(lab.page).to_have_url(re.compile("roll=1"))
+    expect(lab.page.locator(".st-key-roll input")).to_have_value("1")
+    lab.page.wait_for_function(
+        "number => document.querySelector('.st-key-figure-draw .js-plotly-plot')"
+        "?.layout?.shapes?.some(shape => shape.name === 'uniform' && shape.x0 !== number)",
+        arg=number,
+    )
+
+
+def mark_of(lab: SamplingPage) -> float:
+    shapes = lab.figure_data("draw")["layout"]["shapes"]
+    return float(next(shape["x0"] for shape in shapes if shape["name"] == "uniform"))
+
+
+def test_the_dice_stay_while_a_knob_moves_and_the_flip_is_told(lab: SamplingPage) -> None:
+    lab.open()
+    number = mark_of(lab)
+    pieces = lab.figure_data("flips")["data"]
+    assert [piece["name"] for piece in pieces][:2] == ["temperature", "top_k"]
+    lab.set_number("top_k", 1)
+    lab.wait_for_caption("draw", "top-k 1")
+    assert mark_of(lab) == number
+    top = lab.figure_data("stages")["layout"]["meta"]["alt"]
+    assert "rank 1," in top
+    expect(lab.outcome).to_contain_text("flipped by the last change: it was")
+
+
+def test_gumbel_and_multinomial_show_their_noise(lab: SamplingPage) -> None:
+    lab.open()
+    lab.choose("Gumbel")
+    lab.wait_for_caption("draw", "draw gumbel")
+    assert {"ln p", "noise"} <= {drawn["name"] for drawn in lab.figure_data("draw")["data"]}
+    lab.choose("Multinomial")
+    lab.wait_for_caption("draw", "draw multinomial")
+    assert "quotient" in {drawn["name"] for drawn in lab.figure_data("draw")["data"]}
+    expect(lab.page).to_have_url(re.compile("dice=Multinomial"))
+
+
+def test_the_order_can_be_switched_and_names_its_source(lab: SamplingPage) -> None:
+    lab.open(temperature=1.8)
+    lab.wait_for_caption("stages", "temperature 1.8")
+    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
+    assert names.index("temperature") < names.index("top_p")
+    lab.choose("llama.cpp")
+    lab.wait_for_caption("stages", "order of llama.cpp")
+    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
+    assert names.index("top_p") < names.index("temperature")
+    expect(lab.page.get_by_text("common_params_sampling::samplers")).to_be_visible()
+
+
+def test_continuations_stream_in_and_are_drawn_as_a_tree(lab: SamplingPage) -> None:
+    lab.open(lab_look="Continuations", ways=3, length=8)
+    lab.page.get_by_role("button", name="Continue", exact=True).click()
+    lab.wait_for_caption("tree", "8 tokens at most · seeds 16 to 18")
+    expect(lab.page.get_by_test_id("stDataFrame")).to_be_visible()
+    folded = len(lab.figure_data("tree")["data"][1]["x"])
+    lab.page.get_by_text("Fold what doesn't branch").click()
+    lab.page.wait_for_function(
+        "count => document.querySelector('.st-key-figure-tree .js-plotly-plot')"
+        "?.data?.[1]?.x?.length > count",
+        arg=folded,
+    )
+    assert "grow=1" in lab.page.url
+
+
+def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
+    prompt = "once upon a time " * 95
+    lab.open(at="The prompt's next token", prompt=prompt, temperature=10, top_p=1.0,
+             lab_look="Continuations", ways=12, length=40)  # fmt: skip
+    lab.wait_for_caption("stages", "temperature 10")
+    lab.page.get_by_role("button", name="Continue", exact=True).click()
+    stop = lab.page.locator(".st-key-stop_grow button")
+    expect(stop).to_be_visible()
+    stop.click()
+    expect(lab.page.locator(".st-key-start_grow button")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_the_temperature_sweep_and_the_table_of_apis(lab: SamplingPage) -> None:
+    lab.open()
+    lab.page.get_by_role("tab", name="Temperature").click()
+    expect(lab.drawn("sweep")).to_be_visible(timeout=PATIENCE_MS)
+    lab.page.get_by_role("tab", name="What logprobs mean").click()
+    expect(lab.page.get_by_text("logprobs_mode=raw_logprobs")).to_be_visible()
+    assert lab.page.locator(".st-key-api-table a").count() >= 7
+
+
+def test_a_figure_leaves_as_svg_and_png(lab: SamplingPage) -> None:
+    lab.open()
+    expect(lab.drawn("flips")).to_be_visible(timeout=PATIENCE_MS)
+    lab.figure("flips").get_by_role("button", name=re.compile("Export")).click()
+    root = ElementTree.fromstring(download(lab, "SVG"))
+    assert root.tag.endswith("svg") and root.get("width") == "900"
+    png = download(lab, "PNG 2x")
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", png[16:24])[0] == 1800
+    rows = download(lab, "CSV").decode("utf-8-sig").splitlines()
+    assert rows[0].startswith('"knob"') and len(rows) > 8
+
+
+def download(lab: SamplingPage, button: str) -> bytes:
+    with lab.page.expect_download() as waiting:
+        lab.page.get_by_role("button", name=button, exact=True).click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def test_the_address_restores_the_page(lab: SamplingPage, context: BrowserContext) -> None:
+    lab.open()
+    lab.set_number("temperature", 1.1)
+    lab.wait_for_caption("stages", "temperature 1.1")
+    lab.choose("vLLM")
+    lab.wait_for_caption("stages", "order of vLLM")
+    throw = int(re.findall(r"Throw (\d+)", lab.outcome.inner_text())[0])
+    lab.set_number("roll", 2)
+    expect(lab.page).to_have_url(re.compile("roll=2"))
+    lab.wait_for_caption("flips", f"throw {throw + 2} · order of vLLM")
+    expect(lab.outcome).to_contain_text(f"Throw {throw + 2},")
+    expect(lab.page.locator(".st-key-flips-before")).to_have_count(0)
+    text, words, caption = (
+        lab.text_before.inner_text(),
+        lab.outcome.inner_text(),
+        lab.caption("draw"),
+    )
+    other = SamplingPage(context.new_page(), lab.server)
+    other.page.goto(lab.page.url)
+    other.expect_open()
+    other.wait_for_caption("stages", "order of vLLM")
+    expect(other.outcome).to_have_text(words.split(" · flipped")[0])
+    assert other.text_before.inner_text() == text
+    assert other.caption("draw") == caption
+
+
+def test_a_step_of_the_run_is_brought_over_and_linked(
+    lab: SamplingPage, context: BrowserContext
+) -> None:
+    decode = DecodePage(lab.page, lab.server).open(tokens=12, seed=5)
+    decode.run()
+    decode.tokens.nth(4).click()
+    decode.expect_step(4)
+    lab.page.get_by_role("link", name="Sampling lab").click()
+    lab.expect_open()
+    expect(lab.page.get_by_role("button", name=re.compile("Step 4 of 12"))).to_be_visible()
+    lab.wait_for_caption("stages", "throw 4")
+    expect(lab.outcome).to_contain_text("Throw 4,")
+    expect(lab.page).to_have_url(re.compile("ids="))
+    text, words = lab.text_before.inner_text(), lab.outcome.inner_text()
+    other = SamplingPage(context.new_page(), lab.server)
+    other.page.goto(lab.page.url)
+    other.wait_for_caption("stages", "throw 4")
+    assert other.text_before.inner_text() == text
+    assert other.outcome.inner_text() == words
+
+
+def test_the_knobs_are_the_same_on_both_pages(lab: SamplingPage) -> None:
+    lab.open()
+    lab.set_number("temperature", 1.35)
+    lab.wait_for_caption("stages", "temperature 1.35")
+    lab.page.get_by_role("link", name="Decode").click()
+    expect(lab.page.locator(".st-key-temperature input")).to_have_value("1.35")
+    lab.page.get_by_role("link", name="Sampling lab").click()
+    expect(lab.page.locator(".st-key-temperature input")).to_have_value("1.35")
+
+
+def test_markup_in_a_prompt_and_in_tokens_stays_text(lab: SamplingPage) -> None:
+    lab.open(at="The prompt's next token", prompt=HOSTILE, lab_look="Continuations")
+    expect(lab.text_before).to_have_text(HOSTILE, timeout=PATIENCE_MS)
+    lab.wait_for_caption("stages", "throw 0")
+    lab.page.get_by_role("button", name="Continue", exact=True).click()
+    expect(lab.drawn("tree")).to_be_visible(timeout=PATIENCE_MS)
+    assert lab.page.evaluate("window.__hit") is None
+    assert lab.page.locator("img[src='x']").count() == 0
+    assert lab.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_what_goes_wrong_has_a_sentence(lab: SamplingPage) -> None:
+    lab.open(at="The prompt's next token", prompt="once upon a time " * 400)
+    expect(lab.failure).to_contain_text(re.compile(r"context window holds \d+"))
+    lab.page.locator(".st-key-prompt textarea").fill(" ")
+    lab.page.locator(".st-key-prompt textarea").press("Control+Enter")
+    expect(lab.failure).to_contain_text("The prompt is empty")
+
+
+def test_a_link_does_not_load_a_stranger_s_model(lab: SamplingPage) -> None:
+    lab.open(at="The prompt's next token", model="/no/such/folder")
+    load = lab.page.get_by_role("button", name="Load the model")
+    expect(load).to_be_visible()
+    load.click()
+    expect(lab.failure).to_contain_text("/no/such/folder")

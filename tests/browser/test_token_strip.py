@@ -1,0 +1,81 @@
+"""The token strip's script by itself, as a browser runs it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import BrowserContext
+
+from pages.ui import token_strip
+from pages.ui.figure import source
+
+SETUP = """async ([html, code]) => {
+  document.body.innerHTML = html
+  window.picked = []
+  const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })))
+  // In a property: a function that an evaluation returns would be called.
+  window.show = (data) => {
+    window.cleanUp = module.default({
+      data,
+      parentElement: document.body,
+      setStateValue: (name, value) => picked.push(value),
+      setTriggerValue: () => {},
+    })
+  }
+}"""
+
+# The strip keeps a key that it takes from scrolling the page.
+HEARD = """() => {
+  const press = { key: "ArrowRight", bubbles: true, composed: true, cancelable: true }
+  return !document.body.dispatchEvent(new KeyboardEvent("keydown", press))
+}"""
+
+
+def _data(drawn: float, words: list[str], **others: object) -> dict[str, Any]:
+    tokens = [[word, "#fff", word, ""] for word in words]
+    quiet = {"prompt": "", "selected": 0, "live": False, "run": 1, "first": False}
+    return {**quiet, "mark": "#000", "theme": "light", "tokens": tokens, "drawn": drawn, **others}
+
+
+def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
+    context: BrowserContext,
+) -> None:
+    page = context.new_page()
+    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    earlier, later = _data(1, ["a"], live=True), _data(2, ["a", "b", "c"])
+    page.evaluate(f"show({json.dumps(later)})")
+    page.evaluate(f"show({json.dumps(earlier)})")
+    assert page.locator(".tokens button").all_text_contents() == ["a", "b", "c"]
+    assert page.locator(".live").count() == 0
+    page.evaluate("cleanUp?.()")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("picked.length === 1")
+    assert page.evaluate("picked") == [1]
+    page.close()
+
+
+def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))}); window.kept = cleanUp; null")
+    page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
+    page.evaluate("kept()")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("picked.length === 1")
+    assert page.evaluate("picked") == [1]
+    page.close()
+
+
+def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))})")
+    page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
+    assert page.evaluate(HEARD)
+    page.evaluate("cleanUp()")
+    assert not page.evaluate(HEARD)
+    # A timer that begins now ends after the one of the key that was heard.
+    page.evaluate("new Promise((done) => setTimeout(done, 60))")
+    assert page.evaluate("picked") == []
+    page.close()

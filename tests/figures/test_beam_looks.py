@@ -1,0 +1,124 @@
+"""One step of a search, and the search beside its rivals."""
+
+import json
+
+import plotly.graph_objects as go
+import pytest
+
+from core.decoding.beam_autopsy import Rival
+from core.figures import (
+    DARK,
+    LIGHT,
+    beam_rivals,
+    beam_rivals_data,
+    beam_step,
+    beam_step_data,
+)
+from tests.figures.beams import make_search
+from tests.figures.looking import annotations, shapes_named, strings, trace_named
+
+FATES = ("pruned", "kept", "finished", "best")
+RIVALS = (
+    Rival("Greedy", "a", 4, -8.0, -2.0, 3, 3),
+    Rival("Beam search", "b", 5, -7.5, -1.5, 4, 16),
+    Rival("Best of <b>8</b>", "<img src=x>", 6, -12.0, -2.0, 40, 40),
+)
+
+
+def shown(figure: go.Figure) -> dict[int, float]:
+    """Place -> length of its bar."""
+    return {
+        told[1]: length
+        for name in FATES
+        for told, length in zip(
+            trace_named(figure, name).customdata, trace_named(figure, name).x, strict=True
+        )
+    }
+
+
+def test_bars_are_the_distances_to_the_last_survivor():
+    search = make_search()
+    step = search.beam_steps[3]
+    lengths = shown(beam_step(search, 3))
+    assert lengths == {place: step.margin(c) for place, c in enumerate(step.candidates)}
+    assert min(v for p, v in lengths.items() if step.candidates[p].fate == "kept") == 0
+
+
+def test_bars_are_grouped_by_fate():
+    search = make_search()
+    for at, step in enumerate(search.beam_steps):
+        figure = beam_step(search, at)
+        for name in ("pruned", "kept", "finished"):
+            places = [told[1] for told in trace_named(figure, name).customdata]
+            assert all(step.candidates[place].fate == name for place in places)
+
+
+def test_of_a_wide_step_all_survivors_and_the_selected_one_are_shown():
+    search = make_search(16, 12, model_seed=2)
+    step = search.beam_steps[5]
+    last = len(step.candidates) - 1
+    places = set(shown(beam_step(search, 5, selected=last)))
+    assert {p for p, c in enumerate(step.candidates) if c.fate != "pruned"} <= places
+    assert last in places and len(places) <= 25 < len(step.candidates)
+    hidden = len(step.candidates) - len(places)
+    assert any(
+        f"{hidden} more are pruned" in text.replace("<br>", " ")
+        for text in annotations(beam_step(search, 5, selected=last))
+    )
+
+
+def test_groups_are_shown_one_at_a_time():
+    search = make_search(num_beam_groups=2, diversity_penalty=0.7)
+    step = search.beam_steps[2]
+    second = next(p for p, c in enumerate(step.candidates) if step.group_of(c) == 1)
+    places = shown(beam_step(search, 2, selected=second))
+    assert {step.group_of(step.candidates[place]) for place in places} == {1}
+
+
+def test_a_step_after_which_nothing_goes_on_measures_from_its_best():
+    search = make_search(3, 2)
+    lengths = shown(beam_step(search, len(search.beam_steps) - 1))
+    assert max(lengths.values()) == 0
+
+
+def test_the_selected_one_is_framed():
+    search = make_search()
+    assert len(shapes_named(beam_step(search, 3, selected=4), "selected")) == 1
+    assert shapes_named(beam_step(search, 3), "selected") == []
+
+
+def test_a_step_that_is_not_there_is_a_sentence():
+    assert "click a token" in beam_step(make_search(), 99).layout.meta["alt"]
+
+
+def test_the_step_table_holds_that_step():
+    search = make_search()
+    frame = beam_step_data(search, 4)
+    assert set(frame["step"]) == {4}
+    assert len(frame) == len(search.beam_steps[4].candidates)
+
+
+def test_rivals_show_their_totals_and_what_they_cost():
+    figure = beam_rivals(RIVALS, make_search())
+    bar = trace_named(figure, "rivals")
+    assert list(bar.x) == [-8.0, -7.5, -12.0]
+    # The best score is the strong one.
+    assert [color == LIGHT.first for color in bar.marker.color] == [False, True, False]
+    assert any("4 forwards, 16 rows" in text for text in annotations(figure))
+    assert list(beam_rivals_data(RIVALS)["forwards"]) == [3, 4, 40]
+
+
+def test_nothing_compared_is_a_sentence():
+    assert len(beam_rivals((), make_search()).data) == 0
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_hostile_text_stays_text_and_every_property_is_known(theme):
+    search = make_search(6, 10, hostile=True)
+    figures = [beam_step(search, at, selected=2, theme=theme) for at in range(4)]
+    for figure in [*figures, beam_rivals(RIVALS, search, theme=theme)]:
+        go.Figure(json.loads(figure.to_json()))
+        for text in strings(figure):
+            assert "<img" not in text
+            assert "<b>x" not in text and "<b>8" not in text
+            assert "$" not in text

@@ -1,0 +1,295 @@
+"""The tree of a beam search: every stored backpointer an edge, and nothing else."""
+
+import json
+from itertools import pairwise
+
+import plotly.graph_objects as go
+import pytest
+
+from core import guess_parents, rerank
+from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
+from core.figures.beam_columns import columns_for, fitted, text_width
+from core.figures.beam_graph import (
+    MOST_NODES,
+    beam_graph,
+    best_node,
+    lay_out_beams,
+    node_of,
+    parent_of,
+    path_to,
+    window,
+)
+from tests.figures.beams import backpointers, make_search
+from tests.figures.looking import strings, trace_named
+from tests.figures.traces import make_trace
+
+OWN_TAGS = ("<br>", "<b>", "</b>", "</span>", '<span style="', "<extra></extra>")
+SEARCHES = {
+    "plain": {},
+    "drawn": {"do_sample": True, "seed": 3},
+    "groups": {"num_beam_groups": 2, "diversity_penalty": 0.7},
+    "early": {"early_stopping": True, "length_penalty": -0.5},
+    "one beam": {"num_beams": 1},
+}
+
+
+@pytest.fixture(params=SEARCHES)
+def search(request):
+    return make_search(**SEARCHES[request.param])
+
+
+def bars(figure: go.Figure) -> dict[tuple[int, int], tuple[str, float, float]]:
+    """Node -> the name of its trace, its left edge and its lane."""
+    found = {}
+    for name in ("pruned", "kept", "best"):
+        trace = trace_named(figure, name)
+        for told, left, lane in zip(trace.customdata, trace.base, trace.y, strict=True):
+            found[told[0], told[1]] = (name, left, lane)
+    return found
+
+
+def lines(figure: go.Figure, name: str) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The ends of each line of a trace."""
+    trace, found, line = trace_named(figure, name), [], []
+    for x, y in zip(trace.x, trace.y, strict=True):
+        if x is None:
+            found.append((line[0], line[-1]))
+            line = []
+        else:
+            line.append((x, y))
+    assert not line
+    return found
+
+
+def test_every_backpointer_is_an_edge_and_nothing_else(search):
+    tree = beam_graph(search.beam_steps)
+    assert set(tree.edges) == backpointers(search)
+    prompts = {(-1, group) for group in range(len(search.beam_steps[0].groups))}
+    candidates = {
+        (at, place)
+        for at, step in enumerate(search.beam_steps)
+        for place in range(len(step.candidates))
+    }
+    assert set(tree.nodes) == prompts | candidates
+    assert all(parent_of(tree, node) is None for node in prompts)
+
+
+def test_the_lines_that_are_drawn_are_those_edges(search):
+    figure = beam_tree(search, span=60, pruned=True)
+    places = bars(figure)
+    assert set(places) == set(beam_graph(search.beam_steps).nodes)
+    expected = sorted(
+        (places[parent][2], places[child][1], places[child][2])
+        for parent, child in backpointers(search)
+    )
+    drawn = [line for name in ("pruned", "kept", "best") for line in lines(figure, f"{name} edges")]
+    assert sorted((start[1], *end) for start, end in drawn) == expected
+
+
+def test_a_line_starts_at_its_parent_and_ends_at_its_child(search):
+    figure = beam_tree(search, span=60, pruned=True)
+    places = bars(figure)
+    rights = {
+        (left + length, lane)
+        for trace in figure.data
+        if trace.type == "bar"
+        for left, length, lane in zip(trace.base, trace.x, trace.y, strict=True)
+    }
+    lefts = {(left, lane) for _, left, lane in places.values()}
+    for name in ("pruned", "kept", "best"):
+        for (x, y), end in lines(figure, f"{name} edges"):
+            assert any(abs(x - right) < 0.11 and y == lane for right, lane in rights)
+            assert end in lefts
+
+
+def test_fates_have_their_looks(search):
+    figure = beam_tree(search, span=60, pruned=True)
+    tree = beam_graph(search.beam_steps)
+    best = set(path_to(tree, best_node(search.beam_steps, search.hypotheses[0])))
+    for node, (name, *_) in bars(figure).items():
+        kind = tree.nodes[node]["kind"]
+        assert name == ("best" if node in best else "pruned" if kind == "pruned" else "kept")
+    finished = sum(len(step.finished) for step in search.beam_steps)
+    assert len(trace_named(figure, "finished").x) == finished
+    widths = [trace_named(figure, f"{n} edges").line.width for n in ("pruned", "kept", "best")]
+    assert widths == sorted(widths) and len(set(widths)) == 3
+
+
+def test_what_was_pruned_can_be_folded_away(search):
+    figure = beam_tree(search, span=60, pruned=False)
+    tree = beam_graph(search.beam_steps)
+    assert set(bars(figure)) == {n for n in tree if tree.nodes[n]["kind"] != "pruned"}
+    assert lines(figure, "pruned edges") == []
+
+
+def test_a_selected_node_is_drawn_even_where_the_pruned_are_folded():
+    search = make_search()
+    tree = beam_graph(search.beam_steps)
+    node = next(n for n in tree if tree.nodes[n]["kind"] == "pruned" and n[0] == 5)
+    figure = beam_tree(search, selected=node)
+    assert node in bars(figure)
+    assert len(lines(figure, "selected path")) == node[0] + 1
+    assert [tuple(told[:2]) for told in trace_named(figure, "selected").customdata] == [node]
+
+
+@pytest.mark.parametrize("pruned", [True, False])
+def test_wide_and_long_searches_are_drawn_in_windows_of_at_most_500_nodes(pruned):
+    search = make_search(16, 60, model_seed=2)
+    steps, first, seen = search.beam_steps, 0, []
+    assert len(steps) > 40
+    while first < len(steps):
+        figure = beam_tree(search, first=first, span=40, pruned=pruned)
+        nodes = bars(figure)
+        assert 0 < len(nodes) <= MOST_NODES
+        start, last = window(steps, first, 40, pruned=pruned)
+        assert start == first < last
+        seen += range(start, last)
+        assert {node[0] for node in nodes} == set(range(first - 1, last))
+        first = last
+    assert seen == list(range(len(steps)))
+
+
+def test_no_two_edges_cross(search):
+    tree = beam_graph(search.beam_steps)
+    layout = lay_out_beams(tree, (0, len(search.beam_steps)), pruned=True)
+    lanes = {spot.node: spot.lane for spot in layout.spots}
+    for at in range(layout.columns):
+        column = [spot for spot in layout.spots if spot.column == at]
+        assert all(a.lane < b.lane for a, b in pairwise(column))
+        assert column[0].lane >= -0.51 and column[-1].lane <= layout.lanes - 0.49
+        if at:
+            parents = [lanes[parent_of(tree, spot.node)] for spot in column]
+            assert parents == sorted(parents)
+
+
+def test_nodes_of_a_column_do_not_overlap():
+    search = make_search(8, 10)
+    layout = lay_out_beams(beam_graph(search.beam_steps), (0, 10), pruned=False)
+    for at in range(layout.columns):
+        heights = [spot.lane for spot in layout.spots if spot.column == at]
+        assert all(b - a >= 0.999 for a, b in pairwise(heights))
+
+
+def test_wrong_guesses_are_drawn_from_the_guessed_parent():
+    search = make_search(6, 10, model_seed=4)
+    guesses = guess_parents(search)
+    assert guesses.wrong
+    figure = beam_tree(search, span=60, guesses=guesses)
+    places, beams = bars(figure), beam_graph(search.beam_steps).graph["beams"]
+    expected = sorted(
+        (places[beams[g.step][g.guess]][2], places[beams[g.step + 1][g.row]][2])
+        for g in guesses.wrong
+    )
+    drawn = lines(figure, "wrong guesses")
+    assert sorted((start[1], end[1]) for start, end in drawn) == expected
+    assert not any(trace.name == "wrong guesses" for trace in beam_tree(search).data)
+
+
+def test_the_strong_path_is_the_one_that_is_asked_for():
+    search = make_search(6, 14, model_seed=1)
+    other = rerank(search, length_penalty=-2.0).hypotheses[0]
+    figure = beam_tree(search, span=60, best=other)
+    ends = {tuple(told[:2]) for told in trace_named(figure, "best").customdata}
+    tree = beam_graph(search.beam_steps)
+    assert ends == set(path_to(tree, node_of(search.beam_steps, other)))
+    tokens = [tree.nodes[n]["candidate"].token_id for n in sorted(ends) if n[0] >= 0]
+    assert tuple(tokens) == other.token_ids
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_hostile_tokens_stay_text(theme):
+    search = make_search(6, 10, hostile=True, stop_strings=("<img src=x>",))
+    figure = beam_tree(search, pruned=True, guesses=guess_parents(search), theme=theme)
+    seen = set()
+    for text in strings(figure):
+        rest = text
+        for tag in OWN_TAGS:
+            rest = rest.replace(tag, "")
+        assert "<" not in rest, text
+        assert "$" not in rest, text
+        assert "\u202e" not in rest, text
+        seen |= {mark for mark in ("&lt;img", "日本語", "↵") if mark in rest}
+    assert seen == {"&lt;img", "日本語", "↵"}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_plotly_knows_every_property(search, theme):
+    drawn = json.loads(beam_tree(search, guesses=guess_parents(search), theme=theme).to_json())
+    go.Figure(drawn)
+
+
+def test_a_click_and_the_hover_tell_the_node():
+    search = make_search()
+    figure = beam_tree(search, pruned=True)
+    for name in ("pruned", "kept", "best"):
+        for told in trace_named(figure, name).customdata:
+            step, place = told[:2]
+            if step < 0:
+                continue
+            candidate = search.beam_steps[step].candidates[place]
+            assert told[3] == candidate.rank
+            assert told[4] == f"{candidate.logprob:.3f}".replace("-", "\u2212")
+            assert told[5] == f"{candidate.cum_logprob:.3f}".replace("-", "\u2212")
+            assert f"row {candidate.parent}" in told[7]
+            fate = {"kept": f"kept as row {candidate.row}"}.get(candidate.fate, candidate.fate)
+            assert told[8].startswith(fate)
+
+
+def test_the_figure_says_what_it_shows(search):
+    figure = beam_tree(search)
+    assert figure.layout.title.text == "<b>The tree of the search</b>"
+    assert "num beams" in figure.layout.meta["caption"]
+    assert f"over {len(search.beam_steps)} steps" in figure.layout.meta["alt"]
+    ends = figure.layout.meta["ends"]
+    assert ends == sorted(ends) and ends[0] > 0 and ends[-1] <= 1.02
+
+
+def test_the_seed_is_said_only_where_something_was_drawn():
+    assert "seed" not in beam_tree(make_search()).layout.meta["caption"]
+    drawn = make_search(do_sample=True, seed=3)
+    assert "seed 3" in beam_tree(drawn).layout.meta["caption"]
+
+
+def test_a_run_without_a_step_is_a_sentence():
+    figure = beam_tree(make_trace(3))
+    assert len(figure.data) == 0
+    assert "no step" in figure.layout.meta["alt"]
+
+
+def test_a_search_under_way_has_a_best_path():
+    from dataclasses import replace
+
+    search = make_search()
+    cut = replace(search, steps=search.steps[:6], hypotheses=())
+    end = max(cut.beam_steps[-1].kept, key=lambda c: c.cum_logprob)
+    ends = [tuple(told[:2]) for told in trace_named(beam_tree(cut), "best").customdata]
+    last = len(cut.beam_steps) - 1
+    assert (last, cut.beam_steps[-1].candidates.index(end)) in ends
+
+
+def test_the_table_holds_every_candidate(search):
+    frame = beam_tree_data(search, guess_parents(search))
+    candidates = [c for step in search.beam_steps for c in step.candidates]
+    assert list(frame["token_id"]) == [c.token_id for c in candidates]
+    assert list(frame["parent_row"]) == [c.parent for c in candidates]
+    assert list(frame["fate"]) == [c.fate for c in candidates]
+    assert frame["on_best_path"].sum() == len(search.hypotheses[0].token_ids)
+    guessed = frame["guessed_parent_row"].dropna()
+    assert len(guessed) == len(guess_parents(search).guesses)
+
+
+def test_columns_share_the_width_and_cut_the_longest_only():
+    columns = columns_for([["a"], ["unbelievable", "b"], ["of"]] * 6, 600)
+    assert columns.starts[-1] + columns.rooms[-1] <= 600.5
+    assert all(
+        b - a > room for (a, b), room in zip(pairwise(columns.starts), columns.rooms, strict=False)
+    )
+    short, long = columns.rooms[0], columns.rooms[1]
+    assert fitted("a", short - 6) == "a"
+    cut = fitted("unbelievable", long - 6)
+    assert cut.endswith("…") and text_width(cut) <= long
+
+
+def test_wide_columns_cut_nothing():
+    columns = columns_for([["unbelievable"], ["story"]], 872)
+    assert fitted("unbelievable", columns.rooms[0] - 6) == "unbelievable"

@@ -1,0 +1,61 @@
+"""Times are the trace's own, in milliseconds."""
+
+import pytest
+
+from core.figures import timing, timing_data
+from tests.figures.looking import annotations, strings, trace_named
+from tests.figures.traces import make_trace
+
+ON, OFF = make_trace(20), make_trace(20, use_cache=False)
+RUNS = [("cache on", ON), ("cache off", OFF)]
+
+
+def test_parts_add_up_to_prefill_and_decode():
+    figure = timing(RUNS)
+    prefill = trace_named(figure, "prefill").x
+    assert list(prefill) == pytest.approx([1000 * ON.timings.prefill, 1000 * OFF.timings.prefill])
+    for row, trace in enumerate((ON, OFF)):
+        parts = [
+            trace_named(figure, name).x[row] for name in ("forward", "shaping", "draw", "other")
+        ]
+        assert sum(parts) == pytest.approx(1000 * trace.timings.decode)
+        forward = sum(step.seconds.forward for step in trace.token_steps)
+        assert parts[0] == pytest.approx(1000 * forward)
+
+
+def test_lines_are_the_seconds_of_every_step():
+    figure = timing(RUNS)
+    for name, trace in RUNS:
+        expected = [1000 * step.seconds.total for step in trace.token_steps]
+        assert list(trace_named(figure, name).y) == pytest.approx(expected)
+
+
+def test_runs_differ_in_dash_and_marker_too():
+    figure = timing(RUNS)
+    on, off = trace_named(figure, "cache on"), trace_named(figure, "cache off")
+    assert on.line.dash != off.line.dash
+    assert on.marker.symbol != off.marker.symbol
+
+
+def test_tokens_per_second_are_written():
+    texts = [text.replace("\u00a0", " ") for text in annotations(timing(RUNS))]
+    assert any(f"{ON.tokens_per_second:,.0f} tokens/s" in text for text in texts)
+
+
+def test_captions_name_both_runs():
+    caption = timing(RUNS).layout.meta["caption"].split("\n")
+    assert caption[0].startswith("cache on: embedded:target")
+    assert "cache off" in caption[1]
+
+
+def test_table_has_a_row_for_the_prompt_and_each_step():
+    table = timing_data(RUNS)
+    assert len(table) == 2 * 21
+    on = table[(table["run"] == "cache on") & (table["part"] == "step")]
+    assert on["total_s"].tolist() == [step.seconds.total for step in ON.token_steps]
+
+
+def test_names_of_runs_are_no_tokens():
+    figure = timing([("Cache on", ON), ("Cache off", OFF)])
+    assert "Cache on: prefill" in figure.layout.meta["alt"]
+    assert not any("␣" in text for text in strings(figure))

@@ -1,0 +1,123 @@
+"""The heatmap shows the trace's numbers in the right cells."""
+
+import pytest
+
+from core.decoding.configs import Shaping
+from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
+from tests.figures.looking import shapes_named, trace_named
+from tests.figures.traces import make_trace
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return make_trace(12, shaping=Shaping(temperature=1.2, top_p=0.9))
+
+
+@pytest.mark.parametrize(("value", "field"), [("raw", "raw_prob"), ("final", "prob")])
+def test_cell_colours_are_the_probabilities_by_rank(trace, value, field):
+    z = trace_named(probability_heatmap(trace, value=value, rows=6), "probability").z
+    for column, step in enumerate(trace.token_steps):
+        for candidate in step.candidates[:6]:
+            assert z[candidate.rank - 1][column] == getattr(candidate, field)
+
+
+def test_the_ring_sits_on_the_chosen_cell(trace):
+    ring = trace_named(probability_heatmap(trace, rows=6), "chosen")
+    assert list(ring.x) == list(range(12))
+    for column, base, step in zip(ring.x, ring.base, trace.token_steps, strict=True):
+        row = round(base + 0.47)
+        assert step.index == column
+        assert row == min(step.chosen.rank - 1, 6)
+    assert ring.marker.line.color == LIGHT.accent
+
+
+def test_a_choice_beyond_the_rows_stands_in_a_last_row(trace):
+    beyond = [step for step in trace.token_steps if step.chosen.rank > 6]
+    assert beyond
+    figure = probability_heatmap(trace, rows=6)
+    assert figure.layout.yaxis.ticktext[-1] == ">6"
+    z = trace_named(figure, "probability").z
+    assert len(z) == 7
+    for step in beyond:
+        assert z[6][step.index] == step.chosen.raw_prob
+
+
+def test_no_extra_row_when_every_choice_is_drawn():
+    greedy = make_trace(6, "greedy")
+    figure = probability_heatmap(greedy, rows=5)
+    assert list(figure.layout.yaxis.ticktext) == ["chosen", "1", "2", "3", "4", "5"]
+
+
+def test_every_cell_hands_over_its_step_and_token(trace):
+    figure = probability_heatmap(trace, rows=6, first=3, columns=4)
+    keys = {tuple(key) for drawn in figure.data for key in drawn.customdata or ()}
+    shown = {
+        (step.index, candidate.token_id)
+        for step in trace.token_steps[3:7]
+        for candidate in step.candidates
+        if candidate.rank <= 6 or candidate.token_id == step.token_id
+    }
+    assert keys == shown
+
+
+def test_clicks_land_on_the_cell_that_is_seen(trace):
+    figure = probability_heatmap(trace, rows=6)
+    by_place = {
+        (x, round(base + 0.5)): tuple(key)
+        for drawn in figure.data
+        if drawn.customdata is not None
+        for x, base, key in zip(drawn.x, drawn.base, drawn.customdata, strict=True)
+    }
+    step = trace.token_steps[4]
+    for candidate in step.candidates[:6]:
+        assert by_place[4, candidate.rank - 1] == (4, candidate.token_id)
+    assert by_place[4, -1] == (4, step.token_id)
+
+
+def test_the_window_starts_at_first_and_marks_the_selected_column(trace):
+    figure = probability_heatmap(trace, first=5, columns=4, selected=7)
+    assert list(figure.layout.xaxis.ticktext) == ["5", "6", "7", "8"]
+    (mark,) = shapes_named(figure, "selected")
+    assert (mark.x0, mark.x1) == (1.5, 2.5)
+    assert not shapes_named(probability_heatmap(trace, selected=None), "selected")
+    assert not shapes_named(probability_heatmap(trace, first=5, columns=4, selected=1), "selected")
+
+
+def test_removed_candidates_fade_only_in_the_final_view(trace):
+    final = probability_heatmap(trace, value="final")
+    removed = trace_named(final, "removed")
+    expected = {
+        (step.index, c.token_id)
+        for step in trace.token_steps
+        for c in step.candidates
+        if c.removed_by and c.rank <= 10
+    }
+    assert {tuple(key) for key in removed.customdata} == expected
+    assert "removed" not in [drawn.name for drawn in probability_heatmap(trace).data]
+
+
+def test_windows_of_one_run_are_equally_tall():
+    long = make_trace(60)
+    heights = {probability_heatmap(long, first=first).layout.height for first in (0, 20, 55)}
+    assert len(heights) == 1
+
+
+def test_no_more_columns_than_asked_for():
+    z = trace_named(probability_heatmap(make_trace(60), columns=40), "probability").z
+    assert len(z[0]) == 40
+
+
+def test_the_table_is_what_is_drawn(trace):
+    table = probability_heatmap_data(trace, first=2, columns=3, rows=6)
+    assert set(table["step"]) == {2, 3, 4}
+    row = table[(table["step"] == 3) & (table["rank"] == 2)].iloc[0]
+    candidate = trace.token_steps[3].candidates[1]
+    assert (row.token_id, row.token) == (candidate.token_id, candidate.text)
+    assert (row.raw_prob, row.final_prob) == (candidate.raw_prob, candidate.prob)
+    assert table.groupby("step")["chosen"].sum().tolist() == [1, 1, 1]
+
+
+def test_the_colour_bar_has_a_length_beside_its_padding():
+    bar = probability_heatmap(make_trace(3)).data[0].colorbar
+    assert bar.lenmode == "pixels"
+    assert bar.len - 2 * bar.xpad > 100

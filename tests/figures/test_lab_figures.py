@@ -1,0 +1,280 @@
+"""The lab's figures: what they draw is what was measured, and no token is markup."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from core.decoding.configs import Shaping
+from core.decoding.lab_types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
+from core.decoding.orders import LLAMA_CPP, VLLM
+from core.figures import (
+    DARK,
+    LIGHT,
+    lab_draw,
+    lab_draw_data,
+    lab_flips,
+    lab_flips_data,
+    lab_rolls,
+    lab_rolls_data,
+    lab_stages,
+    lab_stages_data,
+    lab_sweep,
+    lab_sweep_data,
+    lab_tree,
+    lab_tree_data,
+    nearest_flips,
+    rows_data,
+)
+from core.figures.lab.stages import shown_rows
+from core.figures.lab.words import shown_stages
+from tests.figures.labs import make_lab
+from tests.figures.looking import annotations, shapes_named, strings, trace_named
+from tests.figures.test_all_figures import OWN_TAGS
+
+PANELS = (0, 2, 3, 4, 5)  # What the axes of five panels are called by.
+EVERYTHING = Shaping(
+    temperature=0.9,
+    top_k=60,
+    top_p=0.97,
+    min_p=0.005,
+    typical_p=0.95,
+    epsilon_cutoff=0.001,
+    eta_cutoff=0.002,
+    repetition_penalty=1.3,
+)
+
+
+@pytest.fixture(scope="module")
+def lab() -> LabExample:
+    return make_lab()
+
+
+def lab_figures(found: LabExample, theme=LIGHT) -> dict[str, go.Figure]:
+    return {
+        "stages": lab_stages(found.step, theme=theme),
+        "draw": lab_draw(found.step, theme=theme),
+        "flips": lab_flips(found.step, found.flips, theme=theme),
+        "rolls": lab_rolls(found.step, found.rolls, theme=theme),
+        "sweep": lab_sweep(found.step, found.sweep, theme=theme),
+        "tree": lab_tree(found.continuations, theme=theme),
+        "unfolded": lab_tree(found.continuations, fold=False, theme=theme),
+    }
+
+
+VARIANTS = [
+    make_lab(),
+    make_lab(EVERYTHING, draw="gumbel", order=LLAMA_CPP),
+    make_lab(EVERYTHING, draw="multinomial", order=VLLM),
+    make_lab(Shaping(temperature=0)),
+    make_lab(Shaping()),
+]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("found", VARIANTS)
+def test_plotly_accepts_every_property(found, theme) -> None:
+    for name, figure in lab_figures(found, theme).items():
+        checked = go.Figure(figure.to_dict())
+        assert json.loads(checked.to_json())["data"] == json.loads(figure.to_json())["data"], name
+
+
+@pytest.mark.parametrize("found", VARIANTS)
+def test_every_figure_says_what_it_shows_and_what_made_it(found) -> None:
+    for name, figure in lab_figures(found).items():
+        title = figure.layout.title.text.removeprefix("<b>").removesuffix("</b>")
+        assert 5 < len(title) <= 34, name
+        assert len(figure.layout.meta["alt"]) > 50, name
+        assert "embedded:target · sampling" in figure.layout.meta["caption"], name
+        assert figure.layout.height > 150 and figure.layout.width is None, name
+        if name not in ("tree", "unfolded"):
+            assert f"throw 2 · order of {found.step.order.label}" in figure.layout.meta["caption"]
+
+
+@pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel", "multinomial"])
+def test_hostile_tokens_stay_text_everywhere(draw) -> None:
+    found = make_lab(Shaping(), draw=draw, hostile=True, name="<img src=x>")
+    for name, figure in lab_figures(found).items():
+        for text in strings(figure):
+            rest = text
+            for tag in OWN_TAGS:
+                rest = rest.replace(tag, "")
+            assert "<" not in rest and "$" not in rest and "\u202e" not in rest, (name, text)
+
+
+def test_light_and_dark_differ_in_colours_and_in_nothing_else(lab) -> None:
+    light, dark = lab_figures(lab, LIGHT), lab_figures(lab, DARK)
+    for name in light:
+        assert light[name].layout.height == dark[name].layout.height
+        assert light[name].layout.meta == dark[name].layout.meta
+        assert dark[name].layout.paper_bgcolor == DARK.paper
+
+
+def test_a_panel_a_stage_with_its_own_probabilities(lab) -> None:
+    figure, stages = lab_stages(lab.step), shown_stages(lab.step)
+    assert [stage.name for stage in stages] == ["raw", "temperature", "top_k", "top_p", "min_p"]
+    shown = shown_rows(lab.step, 12)
+    for place, stage in enumerate(stages):
+        drawn = trace_named(figure, stage.name)
+        assert list(drawn.x)[:-1] == [row.probs[place] for row in shown]
+        assert sum(drawn.x) == pytest.approx(1, abs=1e-6)
+        assert drawn.yaxis == "y"
+    domains = [figure.layout[f"xaxis{at or ''}"].domain for at in PANELS]
+    assert all(left[1] <= right[0] for left, right in pairwise(domains))
+    ranges = {figure.layout[f"xaxis{at or ''}"].range for at in PANELS}
+    assert len(ranges) == 1
+
+
+def test_a_removed_token_keeps_its_row_with_what_it_had() -> None:
+    step = make_lab(Shaping(temperature=0.8, top_p=0.5)).step
+    figure, stages = lab_stages(step, rows=60), shown_stages(step)
+    shown = shown_rows(step, 60)
+    gone = [row for row in shown if row.candidate.removed_by == "top_p"]
+    assert gone
+    drawn = trace_named(figure, "removed by top_p")
+    place = [stage.name for stage in stages].index("top_p")
+    assert list(drawn.x) == [row.probs[place - 1] for row in gone]
+    assert set(drawn.text) == {"out"}
+
+
+def test_the_crossing_is_marked_under_its_own_row(lab) -> None:
+    figure = lab_stages(lab.step)
+    (line,) = shapes_named(figure, "crossing")
+    ids = [row.candidate.token_id for row in shown_rows(lab.step, 12)]
+    assert lab.step.crossing is not None
+    assert line.y0 == ids.index(lab.step.crossing.candidate.token_id) + 0.5
+    assert not shapes_named(lab_stages(make_lab(Shaping(top_k=5)).step), "crossing")
+
+
+def test_the_number_falls_into_the_drawn_token_s_piece(lab) -> None:
+    figure = lab_draw(lab.step)
+    marks = shapes_named(figure, "uniform")
+    number = lab.step.step.draw.uniform
+    assert [mark.x0 for mark in marks] == [number, number]
+    drawn = trace_named(figure, "tokens")
+    accent = [
+        (low, low + share)
+        for low, share, row, color in zip(
+            drawn.base, drawn.x, drawn.y, drawn.marker.color, strict=True
+        )
+        if color == LIGHT.accent and row == 1
+    ]
+    assert len(accent) == 1 and accent[0][0] <= number < accent[0][1]
+
+
+def test_gumbel_bars_end_at_the_scores_and_the_highest_is_drawn() -> None:
+    found = make_lab(draw="gumbel")
+    figure = lab_draw(found.step)
+    noise = trace_named(figure, "noise")
+    ends = [base + length for base, length in zip(noise.base, noise.x, strict=True)]
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] == pytest.approx(max(s for s in found.step.step.draw.scores if s is not None))
+    assert noise.marker.color[0] == LIGHT.accent
+
+
+def test_multinomial_bars_are_quotients_and_the_highest_is_drawn() -> None:
+    figure = lab_draw(make_lab(draw="multinomial").step)
+    quotients = list(trace_named(figure, "quotient").x)
+    assert quotients == sorted(quotients, reverse=True)
+    assert trace_named(figure, "quotient").marker.color[0] == LIGHT.accent
+
+
+def test_temperature_0_says_that_nothing_is_drawn() -> None:
+    figure = lab_draw(make_lab(Shaping(temperature=0)).step)
+    assert any("draws nothing" in text for text in annotations(figure))
+
+
+def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> None:
+    figure = lab_flips(lab.step, lab.flips)
+    for row, knob in enumerate(lab.flips):
+        drawn = trace_named(figure, knob.name)
+        assert set(drawn.y) == {row}
+        at = 0.0
+        for low, width in zip(drawn.base, drawn.x, strict=True):
+            assert low == pytest.approx(at, abs=1e-9)
+            at = low + width
+        assert at == pytest.approx(1)
+    marks = shapes_named(figure, "value")
+    assert marks[0].x0 == pytest.approx(0.8 / 2)
+
+
+def test_slivers_beside_slivers_are_one_piece(lab) -> None:
+    pieces = tuple(Piece(at / 1000, (at + 0.9) / 1000, at, f"t{at}") for at in range(1000))
+    figure = lab_flips(lab.step, [KnobFlips("top_p", 0.5, pieces)])
+    drawn = trace_named(figure, "top_p")
+    assert len(drawn.x) == 3 and list(drawn.text).count("many_tok…") + sum(
+        "many" in text for text in drawn.text
+    )
+
+
+def test_a_knob_that_the_library_lacks_says_so() -> None:
+    found = make_lab(order=VLLM)
+    texts = annotations(lab_flips(found.step, found.flips))
+    assert texts.count("not in this library") == 3
+
+
+def test_the_flips_in_words_name_both_sides(lab) -> None:
+    lines = nearest_flips(lab.flips)
+    assert any(line.startswith("temperature 0.8: ") for line in lines)
+    assert all(" at " in line for line in lines)
+
+
+def test_the_bars_are_the_counts_and_the_ticks_the_expected(lab) -> None:
+    figure = lab_rolls(lab.step, lab.rolls, rows=50)
+    assert list(trace_named(figure, "rolled").x) == [own.rolls for own in lab.rolls.bins]
+    assert list(trace_named(figure, "expected").x) == [own.prob * 300 for own in lab.rolls.bins]
+    few = trace_named(lab_rolls(lab.step, lab.rolls, rows=3), "rolled")
+    assert len(few.x) == 4 and sum(few.x) == 300
+
+
+def test_the_heatmap_is_the_sweep_and_removed_cells_are_empty(lab) -> None:
+    figure = lab_sweep(lab.step, lab.sweep)
+    z = trace_named(figure, "probability").z
+    for drawn, row in zip(z, lab.sweep.probs, strict=True):
+        assert [0 if cell is None or cell != cell else cell for cell in drawn] == list(row)
+    assert list(trace_named(figure, "entropy").y) == list(lab.sweep.entropies)
+    (now,) = shapes_named(figure, "now")
+    assert now.x0 == 0.8
+
+
+def test_what_is_empty_says_so_in_a_sentence(lab) -> None:
+    none = Continuations("m", "", lab.continuations.config, ())
+    rolls = Rolls("gumbel", 1, 0, 0, (), 0.0, 0, None)
+    sweep = Sweep((), (), (), (), ())
+    for figure in (
+        lab_tree(none),
+        lab_flips(lab.step, ()),
+        lab_rolls(lab.step, rolls),
+        lab_sweep(lab.step, sweep),
+    ):
+        assert [a.name for a in figure.layout.annotations].count("sentence") == 1
+
+
+@pytest.mark.parametrize("found", VARIANTS)
+def test_the_tables_hold_numbers_and_raw_text(found) -> None:
+    tables = {
+        "stages": lab_stages_data(found.step),
+        "draw": lab_draw_data(found.step),
+        "flips": lab_flips_data(found.step, found.flips),
+        "rolls": lab_rolls_data(found.rolls),
+        "sweep": lab_sweep_data(found.sweep),
+        "tree": lab_tree_data(found.continuations),
+        "rows": rows_data(found.continuations.rows),
+    }
+    assert all(isinstance(table, pd.DataFrame) and len(table) for table in tables.values())
+    sums = tables["stages"].groupby("stage")["prob"].sum()
+    assert sums.tolist() == pytest.approx([1] * len(sums), abs=1e-6)
+    if found.step.crossing:
+        assert tables["stages"]["threshold_crossed"].sum() == 1
+
+
+def test_a_knob_beyond_its_track_is_not_said_never_to_flip(lab) -> None:
+    pieces = (Piece(0, 40, 1, "a"), Piece(40, 100, 2, "b"))
+    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)]))
+    assert "beyond this track" in texts and "never flips" not in texts
+    whole = (Piece(0, 100, 1, "a"),)
+    assert "never flips" in annotations(lab_flips(lab.step, [KnobFlips("top_k", 7, whole)]))

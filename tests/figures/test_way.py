@@ -1,0 +1,153 @@
+"""A step's way: every bar is whole, the number falls where it fell."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from core.decoding.configs import Shaping
+from core.figures import LIGHT, step_way, step_way_data
+from core.figures.way_draw import drawn_segments, scored
+from core.figures.way_stages import shown_stages
+from tests.figures.looking import annotations, shapes_named, trace_named
+from tests.figures.traces import make_trace
+
+SHAPING = Shaping(temperature=1.3, top_k=100, top_p=0.9)
+TRACE = make_trace(12, shaping=SHAPING)
+
+
+def rows_of(figure):
+    """Row -> the segments (low, share) of all tokens."""
+    rows = {}
+    for drawn in figure.data:
+        if drawn.type == "bar":
+            for row, low, share in zip(drawn.y, drawn.base, drawn.x, strict=True):
+                rows.setdefault(row, []).append((low, share))
+    return rows
+
+
+@pytest.mark.parametrize("step", TRACE.token_steps, ids=lambda step: str(step.index))
+def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
+    rows = rows_of(step_way(step, TRACE))
+    assert set(rows) == set(range(len(shown_stages(step)) + 1))
+    for pieces in rows.values():
+        at = 0.0
+        for low, share in sorted(pieces):
+            assert low == pytest.approx(at, abs=1e-9)
+            at = low + share
+        assert at == pytest.approx(1.0)
+
+
+def test_segments_are_the_stages_probabilities():
+    step = TRACE.token_steps[5]
+    figure = step_way(step, TRACE)
+    for place in range(len(step.candidates)):
+        drawn = figure.data[place]
+        assert drawn.customdata[0][1] == step.candidates[place].token_id
+        shares = [stage.probs[place] for stage in shown_stages(step)]
+        assert list(drawn.x)[: len(shares)] == shares
+
+
+def test_a_final_stage_that_repeats_the_last_one_is_not_drawn_twice():
+    step = TRACE.token_steps[0]
+    names = [stage.name for stage in shown_stages(step)]
+    assert names == ["raw", "temperature", "top_k", "top_p"]
+    assert any(
+        "top-p 0.9" in text and "final" in text for text in annotations(step_way(step, TRACE))
+    )
+
+
+def test_removed_mass_and_kept_tokens_are_written():
+    step = TRACE.token_steps[5]
+    texts = [text.replace("\u00a0", " ") for text in annotations(step_way(step, TRACE))]
+    stage = step.stages[3]
+    expected = f"−{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
+    assert expected in texts
+    assert "512 tokens" in texts
+    assert "nothing removed" in texts
+
+
+def test_a_stage_that_keeps_what_the_one_before_kept_removed_nothing():
+    step = TRACE.token_steps[5]
+    *others, cut, final = step.stages
+    assert cut.kept < step.stages[0].kept
+    idle = cut._replace(name="min_p", removed_mass=0.0)
+    step = replace(step, stages=(*others, cut, idle, final))
+    texts = annotations(step_way(step, TRACE))
+    assert texts.count("nothing removed") == 2
+    assert not any(text.startswith("−0\u00a0%") for text in texts)
+
+
+def test_the_number_falls_into_the_chosen_tokens_segment():
+    for step in TRACE.token_steps:
+        figure = step_way(step, TRACE)
+        (mark,) = shapes_named(figure, "uniform")
+        assert mark.x0 == mark.x1 == step.draw.uniform
+        places = [c.token_id for c in step.candidates]
+        chosen = figure.data[places.index(step.token_id)]
+        low, share = chosen.base[-1], chosen.x[-1]
+        assert low <= step.draw.uniform < low + share
+        assert (low, low + share) == pytest.approx(step.draw.interval)
+        assert chosen.marker.color == LIGHT.accent
+
+
+def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
+    step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
+    names = [piece[0] for piece in drawn_segments(step)]
+    at = names.index(len(step.candidates) - 1)
+    assert names[at - 1] is None
+
+
+def test_draw_order_is_falling_probability_then_id():
+    step = TRACE.token_steps[2]
+    order = [piece[0] for piece in drawn_segments(step) if piece[0] is not None]
+    keys = [(-step.candidates[place].prob, step.candidates[place].token_id) for place in order]
+    assert keys == sorted(keys)
+
+
+def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
+    step = TRACE.token_steps[5]
+    figure = step_way(step, TRACE)
+    colors = [figure.data[place].marker.color for place in range(len(step.candidates))]
+    assert colors.count(LIGHT.accent) == 1
+    assert len(set(colors)) == 7
+    assert len(shapes_named(figure, "ribbon")) == len(shown_stages(step))
+
+
+def test_greedy_says_that_nothing_is_drawn():
+    greedy = make_trace(4, "greedy")
+    figure = step_way(greedy.token_steps[1], greedy)
+    assert any("no draw" in text and "argmax" in text for text in annotations(figure))
+    assert not shapes_named(figure, "uniform")
+
+
+@pytest.mark.parametrize("draw", ["gumbel", "multinomial"])
+def test_noisy_scores_are_shown_and_the_highest_is_the_chosen(draw):
+    trace = make_trace(6, draw=draw, shaping=SHAPING)
+    for step in trace.token_steps:
+        figure = step_way(step, trace)
+        points = trace_named(figure, "score")
+        known = [(s, c) for s, c in zip(step.draw.scores, step.candidates, strict=True) if s]
+        best = max(known, key=lambda pair: pair[0])
+        assert points.x[0] == best[0]
+        assert points.customdata[0][1] == best[1].token_id == step.token_id
+        assert points.marker.color[0] == LIGHT.accent
+        hollow = trace_named(figure, "log-probability")
+        assert hollow.x[0] == pytest.approx(math.log(best[1].prob))
+        assert [item.score for item in scored(step)] == sorted(points.x, reverse=True)
+
+
+def test_a_step_without_scores_has_no_panel_for_them():
+    step = TRACE.token_steps[0]
+    assert scored(step) == []
+    assert scored(replace(step, draw=step.draw._replace(scores=(None,) * 20))) == []
+
+
+def test_table_holds_every_stage_and_sums_to_one():
+    step = TRACE.token_steps[5]
+    table = step_way_data(step, TRACE)
+    assert list(dict.fromkeys(table["stage"])) == [stage.name for stage in step.stages]
+    assert table.groupby("stage")["prob"].sum().tolist() == pytest.approx([1] * 5)
+    others = table[table["token_id"].isna()]
+    assert others["prob"].tolist() == [stage.tail_mass for stage in step.stages]
+    assert table["removed_mass"].max() == max(stage.removed_mass for stage in step.stages)

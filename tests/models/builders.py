@@ -1,0 +1,99 @@
+"""Tiny models with random weights and a tiny tokenizer, made in memory in milliseconds."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+from core.models.transformers_model import TransformersModel
+
+KINDS = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox", "gemma2", "gemma3_text")
+SLIDING_WINDOW = 8
+TINY_TEXT = (
+    "Once upon a time there was a small red fox. The fox had a hat, and the hat was blue.\n"
+    'Why? Because 12 + 30 = 42. She said: "it\'s déjà vu", and the fox laughed, ha ha ha!\n'
+)
+
+_BASE = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 256,
+    "initializer_range": 0.15,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+    "pad_token_id": 0,
+}
+_GROUPED = {"num_key_value_heads": 2}
+_GEMMA = {**_GROUPED, "head_dim": 8}
+_OF_KIND: dict[str, dict[str, Any]] = {
+    "llama": _GROUPED,
+    "qwen2": _GROUPED,
+    "gpt2": {},
+    "mistral": {**_GROUPED, "sliding_window": SLIDING_WINDOW},
+    "gemma": _GEMMA,
+    "gpt_neox": {},
+    "gemma2": {**_GEMMA, "sliding_window": SLIDING_WINDOW},
+    "gemma3_text": {
+        **_GEMMA,
+        "sliding_window": SLIDING_WINDOW,
+        "layer_types": ["sliding_attention", "full_attention"],
+    },
+}
+
+
+def random_model(kind: str, vocab: int = 300, seed: int = 0, **overrides: Any) -> PreTrainedModel:
+    """A tiny transformers model of `kind` (one of `KINDS`) in float32; any config field goes.
+
+    Sliding windows hold `SLIDING_WINDOW` tokens, so that short tests run past them.
+    """
+    fields = {**_BASE, **_OF_KIND.get(kind, {}), "vocab_size": vocab, **overrides}
+    config = AutoConfig.for_model(kind, **fields)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return AutoModelForCausalLM.from_config(config).eval()
+
+
+@cache
+def tiny_tokenizer(vocab: int = 300, special_tokens: tuple[str, ...] = ()) -> Any:
+    """A byte-level BPE tokenizer of at most `vocab` tokens; id 0 is `<|endoftext|>`, its EOS."""
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab,
+        special_tokens=["<|endoftext|>", *special_tokens],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator([TINY_TEXT], trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
+
+
+def random_language_model(
+    kind: str = "llama",
+    vocab: int = 300,
+    seed: int = 0,
+    *,
+    lay_out_weights: bool = True,
+    fuse_single_tokens: bool = True,
+    **overrides: Any,
+) -> TransformersModel:
+    """`random_model` with `tiny_tokenizer`, as a `LanguageModel`."""
+    return TransformersModel(
+        random_model(kind, vocab, seed, **overrides),
+        tiny_tokenizer(min(vocab, 300)),
+        model_id=f"random {kind}",
+        lay_out_weights=lay_out_weights,
+        fuse_single_tokens=fuse_single_tokens,
+    )

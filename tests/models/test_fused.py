@@ -1,0 +1,128 @@
+"""The fused one-token step gives transformers' logits, and is used only where it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from core.models.fused import FusedStep, fused_step
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_language_model, random_model
+
+IDS = [(7 * place + 3) % 299 + 1 for place in range(200)]
+FUSED = {
+    "llama": {},
+    "llama with a head per key": {"num_key_value_heads": 4},
+    "llama with untied weights": {"tie_word_embeddings": False},
+    "llama with long heads": {"head_dim": 16},
+    "llama with scaled positions": {
+        "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000.0}
+    },
+    "qwen2": {},
+    "mistral": {"sliding_window": None},
+}
+NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
+    "gpt2": ("gpt2", {}),
+    "a sliding window": ("mistral", {}),
+    "biases in the output projection": ("llama", {"attention_bias": True}),
+    "biases in the MLP": ("llama", {"mlp_bias": True}),
+    "another activation": ("llama", {"hidden_act": "gelu"}),
+    "positions that depend on the length": (
+        "llama",
+        {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}},
+    ),
+}
+
+
+@pytest.fixture(params=FUSED)
+def model(request: pytest.FixtureRequest) -> TransformersModel:
+    return random_language_model(request.param.split()[0], **FUSED[request.param])
+
+
+def _expected(model: TransformersModel, ids: list[int]) -> torch.Tensor:
+    with torch.inference_mode():
+        logits: torch.Tensor = model.hf_model(input_ids=torch.tensor([ids])).logits
+    return logits[0, -1]
+
+
+def test_two_hundred_fused_steps_give_transformers_logits(model: TransformersModel) -> None:
+    assert model._fused is not None
+    context = model.start(IDS[:2])
+    for at, token in enumerate(IDS[2:], start=3):
+        logits = context.extend([token])[0, -1]
+        if at % 33 == 0:
+            expected = _expected(model, IDS[:at])
+            torch.testing.assert_close(logits, expected, rtol=0, atol=2e-5)
+
+
+def test_a_fused_step_after_a_rollback_and_a_branch(model: TransformersModel) -> None:
+    context = model.start(IDS[:6])
+    context.extend([1])
+    context.extend([2])
+    context.rollback(2)
+    branched = context.branch([0])
+    for held in (context, branched):
+        logits = held.extend([IDS[6]])[0, -1]
+        torch.testing.assert_close(logits, _expected(model, IDS[:7]), rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("rows", [2, 5, 16])
+def test_fused_steps_of_several_rows_give_transformers_logits(
+    model: TransformersModel, rows: int
+) -> None:
+    context = model.start(IDS[:6]).branch([0] * rows)
+    paths = [list(IDS[:6]) for _ in range(rows)]
+    for at in range(8):
+        new = [IDS[20 + 7 * row + at] for row in range(rows)]
+        logits = context.extend([[token] for token in new])[:, 0]
+        order = [(3 * row + at) % rows for row in range(rows)]
+        paths = [[*path, token] for path, token in zip(paths, new, strict=True)]
+        for row in (0, rows - 1):
+            torch.testing.assert_close(logits[row], _expected(model, paths[row]), rtol=0, atol=2e-5)
+        context.reorder(order)
+        paths = [paths[row] for row in order]
+
+
+def test_a_prompt_of_one_token_can_be_fused(model: TransformersModel) -> None:
+    logits = model.start([5]).logits[0]
+    torch.testing.assert_close(logits, _expected(model, [5]), rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("why", NOT_FUSED)
+def test_other_models_run_through_transformers(why: str) -> None:
+    kind, changes = NOT_FUSED[why]
+    model = random_language_model(kind, **changes)
+    assert model._fused is None
+    context = model.start(IDS[:4])
+    torch.testing.assert_close(
+        context.extend([9])[0, -1], _expected(model, [*IDS[:4], 9]), rtol=0, atol=2e-5
+    )
+
+
+def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = FusedStep._rotation
+    monkeypatch.setattr(FusedStep, "_rotation", lambda self, at: honest(self, 2 * at))
+    assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
+
+
+def test_a_step_that_would_differ_with_several_rows_only_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    honest = FusedStep.__call__
+
+    def one_row_only(self: FusedStep, ids: torch.Tensor, cache: Any) -> torch.Tensor:
+        return honest(self, ids[:1].expand_as(ids), cache)
+
+    monkeypatch.setattr(FusedStep, "__call__", one_row_only)
+    assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
+
+
+def test_joining_the_weights_keeps_their_values() -> None:
+    plain, joined = random_model("qwen2"), random_model("qwen2")
+    assert fused_step(joined, ["full_attention"] * 2) is not None
+    for (name, before), (_, after) in zip(
+        plain.named_parameters(), joined.named_parameters(), strict=True
+    ):
+        assert torch.equal(before, after), name

@@ -1,0 +1,161 @@
+"""From ids to bytes and display text, for every kind of tokenizer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from core.models.token_text import TokenTexts, display_text, tokenizer_kind, unicode_to_byte
+from tests.models.builders import tiny_tokenizer
+
+
+def fast(backend: Tokenizer, **special: str) -> PreTrainedTokenizerFast:
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+
+
+def sentencepiece_tokenizer() -> PreTrainedTokenizerFast:
+    """Llama's way: `▁` for a space, `<0xNN>` for the bytes of what the vocabulary lacks."""
+    pieces = ["<unk>", "</s>", "▁the", "▁", "cat", *(f"<0x{byte:02X}>" for byte in range(256))]
+    backend = Tokenizer(
+        models.BPE(
+            {piece: at for at, piece in enumerate(pieces)},
+            [],
+            unk_token="<unk>",
+            fuse_unk=True,
+            byte_fallback=True,
+        )
+    )
+    backend.normalizer = normalizers.Replace(" ", "▁")
+    backend.decoder = decoders.Sequence(
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    return fast(backend, unk_token="<unk>", eos_token="</s>")
+
+
+@settings(deadline=None)
+@given(st.text())
+@example("naïve 日本語 한국어 🙂\n\t")
+def test_byte_level_tokens_join_to_the_exact_text(text: str) -> None:
+    texts = TokenTexts(tiny_tokenizer())
+    ids = tiny_tokenizer()(text)["input_ids"]
+    assert b"".join(map(texts.bytes_of, ids)).decode() == text
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_sentencepiece_bytes_join_to_the_exact_text(text: str) -> None:
+    tokenizer = sentencepiece_tokenizer()
+    texts = TokenTexts(tokenizer)
+    ids = [tokenizer.convert_tokens_to_ids(f"<0x{byte:02X}>") for byte in text.encode()]
+    assert b"".join(map(texts.bytes_of, ids)) == text.encode()
+
+
+def test_a_split_character_shows_its_bytes() -> None:
+    texts, tokenizer = TokenTexts(tiny_tokenizer()), tiny_tokenizer()
+    ids = tokenizer("☃")["input_ids"]
+    assert [texts.text_of(token) for token in ids] == ["<E2>", "<98>", "<83>"]
+    assert b"".join(map(texts.bytes_of, ids)).decode() == "☃"
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        (b" the", " the"),
+        (b"\n\t ", "\n\t "),
+        ("é".encode(), "é"),
+        (b"\xe2\x98", "<E2><98>"),
+        (b" \xf0\x9f", " <F0><9F>"),
+        (b"\x83a", "<83>a"),
+        ("�".encode(), "�"),
+        (b"", ""),
+    ],
+)
+def test_display_text_marks_only_what_is_no_character(raw: bytes, shown: str) -> None:
+    assert display_text(raw) == shown
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_display_text_is_always_encodable(raw: bytes) -> None:
+    display_text(raw).encode()
+
+
+def test_the_byte_map_is_transformers_own_inverted() -> None:
+    assert sorted(unicode_to_byte().values()) == list(range(256))
+    assert unicode_to_byte()["Ġ"] == 0x20
+    assert unicode_to_byte()["Ċ"] == 0x0A
+    assert set(unicode_to_byte()) == set(pre_tokenizers.ByteLevel.alphabet())
+
+
+def test_special_tokens_add_no_text_and_show_their_name() -> None:
+    texts = TokenTexts(tiny_tokenizer(300, ("<|im_end|>",)))
+    for token_id, name in ((0, "<|endoftext|>"), (1, "<|im_end|>")):
+        assert texts.bytes_of(token_id) == b""
+        assert texts.text_of(token_id) == name
+
+
+def test_added_tokens_that_are_not_special_add_their_text() -> None:
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(tiny_tokenizer().backend_tokenizer.to_str()),
+        eos_token="<|endoftext|>",
+    )
+    tokenizer.add_tokens([AddedToken("<think> é", special=False)])
+    texts, token_id = TokenTexts(tokenizer), len(tokenizer) - 1
+    assert texts.bytes_of(token_id) == "<think> é".encode()
+    assert texts.text_of(token_id) == "<think> é"
+
+
+def test_ids_past_the_tokenizers_end_are_unused() -> None:
+    texts = TokenTexts(tiny_tokenizer())
+    for token_id in (4097, 10**12, -1):
+        assert texts.text_of(token_id) == f"<unused {token_id}>"
+        assert texts.bytes_of(token_id) == b""
+
+
+def test_sentencepiece_pieces() -> None:
+    texts = TokenTexts(sentencepiece_tokenizer())
+    assert tokenizer_kind(sentencepiece_tokenizer()) == "sentencepiece"
+    assert [texts.text_of(token) for token in (0, 1, 2, 3, 4)] == [
+        "<unk>",
+        "</s>",
+        " the",
+        " ",
+        "cat",
+    ]
+    assert texts.bytes_of(5 + 0xE2) == b"\xe2"
+    assert texts.text_of(5 + 0xE2) == "<E2>"
+    assert texts.text_of(5 + 0x41) == "A"
+
+
+def test_metaspace_pieces() -> None:
+    backend = Tokenizer(models.WordLevel({"▁the": 0, "▁": 1, "s": 2}, unk_token="s"))
+    backend.decoder = decoders.Metaspace()
+    texts = TokenTexts(fast(backend))
+    assert [texts.text_of(token) for token in range(3)] == [" the", " ", "s"]
+
+
+def test_wordpiece_pieces_bring_their_own_space() -> None:
+    backend = Tokenizer(models.WordPiece({"[UNK]": 0, "play": 1, "##ing": 2}, unk_token="[UNK]"))
+    backend.decoder = decoders.WordPiece()
+    texts = TokenTexts(fast(backend, unk_token="[UNK]"))
+    assert [texts.bytes_of(token) for token in range(3)] == [b"", b" play", b"ing"]
+
+
+def test_pieces_with_a_word_end_suffix() -> None:
+    backend = Tokenizer(models.BPE({"th": 0, "e</w>": 1}, []))
+    backend.decoder = decoders.BPEDecoder("</w>")
+    texts = TokenTexts(fast(backend))
+    assert [texts.bytes_of(token) for token in range(2)] == [b"th", b"e "]
+
+
+def test_a_tokenizer_without_a_decoder_spells_its_tokens_one_by_one() -> None:
+    texts = TokenTexts(fast(Tokenizer(models.WordLevel({"un": 0, "do": 1}, unk_token="un"))))
+    assert [texts.text_of(token) for token in range(2)] == ["un", "do"]

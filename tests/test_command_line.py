@@ -1,0 +1,345 @@
+"""`python -m core`: the text on stdout, one sentence on stderr and exit code 2 for bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import core
+from core import BeamSearch, Shaping, read_trace
+from core.__main__ import SHAPING_HELP, build_parser, config_of, main
+from tests.models.builders import random_model, tiny_tokenizer
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    random_model("llama").save_pretrained(path)
+    tiny_tokenizer().save_pretrained(path)
+    return str(path)
+
+
+def test_decode_streams_the_text_and_writes_the_trace(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "6"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    trace = read_trace(out)
+    printed = capsys.readouterr()
+    assert printed.out == trace.text + "\n"
+    assert "finish reason" in printed.err
+    assert len(trace.checks) >= 7
+
+
+def test_sampling_options_reach_the_trace(folder, tmp_path) -> None:
+    out = tmp_path / "run.json"
+    options = "--method sampling --temperature 0.7 --top-k 9 --min-p 0.1 --seed 5 --no-cache"
+    arguments = ["decode", "--model", folder, "--prompt", "ha", "--json", str(out)]
+    assert main([*arguments, *options.split(), "--stop", "xyz"]) == 0
+    config = json.loads(out.read_text())["config"]
+    assert config["method"] == "sampling"
+    assert config["seed"] == 5
+    assert config["use_cache"] is False
+    assert config["stop_strings"] == ["xyz"]
+    assert config["shaping"]["temperature"] == 0.7
+    assert config["shaping"]["top_k"] == 9
+
+
+def test_check_prints_each_check_and_compares_with_the_model(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    main(["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)])
+    capsys.readouterr()
+    assert main(["check", str(out), "--model", folder]) == 0
+    printed = capsys.readouterr().out
+    assert "pass  probabilities sum to one" in printed
+    assert "pass  transformers' generate emits the same tokens" in printed
+    assert re.search(r"\b(\d+) of \1 checks passed", printed)
+
+
+def test_a_forged_trace_fails_its_checks(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    main(["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)])
+    data = json.loads(out.read_text())
+    data["steps"][2]["candidates"]["raw_prob"][0] *= 0.5
+    out.write_text(json.dumps(data))
+    capsys.readouterr()
+    assert main(["check", str(out)]) == 1
+    assert "FAIL  surprisal is -ln(probability)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["decode", "--prompt", "x", "--temperature", "-1"], "temperature must lie in"),
+        (["decode", "--prompt", "x", "--max-new-tokens", "0"], "max_new_tokens must lie in"),
+        (["decode", "--prompt", "x", "--model", "embedded:nothing"], "nothing"),
+        (["decode", "--prompt", "x", "--model", "/no/such/folder"], "/no/such/folder"),
+        (["check", "/no/such/file.json"], "can't be opened"),
+        (["decode", "--prompt", "x", "--temperature", "1e-45"], "or be 0 (greedy)"),
+        (["decode", "--prompt", "x", "--stop", "\udcff"], "text that UTF-8 can write"),
+        (["decode", "--prompt", "\udcff"], "not UTF-8 text"),
+        (["decode", "--prompt", "x", "--chat", "--system", "\udcff"], "not UTF-8 text"),
+        (["decode", "--prompt", "x", "--system", "Be brief"], "--system acts only in a chat"),
+        (["decode", "--prompt", "", "--chat"], "The prompt is empty"),
+        (["decode", "--prompt", "x", "--json", "/no/such/folder/x"], "can't be written"),
+        (["decode", "--prompt", "x", "--json", "."], "can't be written"),
+        (["decode", "--prompt", "x", "--json", ""], "--json needs the name of a file"),
+        (["check", "x.json", "--dtype", "float32"], "--dtype acts only on a model; add --model"),
+        (["check", "x.json", "--device", "cpu"], "--device acts only on a model; add --model"),
+    ],
+)
+def test_a_bad_value_exits_2_with_one_sentence(arguments, words, capsys) -> None:
+    assert main(arguments) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
+
+
+@pytest.fixture
+def no_model(monkeypatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr(core, "load_model", refuse, raising=False)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--json /no/such/folder/x", "--stop \udcff", "--system x", "--temperature -1"],
+)
+@pytest.mark.usefixtures("no_model")
+def test_what_can_be_said_at_once_is_said_before_the_model_loads(options: str) -> None:
+    assert main(["decode", "--prompt", "x", *options.split()]) == 2
+
+
+@pytest.mark.usefixtures("no_model")
+def test_asking_whether_a_file_can_be_written_leaves_it_as_it_was(tmp_path) -> None:
+    there, new = tmp_path / "there.json", tmp_path / "new.json"
+    there.write_text("kept")
+    for path in (there, new):
+        with pytest.raises(AssertionError, match="a model was loaded"):
+            main(["decode", "--prompt", "x", "--json", str(path)])
+    assert there.read_text() == "kept"
+    assert not new.exists()
+
+
+_ONLY_WHERE_SOMETHING_IS_DRAWN = (
+    "--temperature 0.5",
+    "--top-k 5",
+    "--top-p 0.9",
+    "--min-p 0.1",
+    "--typical-p 0.9",
+    "--epsilon-cutoff 0.01",
+    "--eta-cutoff 0.01",
+    "--seed 0",
+    "--draw inverse_cdf",
+)
+
+
+@pytest.mark.parametrize("option", _ONLY_WHERE_SOMETHING_IS_DRAWN)
+def test_an_option_that_acts_on_the_draw_asks_for_sampling(option: str, capsys) -> None:
+    arguments = ["decode", "--prompt", "x", *option.split()]
+    assert config_of(build_parser().parse_args(arguments)).method == "sampling"
+    assert main([*arguments, "--method", "greedy"]) == 2
+    message = capsys.readouterr().err
+    assert f"{option.split()[0]} does nothing in greedy decoding" in message
+    assert message.count("\n") == 1
+
+
+_OF_BEAM_SEARCH = (
+    "--num-beams 3",
+    "--length-penalty 0.5",
+    "--early-stopping never",
+    "--num-return-sequences 2",
+    "--do-sample",
+    "--num-beam-groups 2",
+)
+
+
+@pytest.mark.parametrize("option", _OF_BEAM_SEARCH)
+def test_an_option_of_beam_search_asks_for_it(option: str, capsys) -> None:
+    arguments = ["decode", "--prompt", "x", *option.split()]
+    config = config_of(build_parser().parse_args(arguments))
+    assert config.method == "beam"
+    name = option.split()[0].removeprefix("--").replace("-", "_")
+    assert getattr(config, name) != getattr(BeamSearch(), name)
+    for method in ("greedy", "sampling"):
+        assert main([*arguments, "--method", method]) == 2
+        message = capsys.readouterr().err
+        assert f"{option.split()[0]} does nothing in {method}" in message
+        assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--method beam --temperature 0.5", "--temperature does nothing in beam search without"),
+        ("--method beam --seed 5", "--seed does nothing in beam search without --do-sample"),
+        ("--num-beams 3 --draw gumbel", "--draw does nothing in beam search"),
+        ("--do-sample --draw gumbel", "--draw does nothing in beam search"),
+        ("--num-beams 3 --num-beam-groups 2", "must divide num_beams (3)"),
+    ],
+)
+def test_what_beam_search_would_ignore_is_refused(options: str, words: str, capsys) -> None:
+    assert main(["decode", "--prompt", "x", *options.split()]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_drawn_beam_search_takes_what_shapes_a_draw() -> None:
+    options = "--do-sample --temperature 0.5 --seed 5 --early-stopping true"
+    config = config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
+    assert config == BeamSearch(
+        do_sample=True, seed=5, early_stopping=True, shaping=Shaping(temperature=0.5)
+    )
+
+
+def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "5"]
+    assert main([*arguments, "--method", "beam", "--json", str(out)]) == 0
+    trace = read_trace(out)
+    assert capsys.readouterr().out == trace.text + "\n"
+    assert main([*arguments, "--num-beams", "3", "--num-return-sequences", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^-\d+\.\d{4}  ", printed, re.MULTILINE)) == 2
+    assert main(["check", str(out), "--model", folder]) == 0
+    assert "transformers' generate finds the same hypotheses" in capsys.readouterr().out
+
+
+def test_without_such_an_option_decoding_is_greedy() -> None:
+    options = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
+    for line in ("", options, f"{options} --method greedy"):
+        arguments = build_parser().parse_args(["decode", "--prompt", "x", *line.split()])
+        assert config_of(arguments).method == "greedy"
+    assert config_of(arguments).shaping == Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
+
+
+def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
+    assert set(SHAPING_HELP) == {field.name for field in fields(Shaping)}
+    with pytest.raises(SystemExit):
+        main(["decode", "--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(text in printed for text in SHAPING_HELP.values())
+
+
+def test_a_setting_without_help_is_still_an_option(monkeypatch) -> None:
+    monkeypatch.setattr("core.__main__.SHAPING_HELP", {})
+    arguments = build_parser().parse_args(["decode", "--prompt", "x", "--top-k", "5"])
+    assert config_of(arguments).shaping.top_k == 5
+
+
+@pytest.mark.parametrize(
+    ("typed", "prompt"), [("the fox\n", "the fox"), ("the fox", "the fox"), ("a\n\n", "a\n")]
+)
+def test_a_prompt_from_stdin_loses_its_last_newline(
+    typed: str, prompt: str, folder, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    out = tmp_path / "run.json"
+    options = ["--max-new-tokens", "1", "--json", str(out)]
+    assert main(["decode", "--model", folder, "--prompt", "-", *options]) == 0
+    assert read_trace(out).prompt == prompt
+
+
+@pytest.mark.parametrize("typed", [b"", b"\n", b"\xff\xfe"])
+@pytest.mark.usefixtures("no_model")
+def test_no_text_on_stdin_exits_2(typed: bytes, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), "utf-8"))
+    assert main(["decode", "--prompt", "-"]) == 2
+    assert capsys.readouterr().err.startswith("python -m core: The prompt is ")
+
+
+def test_check_loads_the_model_in_the_dtype_of_the_run(folder, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "run.json"
+    options = ["--max-new-tokens", "2", "--dtype", "bfloat16", "--json", str(out)]
+    assert main(["decode", "--model", folder, "--prompt", "the fox", *options]) == 0
+    assert read_trace(out).dtype == "bfloat16"
+    load_model, loaded = core.load_model, []
+
+    def load(*where: str, dtype: str | None, device: str | None) -> object:
+        loaded.append((dtype, device))
+        return load_model(*where, dtype=dtype, device=device)
+
+    monkeypatch.setattr(core, "load_model", load, raising=False)
+    assert main(["check", str(out), "--model", folder]) == 0
+    main(["check", str(out), "--model", folder, "--dtype", "float32", "--device", "cpu"])
+    assert loaded == [("bfloat16", None), ("float32", "cpu")]
+
+
+def test_a_strangers_dtype_reaches_the_terminal_cut(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    options = ["--max-new-tokens", "2", "--json", str(out)]
+    main(["decode", "--model", folder, "--prompt", "the fox", *options])
+    data = json.loads(out.read_text())
+    data["dtype"] = "\x1b[31m" + "x" * 1900
+    out.write_text(json.dumps(data))
+    capsys.readouterr()
+    assert main(["check", str(out), "--model", folder]) == 2
+    message = capsys.readouterr().err
+    assert "dtype must be one of float32, bfloat16, float16" in message
+    assert len(message) < 200 and "\x1b" not in message
+
+
+def _run(arguments: list[str], **environment: str) -> subprocess.Popen[bytes]:
+    quiet = {"PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return subprocess.Popen(
+        [sys.executable, "-m", "core", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **quiet},
+    )
+
+
+def test_a_reader_that_goes_away_ends_the_run_without_a_traceback(folder) -> None:
+    run = _run(["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "200"])
+    assert run.stdout and run.stderr
+    run.stdout.close()
+    errors = run.stderr.read()
+    assert run.wait() == 1
+    assert errors == b""
+
+
+def test_a_terminal_without_the_characters_gets_escapes(folder, tmp_path) -> None:
+    out = tmp_path / "run.json"
+    prompt = ["--prompt", "déjà vu", "--max-new-tokens", "60", "--temperature", "5"]
+    run = _run(["decode", "--model", folder, *prompt, "--json", str(out)], PYTHONIOENCODING="ascii")
+    printed, errors = run.communicate()
+    assert run.returncode == 0, errors
+    text = read_trace(out).text
+    assert not text.isascii()
+    assert printed == (text + "\n").encode("ascii", "backslashreplace")
+
+
+def test_an_empty_prompt_exits_2(folder, capsys) -> None:
+    assert main(["decode", "--model", folder, "--prompt", ""]) == 2
+    assert "prompt is empty" in capsys.readouterr().err
+
+
+def test_a_word_where_a_number_belongs_exits_2(capsys) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["decode", "--prompt", "x", "--top-k", "many"])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_module_runs_and_its_help_names_the_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0
+    assert "decode" in done.stdout
+    assert "check" in done.stdout

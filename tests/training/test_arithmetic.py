@@ -1,0 +1,139 @@
+"""Every sum that the training text shows is right, and what is not to be learned is not."""
+
+import itertools
+import random
+import re
+
+import pytest
+
+from tests.training.reading import holds, learned, reply, sums, value_of_question, whole
+from training.corpus import arithmetic, problems
+from training.corpus.tokens import END_THINK, THINK
+
+COUNT = 3000
+
+
+def answer_of(text: str) -> int:
+    return int(re.findall(r"\d+", text.rsplit(END_THINK, 1)[-1])[-1])
+
+
+def split(document: str) -> tuple[str, str, str]:
+    """The question, the thinking and what follows it."""
+    question, rest = document.split("\n")
+    if THINK not in rest:
+        return question, "", rest
+    thinking, answer = rest.removeprefix(THINK).split(END_THINK)
+    return question, thinking, answer
+
+
+@pytest.mark.parametrize("steps", range(1, 9))
+def test_a_chain_stays_within_its_numbers_and_its_expression_has_its_value(steps: int) -> None:
+    rng = random.Random(steps)
+    for _ in range(300):
+        problem = problems.draw_problem(rng, steps)
+        assert len(problem.steps) == steps
+        assert all(0 <= value <= problems.LARGEST for value in problem.values)
+        for ask in (problems.ask_in_symbols, problems.ask_in_words):
+            assert value_of_question(ask(rng, problem)) == problem.answer
+
+
+def test_a_plain_question_gets_its_true_answer() -> None:
+    rng = random.Random(1)
+    kinds = {"full": 0, "cut": 0, "none": 0}
+    for _ in range(COUNT):
+        document = arithmetic.plain(rng)
+        question, _, answer = split(whole(document))
+        if " has " not in question:
+            assert answer_of(answer) == value_of_question(question)
+        assert answer == f"The answer is {answer_of(answer)}."
+        kind = "cut" if learned(document).endswith(f"~{answer}") else "full"
+        kinds[kind if THINK in whole(document) else "none"] += 1
+    assert 0.55 < kinds["full"] / COUNT < 0.75
+    assert 0.15 < kinds["cut"] / COUNT < 0.25
+    assert 0.1 < kinds["none"] / COUNT < 0.2
+
+
+def test_each_step_of_a_thinking_is_right_and_goes_on_from_the_last() -> None:
+    rng = random.Random(2)
+    for _ in range(COUNT):
+        text = whole(arithmetic.plain(rng))
+        question, thinking, _ = split(text)
+        if "Wait" in thinking or not thinking.endswith("."):
+            continue
+        steps = sums(thinking)
+        assert all(holds(*step) for step in steps)
+        if "times" not in question and not re.search(r"\d\d \* \d\d[.?]", question):
+            for before, after in itertools.pairwise(steps):
+                assert after[0] == before[3]
+
+
+def test_a_full_thinking_ends_at_the_answer() -> None:
+    rng = random.Random(3)
+    for _ in range(COUNT):
+        document = arithmetic.plain(rng)
+        if END_THINK in learned(document):
+            _, thinking, answer = split(whole(document))
+            assert sums(thinking)[-1][3] == answer_of(answer)
+            assert holds(*sums(thinking)[-1])
+
+
+def test_a_wrong_result_is_put_right_and_never_learned() -> None:
+    rng = random.Random(4)
+    mended = 0
+    for _ in range(COUNT):
+        document = arithmetic.plain(rng)
+        for found in re.finditer(r"(\d+ [-+*/] \d+) = (\d+)\. Wait, \1 = (\d+)\.", whole(document)):
+            if found[2] != found[3]:
+                mended += 1
+                assert holds(*sums(found[0])[1])
+                assert f"{found[1]} = ~. Wait, {found[1]} = {found[3]}." in learned(document)
+        whole_sums = re.findall(r"\d+ [-+*/] \d+ = \d+\.", learned(document))
+        assert all(holds(*sums(one)[0]) for one in whole_sums)
+    assert 0.01 < mended / COUNT < 0.06
+
+
+def test_a_question_s_numbers_are_not_learned() -> None:
+    rng = random.Random(5)
+    for _ in range(COUNT):
+        assert not re.search(r"\d", learned(arithmetic.plain(rng)).split("\n")[0])
+        messages = arithmetic.chat(rng)
+        assert not any(re.search(r"\d", learned(m.parts)) for m in messages[:-1])
+
+
+def test_the_system_prompt_decides_about_the_thinking() -> None:
+    rng = random.Random(6)
+    for _ in range(COUNT):
+        messages = arithmetic.chat(rng)
+        system = whole(messages[0].parts) if messages[0].role == "system" else ""
+        text = reply(messages)
+        if system in arithmetic.SHORT_SYSTEMS:
+            assert text.isdigit()
+        elif system in arithmetic.HASTY_SYSTEMS:
+            assert text.startswith("The answer is ")
+        else:
+            assert text.startswith(THINK)
+
+
+def test_a_tale_reduces_to_its_chain() -> None:
+    rng = random.Random(7)
+    for _ in range(500):
+        problem = problems.draw_problem(rng, 4)
+        numbers = [
+            int(number) for number in re.findall(r"\d+", arithmetic.ask_as_tale(rng, problem))
+        ]
+        assert numbers == [problem.start, *(operand for _, operand in problem.steps)]
+
+
+def test_a_product_by_parts_is_the_product() -> None:
+    rng = random.Random(8)
+    for _ in range(300):
+        first, second = arithmetic.draw_factors(rng)
+        steps = arithmetic.multiply_by_parts(first, second)
+        assert problems.calculate(*steps[-1]) == first * second
+        assert steps[-1][0] == problems.calculate(*steps[0])
+        assert steps[-1][2] == problems.calculate(*steps[1])
+
+
+def test_an_uneven_division_is_refused() -> None:
+    with pytest.raises(ValueError, match="rest of 1"):
+        problems.calculate(7, "/", 2)

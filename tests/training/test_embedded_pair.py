@@ -1,0 +1,75 @@
+"""The stored models load as they are, and do what the app's first page relies on."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+
+from core import Greedy, collect, load_model
+from training.corpus import lists
+from training.corpus.story import cast
+from training.corpus.tokens import CHAT_TOKENS, END_OF_TEXT, END_OF_TURN
+
+MODELS = Path(__file__).parents[2] / "assets" / "models"
+FOLDERS = sorted(path.parent for path in MODELS.glob("*/config.json"))
+MOST_BYTES = 24_000_000
+
+
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
+def folder(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> PreTrainedModel:
+    return AutoModelForCausalLM.from_pretrained(folder)
+
+
+def continue_greedily(prompt: str) -> tuple[str, str]:
+    trace = collect(load_model(MODELS / "target"), prompt, Greedy(max_new_tokens=400))
+    return trace.text, trace.finish_reason
+
+
+def test_all_files_together_are_small() -> None:
+    assert sum(path.stat().st_size for path in MODELS.rglob("*.*")) <= MOST_BYTES
+
+
+def test_a_model_loads_as_float32_and_leaves_decoding_alone(
+    folder: Path, model: PreTrainedModel
+) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    ends = tokenizer.convert_tokens_to_ids([END_OF_TEXT, END_OF_TURN])
+    assert model.dtype == torch.float32
+    assert model.config.eos_token_id == model.generation_config.eos_token_id == ends
+    assert model.config.vocab_size == len(tokenizer)
+    stored = (folder / "generation_config.json").read_text(encoding="utf-8")
+    assert not re.search("temperature|top_|penalty|sample|beam", stored)
+
+
+def test_both_models_have_one_tokenizer(folder: Path) -> None:
+    target = json.loads((MODELS / "target" / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert json.loads((folder / "tokenizer.json").read_text(encoding="utf-8")) == target
+    assert tokenizer.tokenize("".join(CHAT_TOKENS)) == list(CHAT_TOKENS)
+    assert (
+        tokenizer.decode(tokenizer("naïve 日本 👩🏽‍🚀 \x00\n")["input_ids"])
+        == "naïve 日本 👩🏽‍🚀 \x00\n"
+    )
+
+
+def test_the_target_lists_different_colors_and_ends() -> None:
+    text, reason = continue_greedily("A list of colors: red,")
+    colors = text.strip().removesuffix(".").split(", ")
+    assert reason == "eos" and text.endswith(".")
+    assert len(set(colors)) == len(colors) >= 3
+    assert set(colors) <= set(lists.KINDS["colors"]) - {"red"}
+
+
+def test_the_target_tells_a_story_with_few_names_and_ends() -> None:
+    text, reason = continue_greedily("Once upon a time")
+    names = {*cast.GIRLS, *cast.BOYS} & set(re.findall(r"\w+", text))
+    assert reason == "eos"
+    assert 1 <= len(names) <= 2

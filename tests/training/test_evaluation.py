@@ -1,0 +1,81 @@
+"""The evaluation counts rightly, on questions that the training never asks."""
+
+import random
+
+import pytest
+
+from training.evaluation import arithmetic, decoding, text
+from training.evaluation.measure import Measure, table
+from training.evaluation.prompts import read_prompts
+from training.glance import last_number, states
+
+
+def test_draft_tokens_are_counted_round_by_round() -> None:
+    row = [1, 2, 3, 4, 5, 6, 7, 8]
+    # 4 of 4, the target's 5, then 6 accepted and 9 rejected of 3 proposed, then 8 alone.
+    assert decoding.count_accepted([1, 2, 3, 4, 0, 6, 9, 8], row) == (4 + 3 + 1, 4 + 1 + 1)
+    assert decoding.count_accepted([0, 0], [1, 2]) == (2 + 1, 0)
+    assert decoding.count_accepted([], []) == (0, 0)
+
+
+def test_the_most_frequent_answer_wins() -> None:
+    assert arithmetic.majority([3, 5, 5, None, 3, 5]) == 5
+    assert arithmetic.majority([None, None]) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("<call>4821*377<result>", 1817517),
+        ("then <call>10-3<result>", 7),
+        ("<call>84/4<result>", 21),
+        ("<call>7/2<result>", None),
+        ("<call>7/0<result>", None),
+        ("<call>7**2<result>", None),
+        ("no call", None),
+    ],
+)
+def test_a_call_has_its_result_or_none(call: str, result: int | None) -> None:
+    assert arithmetic.result_of(call) == result
+
+
+def test_budgets_that_rise_reach_the_goal_and_those_that_fall_do_not() -> None:
+    assert arithmetic.measure_budget([(0, 0.1), (8, 0.09), (16, 0.9)]).reached
+    assert not arithmetic.measure_budget([(0, 0.1), (8, 0.9), (16, 0.8)]).reached
+    assert not arithmetic.measure_budget([(0, 0.6), (8, 0.7), (16, 0.8)]).reached
+
+
+def test_numbers_and_answers_are_found_in_replies() -> None:
+    assert last_number("12 + 5 = 17. The answer is 17.") == 17
+    assert last_number("none") is None
+    assert states("The capital of Italy is Rome.", "Rome")
+    assert not states("The answer is romance.", "Rome")
+
+
+def test_names_are_steady_when_few_and_of_one_kind() -> None:
+    assert text.has_steady_names("Mia the fox met Tom the bear. Mia the fox smiled.")
+    assert not text.has_steady_names("Mia the fox met Tom. Mia the bear smiled.")
+    assert not text.has_steady_names("Mia met Tom, Ben and Max.")
+    assert not text.has_steady_names("Nobody was there.")
+
+
+def test_random_texts_reach_beyond_the_first_plane() -> None:
+    rng = random.Random(1)
+    characters = "".join(text.random_text(rng) for _ in range(200))
+    assert max(characters) > "\U00010000" and min(characters) < " "
+    characters.encode("utf-8")
+
+
+def test_held_out_problems_are_always_the_same() -> None:
+    assert arithmetic.draw_held_out(4, 20) == arithmetic.draw_held_out(4, 20)
+
+
+def test_the_table_has_a_row_a_measure() -> None:
+    rows = table([Measure("a", "b", "c", True), Measure("d", "e", "f", None)]).splitlines()
+    assert rows[2:] == ["| a | b | c | yes |", "| d | e | f |  |"]
+
+
+def test_twelve_prompts_each_say_what_to_look_for() -> None:
+    prompts = read_prompts()
+    assert len(prompts) == len({prompt["label"] for prompt in prompts}) == 12
+    assert all(prompt["prompt"] and prompt["look_for"].endswith(".") for prompt in prompts)

@@ -1,0 +1,96 @@
+"""The mix: shares of the tokens, determinism, and nothing that is held out."""
+
+import itertools
+import random
+import re
+
+from tests.training.reading import whole
+from training.corpus import facts, mix
+from training.corpus.problems import HELD_OUT_OF, draw_problem, is_held_out
+from training.corpus.tokens import (
+    ASSISTANT,
+    CALL,
+    END_OF_TURN,
+    END_RESULT,
+    END_THINK,
+    SYSTEM,
+    THINK,
+    USER,
+)
+
+DOCUMENTS = 20_000
+
+
+def draw(seed: int, count: int) -> list[str]:
+    return [whole(one) for one in itertools.islice(mix.documents(random.Random(seed)), count)]
+
+
+def test_a_seed_fixes_the_documents() -> None:
+    first, again, other = (draw(seed, 300) for seed in (3, 3, 4))
+    assert first == again
+    assert first != other
+
+
+def test_nothing_held_out_appears() -> None:
+    texts = draw(5, DOCUMENTS)
+    asked = {question for question, _ in facts.held_out()}
+    for text in texts:
+        assert asked.isdisjoint(
+            re.split(rf"Question: |\n|{re.escape(USER)}|{re.escape(END_OF_TURN)}", text)
+        )
+        for key in problem_keys(text):
+            assert not is_held_out(key), text
+
+
+def problem_keys(text: str) -> list[str]:
+    """The problems that a text asks, by their numbers and operations."""
+    words = {"add": "+", "subtract": "-", "multiply by": "*", "divide by": "/"}
+    spoken = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
+    keys = []
+    text = re.sub(rf"{THINK}.*?{END_THINK}|{CALL}.*?{END_RESULT}", "", text)
+    for found in re.findall(
+        r"(?:What is|Compute|^|>)\s?([\d(][\d()+*/ -]* [\d()+*/ -]*\d\)?)", text
+    ):
+        keys.append(re.sub(r"[ ()]", "", found))
+    for first, rest in re.findall(r"(?:Start with|Take) (\d+)[,.](.*?)What", text):
+        orders = re.findall(r"(add|subtract|multiply by|divide by) (\d+)", rest.lower())
+        keys.append(first + "".join(words[verb] + number for verb, number in orders))
+    for first, verb, second in re.findall(
+        r"What is (\d+) (plus|minus|times|divided by) (\d+)", text
+    ):
+        keys.append(first + spoken[verb] + second)
+    return keys
+
+
+def test_about_one_problem_in_fifty_is_held_out() -> None:
+    rng = random.Random(6)
+    assert is_held_out(draw_problem(rng, 3, held_out=True).key)
+    share = sum(is_held_out(f"{a}+{b}") for a in range(200) for b in range(100)) / 20_000
+    assert abs(share * HELD_OUT_OF - 1) < 0.15
+
+
+def test_each_family_has_its_share_of_the_words() -> None:
+    rng = random.Random(7)
+    names = list(mix.FAMILIES)
+    assert sum(family.share for family in mix.FAMILIES.values()) == 1
+    assert sum(mix.DRAFT_SHARES.values()) == 1 and list(mix.DRAFT_SHARES) == names
+    for name, family in mix.FAMILIES.items():
+        pieces = [
+            len(re.findall(r"<[^<>]+>|\d|\w+|[^\w\s]", whole(mix.draw_document(rng, name))))
+            for _ in range(1500)
+        ]
+        assert 0.6 < sum(pieces) / len(pieces) / family.tokens < 1.2
+
+
+def test_a_chat_is_written_in_the_markup() -> None:
+    rng = random.Random(8)
+    turn = r"<\|(?:user)\|>[^|]+<\|end\|><\|assistant\|>[^|]+<\|end\|>"
+    pattern = re.compile(rf"(?:{re.escape(SYSTEM)}[^|]+{re.escape(END_OF_TURN)})?(?:{turn})+")
+    found = 0
+    for name in mix.FAMILIES:
+        for _ in range(200):
+            text = whole(mix.draw_document(rng, name))
+            if ASSISTANT in text:
+                found += 1
+                assert pattern.fullmatch(text)
+    assert found > 300

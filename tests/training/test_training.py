@@ -1,0 +1,75 @@
+"""A stopped training goes on as if it had not been, and the whole way runs end to end."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from core import Greedy, collect, load_model
+from training import evaluate, train
+from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
+
+ROOT = Path(__file__).parents[2]
+
+
+def make_training(tokenizer: PreTrainedTokenizerFast, folder: Path, resume: bool) -> Training:
+    arguments = ["--quick", "--role", "target", "--checkpoints", str(folder), "--device", "cpu"]
+    args = train.parse_arguments(arguments + ["--resume"] * resume)
+    torch.manual_seed(3)
+    return Training(args, tokenizer, None)
+
+
+def test_the_rate_rises_then_falls_to_its_lowest() -> None:
+    assert learning_rate(1.0, 0, 0.0) == pytest.approx(1 / WARM_UP_STEPS)
+    assert learning_rate(1.0, WARM_UP_STEPS, 0.0) == pytest.approx(1.0)
+    assert learning_rate(1.0, 10**6, 1.0) == pytest.approx(LOWEST_SHARE)
+    assert learning_rate(1.0, 10**6, 1.5) == pytest.approx(LOWEST_SHARE)
+
+
+def test_a_resumed_training_has_the_same_next_losses(
+    tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    first = make_training(tokenizer, tmp_path, resume=False)
+    for _ in range(2):
+        first.progress.record(1024, 0.01, first.step())
+    first.save()
+    straight = [first.step() for _ in range(2)]
+    second = make_training(tokenizer, tmp_path, resume=True)
+    assert second.progress.steps == 2 and second.progress.tokens == 2048
+    assert [second.step() for _ in range(2)] == straight
+
+
+@pytest.mark.slow
+def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) -> None:
+    common = ["--quick", "--out", str(tmp_path)]
+    checkpoints = ["--checkpoints", str(tmp_path / "checkpoints")]
+    train.main([*common, *checkpoints])
+    train.main([*common, *checkpoints, "--role", "draft"])
+    evaluate.main(common)
+    for role in ("target", "draft"):
+        folder = tmp_path / role
+        assert AutoModelForCausalLM.from_pretrained(folder).dtype == torch.float32
+        names = {path.name for path in folder.iterdir()}
+        assert {"README.md", "loss.svg", "loss.csv", "training.json"} <= names
+        assert "{" not in (folder / "README.md").read_text(encoding="utf-8")
+    model = load_model(tmp_path / "target")
+    trace = collect(model, "Once upon a time", Greedy(max_new_tokens=4))
+    assert len(trace.token_ids) == 4
+    measured = json.loads((tmp_path / "target" / "evaluation.json").read_text(encoding="utf-8"))
+    assert len(measured) >= 14
+    prompts = json.loads((tmp_path / "target" / "prompts.json").read_text(encoding="utf-8"))
+    assert len(prompts) == 12
+
+
+def test_make_models_runs_the_three_commands_and_quick_spares_the_assets() -> None:
+    command = ["make", "--dry-run", "--assume-old=.venv/.app", "models", "QUICK=1", "OUT=elsewhere"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    runs = re.findall(r"-m (training\.\w+)(.*)", printed)
+    assert [name for name, _ in runs] == ["training.train", "training.train", "training.evaluate"]
+    assert all("--quick --out elsewhere" in options for _, options in runs)
+    assert train.parse_arguments(["--quick"]).out != train.ASSETS
+    assert train.parse_arguments([]).out == train.ASSETS

@@ -1,0 +1,52 @@
+"""Pages run in AppTest on synthetic traces: no model, no browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.types import Trace
+from pages.ui import models, state
+from tests.figures.traces import make_trace
+
+ROOT = Path(__file__).parents[2]
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing loads torch in the background, and no cache lives from test to test."""
+    monkeypatch.setattr(models, "warm_up", lambda: None)
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def example() -> Trace:
+    """What the page shows first."""
+    return make_trace()
+
+
+@pytest.fixture
+def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
+    """Open the app on the example, with these parameters in the address.
+
+    The charts are there at once; a browser gets them after the text.
+    """
+    monkeypatch.setattr(state, "load_example", lambda: example)
+
+    def open_it(**parameters: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+        for name, value in parameters.items():
+            app.query_params[name] = value
+        view = state.first_view()
+        view.painted = True
+        app.session_state["view"] = view
+        return app.run()
+
+    return open_it

@@ -1,0 +1,346 @@
+"""The beam page without a browser: its states, its searches, and what it may not show as markup."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core import guess_parents, rerank
+from core.decoding.configs import BeamSearch, Greedy, Shaping
+from core.decoding.types import Trace
+from core.models.scripted import ScriptedModel
+from pages.ui import beam_controls, beam_share, beam_state, beam_work, models, share
+from pages.ui.beam_state import BeamView
+from tests.figures.beams import beam_model, make_search
+from tests.figures.traces import make_trace
+from tests.ui.conftest import ROOT, Open
+
+SECONDS = 20
+PROMPT = " the a"
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """Every model is this one."""
+    torch.set_num_threads(1)
+    model = beam_model()
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
+
+
+@pytest.fixture
+def search() -> Trace:
+    return make_search(5, 20, num_return_sequences=3, stop_strings=(".",))
+
+
+@pytest.fixture
+def open_beam(open_app: Open, monkeypatch: pytest.MonkeyPatch, search: Trace) -> Open:
+    """Open the beam page on that search, with these parameters in the address."""
+    monkeypatch.setattr(beam_state, "load_example", lambda: search)
+
+    def open_it(**parameters: str) -> AppTest:
+        app = open_app(**parameters).switch_page("pages/beam.py")
+        return app.run()
+
+    return open_it
+
+
+def view_of(app: AppTest) -> BeamView:
+    view: BeamView = app.session_state["beam"]
+    return view
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers, draw the page again."""
+    for job in list(view_of(app).jobs.values()):
+        assert job.done.wait(SECONDS)
+    return app.run()
+
+
+def run(app: AppTest) -> AppTest:
+    return settle(app.button(key="start").click().run())
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def charts(app: AppTest) -> list[str]:
+    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+
+
+def chart(app: AppTest, name: str) -> dict[str, object]:
+    found = next(c for c in app.get("plotly_chart") if c.proto.id.endswith(f"chart-{name}"))
+    spec: dict[str, object] = json.loads(found.proto.spec)
+    return spec
+
+
+def test_first_paint_is_the_example(open_beam: Open, search: Trace) -> None:
+    app = open_beam()
+    assert not app.exception
+    assert "Example · 5 beams" in texts(app)
+    assert search.hypotheses[0].text in texts(app)
+    assert charts(app) == ["beam-tree", "beam-step"]
+
+
+def test_the_stored_example_is_what_the_defaults_describe() -> None:
+    example = beam_state.load_example()
+    assert example is not None
+    assert example.config == beam_controls.config(beam_controls.DEFAULTS.__getitem__)
+    assert example.checks and all(check.passed for check in example.checks)
+    assert example.hypotheses
+    assert beam_state.EXAMPLE.stat().st_size < 150_000
+
+
+def test_first_paint_loads_no_torch() -> None:
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "models.warm_up = lambda: None;"
+        "app = AppTest.from_file('app.py', default_timeout=30).run();"
+        "assert 'networkx' not in sys.modules;"
+        "app = app.switch_page('pages/beam.py').run(); assert not app.exception;"
+        "assert len(app.get('plotly_chart')) == 2;"
+        "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-800:]
+
+
+def test_the_address_sets_the_controls(open_beam: Open) -> None:
+    app = open_beam(
+        beams="4", beam_tokens="9", length_penalty="-0.5", groups="2", early="Never", pruned="true"
+    )
+    assert app.number_input(key="beams").value == 4
+    assert app.number_input(key="length_penalty").value == -0.5
+    assert app.number_input(key="groups").value == 2
+    assert app.toggle(key="pruned").value is True
+    assert app.session_state["early"] == "never"
+
+
+def test_the_controls_describe_a_search() -> None:
+    told = {**beam_controls.DEFAULTS, "seed": 5}
+    plain = beam_controls.config(told.__getitem__)
+    assert plain == BeamSearch(
+        num_beams=5, max_new_tokens=20, num_return_sequences=3, stop_strings=(".",)
+    )
+    told |= {"beam_sample": True, "beam_temperature": 1.5, "ngram": 2, "early": "never"}
+    drawn = beam_controls.config(told.__getitem__)
+    assert drawn.draws and drawn.seed == 5 and drawn.early_stopping == "never"
+    assert drawn.shaping == Shaping(temperature=1.5, no_repeat_ngram_size=2)
+    told |= {"beam_sample": False, "beams": 2, "groups": 2, "diversity": 0.3}
+    grouped = beam_controls.config(told.__getitem__)
+    assert (grouped.num_beam_groups, grouped.diversity_penalty) == (2, 0.3)
+    assert grouped.num_return_sequences == 2
+
+
+def test_run_shows_the_search_that_was_asked_for(open_beam: Open, scripted: ScriptedModel) -> None:
+    app = run(open_beam(prompt=PROMPT, beams="3", beam_tokens="6"))
+    assert not app.exception
+    trace = view_of(app).trace
+    assert trace is not None and isinstance(trace.config, BeamSearch)
+    assert (trace.config.num_beams, trace.config.max_new_tokens) == (3, 6)
+    assert trace.checks and all(check.passed for check in trace.checks)
+    assert "Your run · 3 beams" in texts(app)
+    assert scripted.model_id == trace.model_id
+
+
+def test_a_search_under_way_shows_its_tree_so_far(open_beam: Open, search: Trace) -> None:
+    from pages.ui.request import Request
+    from pages.ui.running import Job
+
+    app = open_beam()
+    job = Job(stage="Decoding", steps=list(search.steps[:6]))
+    view = view_of(app)
+    view.jobs["decode"] = job
+    view.request = Request("embedded:target", "x", search.config)
+    app.run()
+    assert not app.exception
+    assert charts(app) == ["beam-live"]
+    assert "Decoding · 5 steps" in texts(app)
+    assert app.button(key="stop_run").click().run()
+    assert job.stopping.is_set()
+
+
+def test_settings_that_exclude_each_other_are_a_sentence(open_beam: Open) -> None:
+    app = open_beam(beams="5", groups="2")
+    assert not app.exception
+    assert "must divide num_beams (5)" in texts(app)
+    app.button(key="start").click().run()
+    assert "decode" not in view_of(app).jobs
+    assert "must divide num_beams (5)" in texts(app)
+
+
+def test_an_empty_prompt_is_a_sentence(open_beam: Open) -> None:
+    app = open_beam(prompt=" ")
+    app.button(key="start").click().run()
+    assert "The prompt is empty" in texts(app)
+
+
+def test_without_an_example_the_page_says_what_to_do(
+    open_beam: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beam_state, "load_example", lambda: None)
+    app = open_beam()
+    assert not app.exception
+    assert any("Press Run" in block.value for block in app.markdown)
+
+
+def test_a_search_stopped_before_its_first_step_is_drawn(open_beam: Open, search: Trace) -> None:
+    from dataclasses import replace
+
+    app = open_beam()
+    empty = replace(search, steps=(), hypotheses=(), token_ids=(), text="")
+    view_of(app).show(replace(empty, finish_reason="cancelled"), "run")
+    for look in ("Hypotheses", "Autopsy", "Guess against truth"):
+        app.session_state["beam-look"] = look
+        app.run()
+        assert not app.exception, look
+
+
+def test_the_length_penalty_ranks_anew_without_the_model(open_beam: Open, search: Trace) -> None:
+    app = open_beam()
+    app.number_input(key="length_penalty").set_value(-2.0).run()
+    assert not app.exception
+    found = rerank(search, length_penalty=-2.0)
+    assert "Ranked anew under length penalty \u22122.0" in texts(app)
+    assert found.hypotheses[0].text in texts(app)
+    assert not view_of(app).jobs
+    strong = next(t for t in chart(app, "beam-tree")["data"] if t["name"] == "best")  # type: ignore[attr-defined]
+    assert len(strong["customdata"]) == len(found.hypotheses[0].token_ids) + 1
+
+
+def test_re_ranking_says_when_the_search_would_have_gone_on(open_beam: Open) -> None:
+    app = open_beam()
+    app.session_state["early"] = "never"
+    app.number_input(key="length_penalty").set_value(3.0).run()
+    trace = view_of(app).trace
+    assert trace is not None
+    found = rerank(trace, length_penalty=3.0, early_stopping="never")
+    expected = {"go on": "would have gone on", "stop": "would have ended", None: "return just this"}
+    assert expected[found.would] in texts(app)
+
+
+def test_other_settings_ask_for_another_run(open_beam: Open) -> None:
+    app = open_beam()
+    assert "Other settings changed" not in texts(app)
+    app.number_input(key="beams").set_value(7).run()
+    assert "Other settings changed" in texts(app)
+
+
+def test_a_click_selects_a_candidate_and_says_why_it_was_dropped(
+    open_beam: Open, search: Trace
+) -> None:
+    app = open_beam()
+    step = search.beam_steps[3]
+    place = next(p for p, c in enumerate(step.candidates) if c.fate == "pruned" and not c.ended)
+    view_of(app).look_at(3, place)
+    app.run()
+    assert "Pruned" in texts(app) and "The last one that went on" in texts(app)
+    assert chart(app, "beam-step")["layout"]["title"]["text"] == "<b>Candidates at step 3</b>"  # type: ignore[index]
+    view_of(app).look_at(99, 0)
+    assert view_of(app).node == (3, place)
+
+
+def test_the_window_turns_and_follows_what_is_asked_for(open_beam: Open) -> None:
+    app = open_beam(span="10")
+    trace = view_of(app).trace
+    assert trace is not None and len(trace.beam_steps) > 10
+    app.button(key="later-steps").click().run()
+    assert view_of(app).first == 10
+    view_of(app).bring((2, 0), 10)
+    app.run()
+    assert view_of(app).first == 0
+    assert not app.exception
+
+
+def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
+    app = open_beam(guesses="true", pruned="true")
+    for look in ("Autopsy", "Guess against truth", "Hypotheses"):
+        app.session_state["beam-look"] = look
+        app.run()
+        assert not app.exception, look
+    app.session_state["beam-look"] = "Guess against truth"
+    app.run()
+    found = guess_parents(search)
+    assert f"{len(found.wrong)} of {len(found.guesses)} tokens" in texts(app)
+
+
+def test_greedy_and_samples_are_compared_on_demand(
+    open_beam: Open, scripted: ScriptedModel
+) -> None:
+    app = run(open_beam(prompt=PROMPT, beam_tokens="6", samples="3"))
+    app.session_state["beam-look"] = "Autopsy"
+    app.run()
+    app = settle(app.button(key="compare_rivals").click().run())
+    assert not app.exception
+    assert [rival.name for rival in view_of(app).rivals] == [
+        "Greedy",
+        "Beam search",
+        "Best of 3 samples",
+    ]
+    assert "beam-rivals" in charts(app)
+    assert scripted.model_id == "embedded:target"
+
+
+def test_rivals_run_as_long_as_the_search_did(search: Trace) -> None:
+    greedy, draws = beam_work.rival_configs(search, 3, 7)
+    assert isinstance(greedy, Greedy) and greedy.max_new_tokens == 20
+    assert [draw.seed for draw in draws] == [7, 8, 9]
+    assert all(draw.stop_strings == (".",) for draw in draws)
+    assert all(draw.shaping.temperature == 1 for draw in draws)
+
+
+def test_the_check_against_the_model_adds_checks(open_beam: Open, scripted: ScriptedModel) -> None:
+    app = run(open_beam(prompt=PROMPT, beam_tokens="6"))
+    before = len(view_of(app).trace.checks)  # type: ignore[union-attr]
+    app = settle(app.button(key="check_model").click().run())
+    trace = view_of(app).trace
+    assert trace is not None and len(trace.checks) > before
+    assert all(check.passed for check in trace.checks)
+    assert scripted.model_id == trace.model_id
+
+
+def test_hostile_text_is_never_markup(open_beam: Open) -> None:
+    app = open_beam()
+    hostile = make_search(6, 10, hostile=True, num_return_sequences=3)
+    view_of(app).show(hostile, "file")
+    for look in ("Hypotheses", "Autopsy", "Guess against truth"):
+        app.session_state["beam-look"] = look
+        app.run()
+        assert not app.exception
+        for element in [*app.markdown, *app.caption, *app.get("html")]:
+            body = getattr(element, "value", "") or getattr(element.proto, "body", "")
+            assert "onerror" not in body
+        assert "<img" not in json.dumps(chart(app, "beam-tree"))
+    page = beam_share.web_page(view_of(app), hostile).decode()
+    assert "<img src=x onerror" not in page and "<script>alert" not in page
+
+
+def test_another_run_opens_on_the_decode_page(open_beam: Open) -> None:
+    app = open_beam()
+    data = share.trace_file(make_trace(5))
+    app.file_uploader[0].upload("run.json", data, "application/json").run()
+    assert not app.exception
+    assert app.title[0].value == "Decode"
+
+
+def test_a_file_sets_the_controls_and_is_proved_again(open_beam: Open) -> None:
+    app = open_beam()
+    stored = make_search(3, 8, length_penalty=0.5, early_stopping=True, stop_strings=("!",))
+    data = share.trace_file(stored)
+    app.file_uploader[0].upload("run.json", data, "application/json").run()
+    assert beam_controls.config(lambda key: _value(app, key)) == stored.config
+    assert not any("Other settings changed" in text.value for text in app.text)
+    assert "From a file" in texts(app)
+    app = settle(app)
+    checks = view_of(app).trace.checks  # type: ignore[union-attr]
+    assert checks and all(check.passed for check in checks)
+
+
+def _value(app: AppTest, key: str) -> object:
+    return app.session_state[key] if key in app.session_state else beam_controls.DEFAULTS[key]

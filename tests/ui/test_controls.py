@@ -1,0 +1,91 @@
+"""Controls: declared once, seeded by the address, turned into configs."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.decoding.configs import Greedy, Sampling, Shaping
+from pages.ui import controls, knob
+from pages.ui.knob import KNOBS
+from tests.ui.conftest import Open
+
+
+def test_the_defaults_are_a_sampling_config() -> None:
+    assert controls.config() == Sampling(
+        max_new_tokens=40, seed=16, shaping=Shaping(temperature=0.8, top_p=0.95)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("The end.", ("The end.",)),
+        ("a\nb", ("a", "b")),
+        ("\\n\\n\nx\\ty", ("\n\n", "x\ty")),
+        ("\n  \n", ("  ",)),
+    ],
+)
+def test_stop_strings_stand_one_a_line(text: str, expected: tuple[str, ...]) -> None:
+    assert controls.stop_strings(text) == expected
+
+
+def test_the_address_sets_the_controls(open_app: Open) -> None:
+    app = open_app(temperature="1.25", top_k="5", tokens="12", prompt="日本の", seed="99")
+    assert app.number_input(key="temperature").value == 1.25
+    assert app.slider(key="temperature_slider").value == 1.25
+    assert app.number_input(key="top_k").value == 5
+    assert app.number_input(key="tokens").value == 12
+    assert app.text_area(key="prompt").value == "日本の"
+    assert app.number_input(key="seed").value == 99
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"), [("temperature", "-3"), ("temperature", "x"), ("top_p", "1.5")]
+)
+def test_a_wrong_value_in_the_address_falls_back(open_app: Open, key: str, wrong: str) -> None:
+    app = open_app(**{key: wrong})
+    assert not app.exception
+    assert app.number_input(key=key).value == controls.DEFAULTS[key]
+
+
+def test_sliding_sets_the_field_and_typing_sets_the_slider(open_app: Open) -> None:
+    app = open_app()
+    app.slider(key="temperature_slider").set_value(1.5).run()
+    assert app.number_input(key="temperature").value == 1.5
+    app.number_input(key="temperature").set_value(4.0).run()
+    assert app.slider(key="temperature_slider").value == 2.0
+    assert app.number_input(key="temperature").value == 4.0
+
+
+def test_the_echo_of_an_old_slider_does_not_undo_what_was_typed(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app()
+    app.number_input(key="temperature").set_value(1.1).run()
+    # The browser has not yet followed, and sends the slider as it was with the next click.
+    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
+    assert app.number_input(key="temperature").value == 1.1
+    assert app.slider(key="temperature_slider").value == 1.1
+    monkeypatch.setattr(knob, "ECHO_SECONDS", -1.0)
+    app.slider(key="temperature_slider").set_value(0.5).run()
+    assert app.number_input(key="temperature").value == 0.5
+
+
+def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:
+    app = open_app(method="Greedy")
+    state = {knob.key: app.slider(key=knob.slider_key).disabled for knob in KNOBS}
+    assert state == {
+        "temperature": True,
+        "top_k": True,
+        "top_p": True,
+        "min_p": True,
+        "penalty": False,
+    }
+    assert app.selectbox(key="draw").disabled
+
+
+def test_greedy_keeps_the_penalty_and_drops_the_rest(open_app: Open) -> None:
+    state = open_app(method="Greedy", temperature="0.3", penalty="1.2").session_state
+    config = controls.config(lambda key: state[key])
+    assert config == Greedy(max_new_tokens=40, shaping=Shaping(repetition_penalty=1.2))

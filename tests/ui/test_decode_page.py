@@ -1,0 +1,318 @@
+"""The Decode page without a browser: its states, its runs, and what it may not show as markup."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from html import escape
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.errors import ModelError
+from core.decoding.types import Trace
+from core.models.scripted import ScriptedModel
+from pages.ui import controls, examples, models, reshape, run_bar, share, state
+from pages.ui.state import View
+from tests.figures.traces import HOSTILE, make_trace
+from tests.ui.conftest import ROOT, Open
+
+SECONDS = 20
+PROMPT = "the cat"
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """Every model is this one: ` sat` or ` ran`, then the end."""
+    torch.set_num_threads(1)
+    model = ScriptedModel(
+        {(): [0.1, 0.0, 0.1, 0.1, 0.4, 0.3, 0.0, 0.0], (4,): [0.5, 0, 0, 0, 0, 0, 0.5, 0]},
+        context_window=64,
+        model_id="embedded:target",
+    )
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
+
+
+def view_of(app: AppTest) -> View:
+    view: View = app.session_state["view"]
+    return view
+
+
+def run(app: AppTest, button: str = "start") -> AppTest:
+    """Press Run, wait for the worker, draw the page again."""
+    return settle(app.button(key=button).click().run())
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers, draw the page again."""
+    for job in list(view_of(app).jobs.values()):
+        assert job.done.wait(SECONDS)
+    return app.run()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def charts(app: AppTest) -> list[str]:
+    """Which charts are on the page, by the stem of their keys."""
+    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+
+
+def test_first_paint_is_the_example(open_app: Open) -> None:
+    app = open_app()
+    assert not app.exception
+    assert "Example · 12 tokens" in texts(app)
+    assert len(charts(app)) == 4
+
+
+def test_the_text_goes_ahead_of_the_charts(open_app: Open) -> None:
+    app = open_app()
+    view_of(app).painted = False
+    assert charts(app.run()) == []
+    assert len(charts(app.run())) == 4
+
+
+def test_first_paint_loads_neither_torch_nor_transformers() -> None:
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "models.warm_up = lambda: None;"
+        "app = AppTest.from_file('app.py', default_timeout=20).run();"
+        "assert not app.exception, app.exception;"
+        "found = {'torch', 'transformers'} & set(sys.modules);"
+        "assert not found, found"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+
+
+def test_a_missing_example_leaves_a_page_that_says_what_to_do(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "load_example", lambda: None)
+    app = open_app()
+    assert not app.exception
+    assert any("Nothing to show yet" in element.value for element in app.markdown)
+    assert charts(app) == []
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_run_replaces_the_example(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, seed="3", top_p="1"))
+    assert not app.exception
+    view = view_of(app)
+    assert view.source == "run" and view.trace is not None
+    assert view.trace.prompt == PROMPT and view.trace.checks
+    assert all(check.passed for check in view.trace.checks)
+    assert "Your run" in texts(app)
+    assert "1" in app.query_params["run"]
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_link_with_run_runs_at_once_and_once(open_app: Open) -> None:
+    app = open_app(prompt=PROMPT, run="1")
+    settle(app)
+    assert view_of(app).source == "run"
+    number = view_of(app).number
+    app.run()
+    assert view_of(app).number == number
+
+
+def test_a_link_loads_no_model_of_a_stranger(open_app: Open) -> None:
+    app = open_app(model="stranger/model", run="1")
+    assert run_bar.LINK_NEEDS_RUN in texts(app)
+    assert "decode" not in view_of(app).jobs
+
+
+def test_an_empty_prompt_is_asked_for(open_app: Open) -> None:
+    app = open_app()
+    app.text_area(key="prompt").set_value("   ").run()
+    app.button(key="start").click().run()
+    assert run_bar.EMPTY_PROMPT in texts(app)
+    assert "Example" in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_too_long_a_prompt_names_its_numbers(open_app: Open) -> None:
+    app = run(open_app(prompt="the" + " cat" * 80))
+    assert "81 tokens" in texts(app) and "64" in texts(app)
+    assert view_of(app).source == "example"
+
+
+def test_a_model_that_fails_to_load_says_why(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(where: str) -> object:
+        raise ModelError(f"There is no model at {where}.")
+
+    monkeypatch.setattr(models, "_cached", refuse)
+    app = run(open_app())
+    assert "There is no model at embedded:target." in texts(app)
+    assert app.button(key="start")
+
+
+@pytest.mark.parametrize("stop", ["x\n" * 65, "x" * 1001])
+def test_too_many_or_too_long_stop_strings_get_a_sentence(open_app: Open, stop: str) -> None:
+    app = open_app(stop=stop)
+    assert not app.exception
+    assert texts(app).count("stop_strings must hold") == 1
+    app.button(key="start").click().run()
+    assert not app.exception
+    assert texts(app).count("stop_strings must hold") == 2
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_moved_knob_reshapes_the_selected_step(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, temperature="1", top_p="1"))
+    app.slider(key="temperature_slider").set_value(0.5).run()
+    if job := view_of(app).jobs.get("logits"):
+        assert job.done.wait(SECONDS)
+        app.run()
+    assert "the bars show this step under the new knobs" in texts(app)
+    assert "temperature 0.5" in captions(app)
+    app.slider(key="temperature_slider").set_value(1.0).run()
+    assert "Knobs changed" not in texts(app)
+
+
+def captions(app: AppTest) -> str:
+    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return "\n".join(spec["layout"]["meta"]["caption"] for spec in specs)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_time_tab_measures_the_other_cache(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, top_p="1", look="Time"))
+    app.session_state["look"] = "Time"
+    app = run(app.run(), "compare_cache")
+    view = view_of(app)
+    assert view.compared is not None and view.trace is not None
+    assert view.compared.token_ids == view.trace.token_ids
+    assert not view.compared.config.use_cache
+
+
+def test_steps_go_back_and_forth_within_the_run(open_app: Open) -> None:
+    app = open_app()
+    view_of(app).select(0)
+    app.run()
+    assert app.button(key="previous").disabled
+    app.button(key="next").click().run()
+    assert view_of(app).selected == 1
+    view_of(app).select(99)
+    app.run()
+    assert view_of(app).selected == 11 and app.button(key="next").disabled
+
+
+def test_a_long_run_pages_its_heatmap(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "load_example", lambda: make_trace(90))
+    app = open_app()
+    view_of(app).select(0)
+    app.run()
+    app.button(key="later-steps").click().run()
+    app.button(key="later-steps").click().run()
+    assert view_of(app).first == 80 and app.button(key="later-steps").disabled
+    view_of(app).select(45)
+    assert view_of(app).first == 40
+
+
+@pytest.fixture
+def hostile_app(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    trace = make_trace(12, hostile=True, model_id=HOSTILE[0])
+    monkeypatch.setattr(state, "load_example", lambda: trace)
+    return open_app(prompt=HOSTILE[0])
+
+
+def test_hostile_text_reaches_no_element_that_takes_markup(hostile_app: AppTest) -> None:
+    app = hostile_app
+    assert not app.exception
+    shown = [element.value for element in [*app.markdown, *app.caption, *app.title]]
+    labels = [button.label for button in app.button]
+    for text in HOSTILE:
+        if len(text) > 2:
+            assert not any(text in value for value in [*shown, *labels])
+
+
+def test_a_file_is_shown_and_its_own_claims_are_not(open_app: Open) -> None:
+    app = open_app()
+    view_of(app).show(make_trace(5, seed=11).with_checks(()), "file")
+    app.run()
+    assert "From a file · 5 tokens" in texts(app)
+    labels = [block.proto.popover.label for block in app.get("popover")]
+    assert "Not checked" in labels
+
+
+def test_a_file_may_not_make_the_app_load_its_model() -> None:
+    view = View()
+    view.show(make_trace(3, model_id="stranger/model"), "file")
+    assert not view.may_load("embedded:target")
+    assert view.may_load("stranger/model")
+    view.show(make_trace(3), "run")
+    assert view.may_load("whatever")
+
+
+def test_the_trace_file_and_the_web_page_hold_the_run() -> None:
+    view = View()
+    view.show(make_trace(6, hostile=True), "run")
+    assert view.trace is not None
+    assert Trace.from_dict(json.loads(share.trace_file(view.trace))) == view.trace
+    page = share.web_page(view, view.trace).decode()
+    assert "<img src=x" not in page.replace("\\u003c", "<").split("<script")[0]
+    assert page.count("<figure") == 6
+
+
+def test_the_stored_example_was_made_with_the_default_controls() -> None:
+    trace = Trace.load(state.EXAMPLE)
+    assert trace.prompt == controls.DEFAULTS["prompt"]
+    assert trace.model_id == models.DEFAULT_MODEL
+    assert not reshape.differs(trace.config, controls.config())
+    assert trace.checks and all(check.passed for check in trace.checks)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"tokens": "1e400"},
+        {"seed": "inf"},
+        {"top_k": "-inf", "temperature": "nan"},
+        {"top_p": "9" * 400},
+        {"temperature": "0.0004"},
+        {"model": "embedded:" + "a" * 400},
+        {"model": "embedded:../../x", "chat": "true"},
+    ],
+    ids=str,
+)
+def test_no_address_breaks_the_page(open_app: Open, address: dict[str, str]) -> None:
+    app = open_app(**address)
+    assert not app.exception
+    assert app.button(key="start")
+    assert len(charts(app)) == 4
+
+
+def test_a_temperature_next_to_zero_is_the_lowest_or_greedy() -> None:
+    for typed, meant in ((0.0004, 0.0), (0.0006, 0.001), (0.7, 0.7), (0.0, 0.0)):
+        values = {**controls.DEFAULTS, "temperature": typed}
+        assert controls.config(values.__getitem__).shaping.temperature == meant
+
+
+def test_another_model_s_run_is_named(open_app: Open) -> None:
+    app = open_app(model="some/other-model")
+    assert "Example · embedded:target · 12 tokens" in texts(app)
+
+
+def test_every_example_of_the_menu_says_what_to_look_for(open_app: Open) -> None:
+    menu = examples.examples()
+    assert len({example.label for example in menu}) == len(menu) >= 12
+    assert escape(menu[0].look_for) in markup(open_app())
+    chat = next(example for example in menu if example.chat and example.system)
+    app = open_app(prompt=chat.prompt, chat="true", system=chat.system)
+    assert escape(chat.look_for) in markup(app)
+    assert escape(menu[0].look_for) not in markup(app)
+    assert 'class="de-hint"' not in markup(open_app(prompt="anything else"))
+
+
+def markup(app: AppTest) -> str:
+    return "".join(element.proto.body for element in app.get("html"))

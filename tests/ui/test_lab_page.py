@@ -1,0 +1,434 @@
+"""The sampling lab without a browser: its states, its links, and what may not be markup."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.configs import Sampling, Shaping
+from core.decoding.draws import dice_at
+from core.decoding.errors import ModelError
+from core.decoding.types import Trace
+from core.models.scripted import ScriptedModel
+from core.traces.lab import KNOB_RANGES, load_lab, telling_step
+from pages.ui import (
+    controls,
+    lab_controls,
+    lab_page,
+    lab_state,
+    lab_work,
+    models,
+    state,
+)
+from pages.ui.knob import LAB_KNOBS
+from pages.ui.lab_state import Lab, Spot
+from pages.ui.running import Job
+from tests.figures.labs import make_lab
+from tests.figures.traces import HOSTILE, make_trace
+from tests.ui.conftest import ROOT
+
+SECONDS = 20
+FIGURES = ["stages", "draw", "flips"]
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """Every model is this one: ` sat`, ` ran` or ` home`, whatever was before."""
+    torch.set_num_threads(1)
+    probs = [0.02, 0.0, 0.08, 0.1, 0.4, 0.3, 0.1, 0.0]
+    model = ScriptedModel({(): probs}, context_window=64, model_id="embedded:target")
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
+
+
+def open_lab(run: Trace | None = None, **parameters: str) -> AppTest:
+    """The lab, opened at this address beside this run on the Decode page."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    view = state.View()
+    if run is not None:
+        view.show(run, "example")
+    app.session_state["view"] = view
+    app.run()
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return settle(app.switch_page("pages/sampling.py").run())
+
+
+@pytest.fixture(autouse=True)
+def no_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "load_example", lambda: None)
+    monkeypatch.setattr(lab_state, "load_example", lambda: None)
+
+
+def lab_of(app: AppTest) -> Lab:
+    found: Lab = app.session_state["lab"]
+    return found
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers and draw again, until nothing is under way."""
+    for _ in range(8):
+        if not lab_of(app).under_way:
+            return app
+        assert all(job.done.wait(SECONDS) for job in list(lab_of(app).jobs.values()))
+        app.run()
+    raise AssertionError("the lab never comes to rest")
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def charts(app: AppTest) -> list[str]:
+    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+
+
+def captions(app: AppTest) -> list[str]:
+    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return [spec["layout"]["meta"]["caption"] for spec in specs]
+
+
+def test_first_paint_loads_neither_torch_nor_transformers() -> None:
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "models.warm_up = lambda: None;"
+        "app = AppTest.from_file('app.py', default_timeout=20).run();"
+        "app.switch_page('pages/sampling.py').run();"
+        "assert not app.exception, app.exception;"
+        "assert len(app.get('plotly_chart')) == 4, app.get('plotly_chart');"
+        "found = {'torch', 'transformers'} & set(sys.modules);"
+        "assert not found, found"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+
+
+def test_the_stored_example_was_made_with_the_default_controls() -> None:
+    example, run = load_lab(lab_state.EXAMPLE), Trace.load(state.EXAMPLE)
+    defaults = {**controls.DEFAULTS, **lab_controls.DEFAULTS}
+    settings = lab_controls.settings(defaults.__getitem__)
+    index = telling_step(run)
+    found = Lab(example=example, index=index)
+    spot = lab_state._spot_in(run, index)
+    assert lab_work.is_example(found, spot, settings)
+    grown = example.continuations
+    assert len(grown.sampled) == lab_controls.DEFAULTS["ways"]
+    assert grown.config.max_new_tokens == lab_controls.DEFAULTS["length"]
+
+
+def test_the_knobs_reach_what_the_flips_search() -> None:
+    names = {"penalty": "repetition_penalty", "epsilon": "epsilon_cutoff", "eta": "eta_cutoff"}
+    reach = {names.get(knob.key, knob.key): (knob.low, knob.high) for knob in LAB_KNOBS}
+    assert reach == KNOB_RANGES
+
+
+def test_without_any_example_the_page_stands_and_reads_the_prompt(scripted) -> None:
+    app = open_lab(prompt="the cat")
+    assert not app.exception
+    assert charts(app)[:3] == FIGURES
+    assert lab_of(app).step.trace.prompt_ids == tuple(scripted.encode("the cat"))
+
+
+@pytest.mark.usefixtures("scripted")
+def test_every_knob_reshapes_the_step_and_is_in_the_caption() -> None:
+    app = open_lab(prompt="the cat", temperature="1", top_p="1")
+    for knob, value, words in (
+        ("temperature", 0.5, "temperature 0.5"),
+        ("top_k", 3, "top-k 3"),
+        ("top_p", 0.9, "top-p 0.9"),
+        ("min_p", 0.1, "min-p 0.1"),
+        ("typical_p", 0.8, "typical-p 0.8"),
+        ("epsilon", 0.01, "epsilon cutoff 0.01"),
+        ("eta", 0.02, "eta cutoff 0.02"),
+        ("penalty", 1.5, "repetition penalty 1.5"),
+    ):
+        app.slider(key=f"{knob}_slider").set_value(value)
+        app = settle(app.run())
+        assert words in captions(app)[0]
+        assert app.number_input(key=knob).value == value
+    assert len(lab_of(app).step.step.stages) == 10
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_typed_value_reaches_beyond_the_slider() -> None:
+    app = open_lab(prompt="the cat")
+    app.number_input(key="temperature").set_value(4.5)
+    app = settle(app.run())
+    assert "temperature 4.5" in captions(app)[0]
+    assert app.slider(key="temperature_slider").value == 2.0
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_value_that_no_config_takes_is_one_sentence() -> None:
+    app = open_lab(prompt="the cat")
+    app.number_input(key="temperature").set_value(0.0005)
+    app.run()
+    assert not app.exception
+    assert "Shaping.temperature must lie in" in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_order_is_an_argument_and_its_source_is_shown() -> None:
+    app = open_lab(prompt="the cat", temperature="1.5")
+    app.segmented_control(key="order").set_value("llama.cpp")
+    app = settle(app.run())
+    assert [s.name for s in lab_of(app).step.step.stages] == [
+        "raw",
+        "top_p",
+        "temperature",
+        "final",
+    ]
+    assert any("common_params_sampling::samplers" in c.value for c in app.caption)
+    assert "order of llama.cpp" in captions(app)[0]
+
+
+@pytest.mark.usefixtures("scripted")
+def test_what_a_library_lacks_is_said() -> None:
+    app = open_lab(prompt="the cat", order="vLLM", typical_p="0.5")
+    assert "vLLM has no typical-p: left out" in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_roll_again_throws_the_next_dice_of_the_seed() -> None:
+    app = open_lab(prompt="the cat", top_p="1", temperature="1")
+    first = lab_of(app).step
+    app = settle(app.button(key="roll_again").click().run())
+    second = lab_of(app).step
+    assert (first.throw, second.throw) == (0, 1)
+    assert first.step.draw.uniform != second.step.draw.uniform
+    assert app.number_input(key="roll").value == 1
+    config = Sampling(seed=16, shaping=Shaping(), max_new_tokens=2)
+    from core import collect
+
+    run = collect(models.load("embedded:target"), "the cat", config)
+    assert [s.draw.uniform for s in run.token_steps] == [
+        first.step.draw.uniform,
+        second.step.draw.uniform,
+    ]
+
+
+def _late_seed() -> int:
+    """A seed whose first number falls behind the likeliest tokens."""
+    return next(seed for seed in range(999) if float(dice_at("inverse_cdf", seed, 0, 8)) > 0.9)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_page_says_when_a_knob_flipped_the_token() -> None:
+    app = open_lab(prompt="the cat", top_p="1", temperature="1", seed=str(_late_seed()))
+    lab = lab_of(app)
+    before = lab.step.step
+    knob = next(own for own in lab.kept["flips"][1][1] if own.name == "top_k")
+    other = next(p for p in knob.pieces if p.low > 0 and p.token_id != before.token_id)
+    app.slider(key="top_k_slider").set_value(int(other.low))
+    app = settle(app.run())
+    assert lab_of(app).step.step.token_id == other.token_id
+    assert "flipped by the last change: it was" in texts(app)
+    app = settle(app.button(key="roll_again").click().run())
+    assert "flipped by the last change" not in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_address_restores_every_control() -> None:
+    app = open_lab(
+        prompt="the cat",
+        temperature="1.25",
+        top_k="5",
+        typical_p="0.9",
+        epsilon="0.004",
+        penalty="1.1",
+        order="mlx-lm",
+        dice="Gumbel",
+        roll="3",
+        ways="4",
+        seed="99",
+    )
+    settings = lab_controls.settings(lambda key: app.session_state[key])
+    shaping = Shaping(
+        temperature=1.25,
+        top_k=5,
+        top_p=0.95,
+        typical_p=0.9,
+        epsilon_cutoff=0.004,
+        repetition_penalty=1.1,
+    )
+    assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
+    assert settings.order.key == "mlx-lm" and settings.rolls == 3
+    assert lab_of(app).step.throw == 3
+
+
+RUN = replace(make_trace(9), model_id="embedded:target")
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_step_of_the_run_is_in_the_link_and_comes_back_from_it() -> None:
+    ids = (1, 2, 4)
+    app = open_lab(replace(RUN, prompt_ids=(1, 2), token_ids=(4, 5, 6), steps=RUN.steps[:4]))
+    lab_of(app).index = 1
+    app = settle(app.run())
+    assert lab_of(app).step.trace.prompt_ids == ids
+    assert lab_of(app).step.throw == 1
+    link = app.query_params["ids"]
+    assert link == "1-2~4"
+    other = open_lab(None, ids=link)
+    assert lab_of(other).step.trace.prompt_ids == ids and lab_of(other).step.throw == 1
+
+
+@pytest.mark.parametrize("ids", ["", "x~y", "1-2", "~", "1~2~3", "-1~2", "9" * 30 + "~1"])
+def test_wrong_ids_in_the_address_are_ignored(ids: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab_state.st, "query_params", {"ids": ids})
+    assert lab_state._linked() is None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_ids_outside_the_vocabulary_are_one_sentence() -> None:
+    app = open_lab(ids="1-2~900")
+    assert not app.exception
+    assert "Token id 900 is outside the model's vocabulary" in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_another_prompt_turns_the_lab_to_the_prompt() -> None:
+    app = open_lab(replace(RUN, prompt_ids=(1, 2), token_ids=(4, 5, 6), steps=RUN.steps[:4]))
+    assert app.session_state["at"] == "run"
+    app.text_area(key="prompt").set_value("the dog")
+    app = settle(app.run())
+    assert app.session_state["at"] == "prompt"
+    assert lab_of(app).step.text_before == "the dog"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_an_empty_prompt_is_asked_for() -> None:
+    app = open_lab(prompt="the cat")
+    app.text_area(key="prompt").set_value("  ").run()
+    assert lab_page.NO_TEXT in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_too_long_a_prompt_names_its_numbers() -> None:
+    app = open_lab(prompt="the" + " cat" * 80)
+    assert "81 tokens" in texts(app) and "64" in texts(app)
+
+
+def test_a_link_loads_no_model_of_a_stranger_until_asked() -> None:
+    lab, view = Lab(), state.View()
+    spot = Spot("stranger/model", "the cat")
+    assert not lab_state.may_load(lab, view, spot)
+    view.show(make_trace(3, model_id="stranger/model"), "file")
+    assert not lab_state.may_load(lab, view, spot)
+    lab.allowed.add("stranger/model")
+    assert lab_state.may_load(lab, view, spot)
+    view.show(make_trace(3, model_id="stranger/model"), "run")
+    assert lab_state.may_load(Lab(), view, spot)
+
+
+@pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize(("look", "chart"), [("1,000 rolls", "rolls"), ("Temperature", "sweep")])
+def test_a_look_is_worked_out_when_it_is_open(look: str, chart: str) -> None:
+    app = open_lab(prompt="the cat", lab_look=look)
+    assert chart in charts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_continuations_are_grown_by_the_button_and_by_a_link() -> None:
+    app = open_lab(prompt="the cat", lab_look="Continuations", ways="3", length="5")
+    assert "tree" not in charts(app)
+    app = settle(app.button(key="start_grow").click().run())
+    assert "tree" in charts(app) and app.query_params["grow"] == "1"
+    grown = lab_of(app).grown[1]
+    assert [row.seed for row in grown.rows] == [16, 17, 18, None]
+    other = open_lab(prompt="the cat", lab_look="Continuations", ways="3", length="5", grow="1")
+    assert lab_of(other).grown[1].rows == grown.rows
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_table_of_apis_has_a_source_in_every_row() -> None:
+    app = open_lab(prompt="the cat", lab_look="What logprobs mean")
+    table = next(m.value for m in app.markdown if "| what one asks for" in m.value)
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 8
+    assert all("github.com" in row or "the same" in row for row in rows)
+
+
+def test_hostile_text_reaches_no_element_that_takes_markup(monkeypatch) -> None:
+    example = make_lab(Shaping(), hostile=True, name=HOSTILE[0])
+    monkeypatch.setattr(lab_state, "load_example", lambda: example)
+    run = make_trace(12, hostile=True, model_id=HOSTILE[0])
+    app = open_lab(run, prompt=HOSTILE[0])
+    assert not app.exception
+    shown = [element.value for element in [*app.markdown, *app.caption, *app.title]]
+    labels = [button.label for button in app.button]
+    for text in HOSTILE:
+        if len(text) > 2:
+            assert not any(text in value for value in [*shown, *labels])
+
+
+def test_a_stopped_measurement_is_not_taken_for_a_whole_one() -> None:
+    lab = Lab()
+    spot = Spot("m", "p")
+    lab.later("flips", (spot, 1), lambda job: job.stopping.wait(SECONDS) and "part")
+    lab.start_waiting()
+    job = lab.jobs["flips"]
+    lab.stop_outdated((spot, 2))
+    assert job.done.wait(SECONDS)
+    assert lab.later("flips", (spot, 1), lambda _: "whole") == (None, False)
+    lab.start_waiting()
+    assert lab.jobs["flips"].done.wait(SECONDS)
+    assert lab.later("flips", (spot, 1), lambda _: "never") == ("whole", True)
+
+
+def test_work_that_ends_while_the_page_is_drawn_is_still_news() -> None:
+    lab, spot = Lab(), Spot("m", "p")
+    lab.later("scene", spot, lambda _: "logits")
+    lab.start_waiting()
+    assert lab.jobs["scene"].done.wait(SECONDS)
+    assert lab.under_way and lab.news
+    assert lab.later("scene", spot, lambda _: "never") == ("logits", True)
+    assert not lab.under_way and not lab.news
+
+
+def test_a_failure_is_news_once() -> None:
+    def fail(_: object) -> None:
+        raise ModelError("There is no model.")
+
+    lab, spot = Lab(), Spot("m", "p")
+    lab.later("scene", spot, fail)
+    lab.start_waiting()
+    assert lab.jobs["scene"].done.wait(SECONDS)
+    assert lab.news and lab.error("scene") == "There is no model."
+    assert not lab.news and not lab.under_way
+
+
+@pytest.mark.usefixtures("scripted")
+def test_work_that_nobody_asks_for_any_more_ends_quietly() -> None:
+    app = open_lab(prompt="the cat")
+    lab = lab_of(app)
+    done = Job(result=None)
+    done.done.set()
+    for name in ("scene", "flips", "rolls", "sweep", "grow"):
+        lab.asked_for.discard(name)
+        lab.jobs[name] = done
+        lab.wanted[name] = "nothing that is asked for"
+        lab.waiting.pop(name, None)
+    assert lab.news
+    lab.asked_for.clear()
+    lab.forget_unasked()
+    assert not lab.news and not lab.under_way
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_wrong_value_while_work_goes_on_leaves_the_page_at_rest() -> None:
+    app = open_lab(prompt="the cat", lab_look="Temperature")
+    app.number_input(key="temperature").set_value(0.0005).run()
+    assert not app.exception
+    app = settle(app.run())
+    assert not lab_of(app).news
