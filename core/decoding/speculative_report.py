@@ -65,7 +65,7 @@ class SweepPoint(NamedTuple):
     acceptance_rate: float
 
 
-class Sweep(NamedTuple):
+class LengthSweep(NamedTuple):
     """A draft-length sweep.
 
     `alpha` is the mean over all of its runs; None where nothing was drafted.
