@@ -302,8 +302,8 @@ class Speculative(MethodConfig):
             penalties act on both models.
         draft_threshold: drafting ends behind a token with a lower probability in the draft (before
             temperature and filters); 0 is off. transformers' `assistant_confidence_threshold`.
-        adaptive: draft_length is where the length starts; two more after a round whose tokens were
-            all accepted, else one less (transformers' "heuristic" schedule; at most 64).
+        adaptive: draft_length is where the length starts; two more after a round that had so many
+            tokens accepted, else one less (transformers' "heuristic" schedule; at most 64).
         lookup_ngram: the longest run of last tokens that prompt lookup searches for.
         posterior_threshold: of typical acceptance, epsilon: what target_prob never has to exceed.
         posterior_alpha: of typical acceptance, delta: the threshold is

@@ -64,7 +64,12 @@ def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
     Args:
         uniform: in [0, 1).
     """
-    probs = distribution.probs
+    place, interval = place_by_uniform(distribution.probs, uniform)
+    return Pick(distribution.token_id(place), uniform, interval)
+
+
+def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
+    """The place in `[n]` probabilities that the number falls on, and its cumulative interval."""
     for size in (_TOP_FIRST, len(probs)):
         values, places = _most_probable(probs, size)
         cumulative = values.double().cumsum(dim=-1)
@@ -74,8 +79,7 @@ def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
     # Rounding may leave the last sum below u: the last token that can be drawn takes the rest.
     at = min(at, int((values > 0).sum()) - 1)
     low = float(cumulative[at - 1]) if at else 0.0
-    token_id = distribution.token_id(int(places[at]))
-    return Pick(token_id, uniform, (low, min(float(cumulative[at]), 1.0)))
+    return int(places[at]), (low, min(float(cumulative[at]), 1.0))
 
 
 def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:
