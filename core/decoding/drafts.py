@@ -87,7 +87,7 @@ class ModelDraft:
         room = length if self._window is None else self._window - len(ids) + 1
         while len(proposal.token_ids) < min(length, room):
             new = ahead[self._context.length :]
-            logits = self._fit(self._context.extend(new)[0, -1])
+            logits = fit(self._context.extend(new)[:, -1], self._vocab)[0]
             self._peak = self._context.length
             row = self._shaper(logits[None], ahead, index + len(proposal.token_ids))
             rows.append(row)
@@ -112,13 +112,6 @@ class ModelDraft:
         proposal.uniforms.append(uniform)
         proposal.intervals.append(None if uniform is None else drawn.interval)
         return drawn.token_id
-
-    def _fit(self, logits: Tensor) -> Tensor:
-        """`[vocab]` logits as long as the target's: padding of either vocabulary aside."""
-        missing = self._vocab - len(logits)
-        if missing > 0:
-            return torch.cat([logits, logits.new_full((missing,), -torch.inf)])
-        return logits[: self._vocab]
 
     def keep(self, length: int) -> CacheSizes:
         """Roll the context back to at most `length` tokens."""
@@ -174,3 +167,11 @@ def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
 def eos_rows(model: LanguageModel) -> list[int]:
     """The end-of-sequence ids that a row of logits has."""
     return sorted(token for token in model.eos_ids if token < model.vocab_size)
+
+
+def fit(logits: Tensor, vocab_size: int) -> Tensor:
+    """A draft's logits `[n, own vocab]` as wide as the target's: padding of either one aside."""
+    missing = vocab_size - logits.shape[-1]
+    if missing > 0:
+        return torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+    return logits[:, :vocab_size]
