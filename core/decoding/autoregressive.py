@@ -13,7 +13,7 @@ from core.decoding.configs import MethodConfig, Sampling
 from core.decoding.draws import Pick, draw, new_generator, throw
 from core.decoding.ending import Ending
 from core.decoding.prompt import process_prompt, token_limit
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Context, LanguageModel
 from core.decoding.recording import read_step
 from core.decoding.shaping import Distribution, only, penalties, raw_distribution, shape, warpers
 from core.decoding.types import (
@@ -40,6 +40,13 @@ def generate(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
+    yield from continue_from(model, context, prompt_ids, config)
+
+
+def continue_from(
+    model: LanguageModel, context: Context, prompt_ids: Sequence[int], config: MethodConfig
+) -> Iterator[TokenStep]:
+    """Yield a step for each generated token; `context` holds the prompt, in one row."""
     limit = token_limit(model, prompt_ids, config)
     picker, ending = Picker(model, config), Ending(model, config, limit)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0

@@ -13,7 +13,7 @@ from torch import Tensor
 from core.decoding.configs import Speculative
 from core.decoding.distributions import Rows, Shaper, join
 from core.decoding.errors import PromptError
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative_types import CacheSizes, DraftEnd
 
 Throw = Callable[[int], list[float]]
@@ -57,12 +57,29 @@ class ModelDraft:
     """A smaller model that runs ahead of the target."""
 
     def __init__(
-        self,
+        self, context: Context, window: int | None, target: LanguageModel, config: Speculative
+    ) -> None:
+        """`context` holds the prompt but for its last token; `window` is the draft's own."""
+        self._context, self._window = context, window
+        self.prefill = 0.0
+        self._target, self._eos_ids = target, target.eos_ids
+        self._shaper = Shaper(config.draft_shaping, config.min_new_tokens, eos_rows(target))
+        self._threshold = config.draft_threshold
+        self._before = self._peak = context.length
+
+    @classmethod
+    def start(
+        cls,
         model: LanguageModel,
         target: LanguageModel,
         prompt_ids: Sequence[int],
         config: Speculative,
-    ) -> None:
+    ) -> ModelDraft:
+        """Run the prompt through the draft.
+
+        Raises:
+            PromptError: it doesn't fit into the draft's context window.
+        """
         window = model.context_window
         if window is not None and len(prompt_ids) > window:
             raise PromptError(
@@ -70,15 +87,15 @@ class ModelDraft:
                 f"{window}: shorten the prompt, or take another draft."
             )
         started = perf_counter()
-        self._context = model.start(prompt_ids, use_cache=config.use_cache)
-        self._context.rollback(1)
-        self.prefill = perf_counter() - started
-        self._window = window
-        self._vocab = target.vocab_size
-        self._eos_ids = target.eos_ids
-        self._shaper = Shaper(config.draft_shaping, config.min_new_tokens, eos_rows(target))
-        self._threshold = config.draft_threshold
-        self._before = self._peak = self._context.length
+        context = model.start(prompt_ids, use_cache=config.use_cache)
+        context.rollback(1)
+        draft = cls(context, window, target, config)
+        draft.prefill = perf_counter() - started
+        return draft
+
+    def branch(self, config: Speculative) -> ModelDraft:
+        """A draft of its own for another run with the same prompt, before either has begun."""
+        return ModelDraft(self._context.branch([0]), self._window, self._target, config)
 
     def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:
         """One forward for each token; the first one also reads what was emitted since."""
@@ -87,7 +104,7 @@ class ModelDraft:
         room = length if self._window is None else self._window - len(ids) + 1
         while len(proposal.token_ids) < min(length, room):
             new = ahead[self._context.length :]
-            logits = fit(self._context.extend(new)[:, -1], self._vocab)[0]
+            logits = fit(self._context.extend(new)[:, -1], self._target.vocab_size)[0]
             self._peak = self._context.length
             row = self._shaper(logits[None], ahead, index + len(proposal.token_ids))
             rows.append(row)

@@ -68,7 +68,7 @@ def generate(
         context.rollback(1)
         source: Draft = PromptLookup(model, config)
         if draft is not None:
-            source = ModelDraft(draft, model, prompt_ids, config)
+            source = ModelDraft.start(draft, model, prompt_ids, config)
     run = Rounds(model, context, source, prompt_ids, config)
     while not run.finished:
         with torch.inference_mode():
