@@ -11,7 +11,7 @@ from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Hypothesis, Trace
 from core.figures.beam_graph import window
-from pages.ui import beam_autopsy, beam_controls, beam_node, beam_play, figure, style
+from pages.ui import beam_autopsy, beam_controls, beam_node, figure, play, style
 from pages.ui.beam_state import BeamView
 
 _NOTICE = """
@@ -63,7 +63,7 @@ def _tree(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
         with bar:
             _pager(view, trace, span, pruned)
         if trace.beam_steps:
-            beam_play.draw("beam-tree", drawn, style.theme(), view.number)
+            play.draw("beam-tree", drawn, style.theme(), view.number)
 
 
 def _tree_data(trace: Trace) -> object:

@@ -49,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-_TEXTS = {"model", "prompt", "system", "stop", "beam_stop"}
+_TEXTS = {"model", "draft", "prompt", "system", "stop", "beam_stop"}
 
 
 def value(key: str) -> Any:
@@ -85,7 +85,7 @@ def config(read: Callable[[str], Any] = value) -> MethodConfig:
         Shaping(repetition_penalty=penalty)
         if greedy
         else Shaping(
-            temperature=_temperature(float(read("temperature"))),
+            temperature=temperature(float(read("temperature"))),
             top_k=int(read("top_k")),
             top_p=float(read("top_p")),
             min_p=float(read("min_p")),
@@ -103,7 +103,7 @@ def config(read: Callable[[str], Any] = value) -> MethodConfig:
     return Sampling(seed=int(read("seed")), draw=read("draw"), **common)
 
 
-def _temperature(typed: float) -> float:
+def temperature(typed: float) -> float:
     """The nearest that there is: 0, which is greedy, or the lowest that can be divided by."""
     return 0.0 if typed < MIN_TEMPERATURE / 2 else max(typed, MIN_TEMPERATURE)
 
@@ -119,14 +119,15 @@ def request() -> Request:
     return request_for(config())
 
 
-def request_for(asked: MethodConfig) -> Request:
-    """The sidebar's model and prompt under a config."""
+def request_for(asked: MethodConfig, draft: str = "") -> Request:
+    """The sidebar's model and prompt under a config, with a draft model where it needs one."""
     return Request(
         model=str(value("model")).strip(),
         prompt=str(value("prompt")),
         config=asked,
         chat=bool(value("chat")) and models.has_chat_template(str(value("model"))) is not False,
         system=str(value("system")),
+        draft=draft,
     )
 
 

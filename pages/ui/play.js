@@ -1,5 +1,5 @@
-// Lets the tree grow: a sheet of paper covers the steps that are not there yet, their numbers too. The figure itself
-// stays as it is, so that its export is always the whole tree.
+// Lets a chart grow: a sheet of paper covers the steps that are not there yet, their numbers too. The figure itself
+// stays as it is, so that its export is always the whole chart. The text's strip hears how far it is.
 
 const STEP_MS = 420;
 
@@ -58,7 +58,9 @@ function show(play, count) {
   play.shown = Math.min(count, all);
   play.range.value = play.shown;
   const last = play.data.first + play.shown - 1;
-  play.text.textContent = play.shown === all ? `all steps to ${last}` : `up to step ${Math.max(last, 0)}`;
+  play.text.textContent = play.shown === all ? `all ${play.data.word}s to ${last}` : `up to ${play.data.word} ${Math.max(last, 0)}`;
+  const until = play.shown === all ? Infinity : play.data.first + play.shown;
+  document.dispatchEvent(new CustomEvent("de-play", { detail: until }));
   lay(play);
 }
 
@@ -103,6 +105,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.drawn = data.drawn;
   play.data = data;
   play.range.max = data.ends.length;
+  play.range.setAttribute("aria-label", `${data.word[0].toUpperCase()}${data.word.slice(1)}s shown`);
   if (play.run !== data.run) {
     play.run = data.run;
     stop(play);

@@ -1,4 +1,4 @@
-"""Play: the tree grows step by step in the browser, which covers what is not there yet."""
+"""Play: a chart grows step by step in the browser, which covers what is not there yet."""
 
 from __future__ import annotations
 
@@ -12,32 +12,34 @@ from pages.ui.figure import source
 _HTML = """
 <div class="play">
   <button type="button"></button>
-  <input type="range" min="1" step="1" aria-label="Steps shown">
+  <input type="range" min="1" step="1">
   <output></output>
 </div>
 """
 
 _component = st.components.v2.component(
-    "decoding_explorer.beam_play",
+    "decoding_explorer.play",
     html=_HTML,
-    css=source("beam_play.css"),
-    js=source("beam_play.js"),
+    css=source("play.css"),
+    js=source("play.js"),
 )
 
 
-def draw(name: str, figure: go.Figure, theme: Theme, number: int) -> None:
-    """The play button and the step slider of the tree that is the chart `name`.
+def draw(name: str, figure: go.Figure, theme: Theme, number: int, word: str = "step") -> None:
+    """The play button and the step slider of the chart `name`.
 
     Args:
-        number: of the trace; another one begins with the whole tree in sight.
+        number: of the trace; another one begins with the whole chart in sight.
+        word: what a column of the chart is.
     """
     area = figure.layout.meta
     _component(
-        key="beam-play",
+        key=f"play-{name}",
         data={
             "chart": f"st-key-figure-{name}",
             "ends": tuple(area["ends"]),
             "first": area["first"],
+            "word": word,
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "theme": theme.name,
