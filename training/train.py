@@ -34,6 +34,8 @@ RATES = {"target": 2e-3, "draft": 4e-3}
 def make_tokenizer(args: argparse.Namespace) -> PreTrainedTokenizerFast:
     """Learn the tokenizer, or load it where the training goes on or a draft shares it."""
     folder = args.target if args.role == "draft" else args.checkpoints / "tokenizer"
+    if args.start:
+        return AutoTokenizer.from_pretrained(args.start)
     if args.role == "draft" or (args.resume and folder.exists()):
         return AutoTokenizer.from_pretrained(folder)
     tokenizer = train_tokenizer(tokenizer_texts(args.seed, args.documents), VOCABULARY)
@@ -85,6 +87,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--compile", action=argparse.BooleanOptionalAction, help="compile the loss (needs g++)"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument("--start", type=Path, help="begin with the weights of this folder")
     parser.add_argument("--quick", action="store_true", help="a minute's version")
     args = parser.parse_args(arguments)
     args.out = args.out or (QUICK_OUT if args.quick else ASSETS)
