@@ -27,7 +27,7 @@ QUICK_OUT = HERE / "quick"
 HELD_OUT_ROWS, TOKENIZER_DOCUMENTS = 48, 30_000
 # What --quick changes, to see in a minute or two that everything runs.
 QUICK = {"steps": 30, "minutes": 3.0, "batch": 2, "documents": 1500, "held_out": 2}
-MINUTES = {"target": 95.0, "draft": 11.0}
+MINUTES = {"target": 85.0, "draft": 11.0}
 RATES = {"target": 2e-3, "draft": 4e-3}
 
 
@@ -65,7 +65,14 @@ def summary(training: Training, stored: LlamaForCausalLM) -> dict[str, Any]:
         "train_loss": round(done.smooth_loss, 4),
         "held_out_loss": round(held_out[0], 4),
         "stored_loss": round(held_out[1], 4),
+        "before": before(args.start) if args.start else [],
     }
+
+
+def before(start: Path) -> list[dict[str, Any]]:
+    """The trainings that led to the weights which this one began with, the first one first."""
+    last = json.loads((start / "training.json").read_text(encoding="utf-8"))
+    return [*last.pop("before", []), last]
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
