@@ -34,6 +34,8 @@ RATES = {"target": 2e-3, "draft": 4e-3}
 def make_tokenizer(args: argparse.Namespace) -> PreTrainedTokenizerFast:
     """Learn the tokenizer, or load it where the training goes on or a draft shares it."""
     folder = args.target if args.role == "draft" else args.checkpoints / "tokenizer"
+    if args.start:
+        return AutoTokenizer.from_pretrained(args.start)
     if args.role == "draft" or (args.resume and folder.exists()):
         return AutoTokenizer.from_pretrained(folder)
     tokenizer = train_tokenizer(tokenizer_texts(args.seed, args.documents), VOCABULARY)
@@ -63,7 +65,14 @@ def summary(training: Training, stored: LlamaForCausalLM) -> dict[str, Any]:
         "train_loss": round(done.smooth_loss, 4),
         "held_out_loss": round(held_out[0], 4),
         "stored_loss": round(held_out[1], 4),
+        "before": before(args.start) if args.start else [],
     }
+
+
+def before(start: Path) -> list[dict[str, Any]]:
+    """The trainings that led to the weights which this one began with, the first one first."""
+    last = json.loads((start / "training.json").read_text(encoding="utf-8"))
+    return [*last.pop("before", []), last]
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -85,6 +94,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--compile", action=argparse.BooleanOptionalAction, help="compile the loss (needs g++)"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument("--start", type=Path, help="begin with the weights of this folder")
     parser.add_argument("--quick", action="store_true", help="a minute's version")
     args = parser.parse_args(arguments)
     args.out = args.out or (QUICK_OUT if args.quick else ASSETS)

@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from core import Greedy, collect, load_model
 from training import evaluate, train
+from training.evaluation.card import history
 from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,21 @@ def test_a_resumed_training_has_the_same_next_losses(
     second = make_training(tokenizer, tmp_path, resume=True)
     assert second.progress.steps == 2 and second.progress.tokens == 2048
     assert [second.step() for _ in range(2)] == straight
+
+
+def test_a_training_may_begin_with_stored_weights_and_tells_of_their_own_training(
+    tmp_path: Path,
+) -> None:
+    stored = train.ASSETS / "draft"
+    out = ["--quick", "--out", str(tmp_path), "--steps", "1", "--device", "cpu"]
+    args = train.parse_arguments([*out, "--start", str(stored)])
+    begun = Training(args, train.make_tokenizer(args), None).model.state_dict()
+    for name, weight in AutoModelForCausalLM.from_pretrained(stored).state_dict().items():
+        assert torch.equal(begun[name], weight)
+    earlier = json.loads((stored / "training.json").read_text(encoding="utf-8"))
+    assert train.before(stored)[-1]["tokens"] == earlier["tokens"]
+    told = history(train.before(stored))
+    assert told.endswith(f"{earlier['tokens']:,} tokens in {earlier['minutes']} minutes")
 
 
 @pytest.mark.slow
