@@ -181,7 +181,7 @@ def losslessness(
     draft: LanguageModel | None,
     *,
     runs: int = 400,
-    tokens: int = 3,
+    tokens: int = 2,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] = bool,
 ) -> Losslessness:
