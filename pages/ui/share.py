@@ -14,12 +14,21 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import BeamSearch, Shaping
+from core.decoding.configs import Shaping
 from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption
 from core.figures.theme import LIGHT, Theme
-from pages.ui import beam_controls, beam_state, controls, models, running, state
+from pages.ui import (
+    beam_controls,
+    beam_state,
+    controls,
+    models,
+    running,
+    spec_controls,
+    spec_state,
+    state,
+)
 from pages.ui.figure import source
 from pages.ui.knob import KNOBS, set_knob
 from pages.ui.state import View
@@ -32,8 +41,8 @@ _link = st.components.v2.component(
 )
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-# The pages that traces turn to, besides the first one.
-PATHS = ("beam",)
+# The pages that traces turn to, besides the first one; each bears the name of its method.
+PATHS = ("beam", "speculative")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -159,12 +168,24 @@ def _opened(view: View) -> None:
         view.failure = str(error)
         return
     # What a file says about its own proof counts for nothing: it is proved again here.
-    beam = trace.config.method == BeamSearch.method
-    home = beam_state.view() if beam else state.view()
+    path = trace.config.method if trace.config.method in PATHS else ""
+    home = view_of(path)
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
-    (beam_controls.adopt if beam else adopt)(trace)
-    st.session_state["turning"] = _Turning("beam" if beam else "", monotonic() + TURN_SECONDS)
+    _ADOPT.get(path, adopt)(trace)
+    st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
+
+
+_VIEWS: dict[str, Callable[[], View]] = {"beam": beam_state.view, "speculative": spec_state.view}
+_ADOPT: dict[str, Callable[[Trace], None]] = {
+    "beam": beam_controls.adopt,
+    "speculative": spec_controls.adopt,
+}
+
+
+def view_of(path: str) -> View:
+    """What this session looks at on the page of that address."""
+    return _VIEWS.get(path, state.view)()
 
 
 @dataclass(frozen=True)

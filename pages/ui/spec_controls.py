@@ -44,14 +44,14 @@ DEFAULTS: dict[str, Any] = {
     "draft_C": 0.3,
 }
 _RULE_NOTES: dict[str, str] = {
-    "speculative": "Accepts with probability min(1, target_prob / draft_prob). The text is "
-    "distributed exactly as the target’s own.",
-    "exact": "Accepts if the target’s own draw is the drafted token. The text is distributed "
-    "exactly as the target’s own, but less is accepted.",
-    "typical": "Accepts what the target finds likely enough. The text is NOT distributed as the "
-    "target’s own.",
+    "speculative": "Keeps the target’s distribution: accepts with min(1, target_prob / "
+    "draft_prob), else draws from the residual.",
+    "exact": "Keeps the target’s distribution, accepts less: the target’s own draw must be the "
+    "drafted token.",
+    "typical": "Does NOT keep the target’s distribution: accepts what the target finds likely "
+    "enough.",
 }
-GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: the text is the target’s own."
+GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
 
 
 def value(key: str) -> Any:

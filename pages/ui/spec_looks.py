@@ -26,8 +26,8 @@ from pages.ui.spec_state import SpecView
 _NOTICE = """
 **What to notice**
 
-- Every round ends with a token of the target's own: one in the place of the first rejected token,
-  or a bonus when all were accepted. So no round is worse than one step of the target.
+- A round ends with a token of the target's own: in the place of the first rejected one, or as a
+  bonus when all were accepted. So every round adds at least one token to the text.
 - Look for a token that the target finds likelier than the draft: it is never rejected. Only where
   the draft is too sure can the number fall above accept_prob.
 - Behind a rejection nothing counts, however good: a longer draft wastes more there.
@@ -47,7 +47,7 @@ def draw(view: SpecView, trace: Trace) -> None:
             "What is fed to the target": spec_feed.draw,
             "Losslessness": spec_lossless.draw,
         }
-        found = st.tabs(list(tabs), key="spec-look", on_change="rerun")
+        found = st.tabs(list(tabs), key="spec-look", on_change="rerun", bind="query-params")
         for tab, look in zip(found, tabs.values(), strict=True):
             if tab.open:
                 with tab:

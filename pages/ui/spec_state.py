@@ -73,10 +73,11 @@ class SpecView(View):
 
 
 def telling_token(trace: Trace) -> tuple[int, int] | None:
-    """The first rejected token, else the first one of all."""
-    for at, step in enumerate(trace.rounds):
-        if step.recovered is not None:
-            return at, len(step.accepted)
+    """The first token rejected by chance, else the first rejected one, else the first of all."""
+    rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
+    by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
+    if rejected:
+        return (by_chance or rejected)[0]
     if not trace.rounds:
         return None
     return (0, 0) if trace.rounds[0].drafted else (0, EXTRA)

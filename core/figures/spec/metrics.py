@@ -196,7 +196,8 @@ def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
         if len(texts) == 1
         else "They emitted different tokens: two forwards of different shape differ by rounding."
     )
+    ratio = f"{times[slow] / times[quick]:.1f} times as long"
     return (
         f"{quick} took {milliseconds(times[quick] / 1000)} a round, {slow.lower()} "
-        f"{milliseconds(times[slow] / 1000)}, {times[slow] / times[quick]:.1f} times as long. {same}"
+        f"{milliseconds(times[slow] / 1000)}, {ratio}. {same}"
     )

@@ -91,7 +91,7 @@ def spec_timeline(
     lay_out(
         sheet,
         title=_TITLE,
-        subtitle="Each column is one round: the draft's tokens from above, then the target's own.",
+        subtitle="A column is a round; its last row is the target’s own token.",
         caption=caption,
         alt=_alt(rounds, first),
         plot_height=round(_row_height(drawn, depth) * (depth + 1 + _GAP)),
@@ -128,7 +128,7 @@ def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
 def _row_height(drawn: int, depth: int) -> int:
     if depth > _TALL_ROWS:
         return 22
-    return 66 if drawn > LEVEL_COLUMNS else 40
+    return 66 if drawn > LEVEL_COLUMNS else 35
 
 
 def _spots(rounds: Sequence[DraftRound], first: int, depth: int) -> list[_Spot]:
@@ -218,7 +218,7 @@ def _add_marks(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
             "name": "marks",
             "mode": "markers",
             "x": [spot.column for spot in spots],
-            "y": [spot.row - (0.33 if drawn > LEVEL_COLUMNS else 0.24) for spot in spots],
+            "y": [spot.row - (0.33 if drawn > LEVEL_COLUMNS else 0.25) for spot in spots],
             "hoverinfo": "skip",
             "marker": {
                 "symbol": [SYMBOLS[spot.kind] for spot in spots],

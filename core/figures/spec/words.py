@@ -103,7 +103,9 @@ def rule_of(trace: Trace) -> str:
 
 def number(value: float, digits: int = 3) -> str:
     """A probability or a uniform number as a decimal fraction; tiny ones stay readable."""
-    return f"{value:.{digits}f}" if value == 0 or value >= 0.5 * 10**-digits else f"{value:.1e}"
+    if value in (0, 1):
+        return f"{value:.0f}"
+    return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
 
 
 def trial_words(token: DraftToken, rule: str) -> str:
