@@ -341,7 +341,7 @@ def _drafting_fault(
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     # A drafted end of sequence ends drafting, whatever its probability.
-    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos"}
+    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
     if step.draft_end not in allowed or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold"
     return ""
