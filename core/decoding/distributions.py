@@ -20,6 +20,10 @@ from core.decoding.shaping import NO_DISTRIBUTION, penalties, warpers
 
 # Over more tokens than this, a sort of every row costs more than looking at each row's top.
 _BATCHED_SORTS_TO = 4096
+NO_TOKEN = (
+    "No token is left: the penalties ban every token that the model can emit; lower "
+    "no_repeat_ngram_size or min_new_tokens."
+)
 
 
 class Drawn(NamedTuple):
@@ -33,6 +37,9 @@ class Drawn(NamedTuple):
 @dataclass(slots=True)
 class Rows:
     """One distribution for each position.
+
+    A row that the penalties leave no token is empty: all 0, or -1 in `only`. It may stand behind a
+    token that is never emitted, so that it is an error only where something is drawn from it.
 
     Args:
         probs: `[n, vocab]`; None where every row is one-hot.
@@ -55,8 +62,20 @@ class Rows:
         found: list[float] = self.probs[places, torch.tensor(token_ids)].tolist()
         return found
 
+    def is_empty(self, row: int) -> bool:
+        """Whether no token is left."""
+        if self.probs is None:
+            return self.only[row] < 0
+        return not bool(self.probs[row].any())
+
     def draw(self, row: int, uniform: float) -> Drawn:
-        """The token of a row that the number picks, by the inverse CDF of `draws`."""
+        """The token of a row that the number picks, by the inverse CDF of `draws`.
+
+        Raises:
+            DecodingError: no token is left.
+        """
+        if self.is_empty(row):
+            raise DecodingError(NO_TOKEN)
         if self.probs is None:
             return Drawn(self.only[row], 1.0, (0.0, 1.0))
         token_id, interval = place_by_uniform(self.probs[row], uniform)
@@ -103,17 +122,21 @@ class Shaper:
             index: of the generated token that the first row is for.
 
         Raises:
-            DecodingError: no distribution, or every token is banned.
+            DecodingError: the logits are no distribution.
         """
         shaped = self._after_penalties(logits, ids, index)
         if not self.draws:
             values, places = shaped.max(dim=-1)
-            _require_finite(values, logits)
+            if not _all_finite(values):
+                _require_distributions(logits)
+                places = places.where(torch.isfinite(values), -1)
             return Rows(None, places.tolist())
         for name, act in self._warpers:
             shaped = _batched(name, act, shaped)
         probs = torch.softmax(shaped, dim=-1)
-        _require_finite(probs[:, 0], logits)
+        if not _all_finite(probs[:, 0]):
+            _require_distributions(logits)
+            probs = probs.nan_to_num(nan=0.0)
         return Rows(probs, [])
 
     def _after_penalties(self, logits: Tensor, ids: Sequence[int], index: int) -> Tensor:
@@ -137,25 +160,26 @@ def _batched(name: str, act: Callable[[Tensor], Tensor], logits: Tensor) -> Tens
     return act(logits)
 
 
-def _require_finite(values: Tensor, logits: Tensor) -> None:
-    """Raises where one of `[n]` is no number, or minus infinity: a row without any token."""
-    if bool(torch.isfinite(values).all()):
-        return
-    if not bool(torch.isfinite(logits.amax(dim=-1)).all()):
+def _all_finite(values: Tensor) -> bool:
+    return bool(torch.isfinite(values).all())
+
+
+def _require_distributions(logits: Tensor) -> None:
+    if not _all_finite(logits.amax(dim=-1)):
         raise DecodingError(NO_DISTRIBUTION)
-    raise DecodingError(
-        "No token is left: the penalties ban every token that the model can emit; lower "
-        "no_repeat_ngram_size or min_new_tokens."
-    )
 
 
 def residual_masses(target: Rows, draft: Rows) -> list[float]:
     """The sum of max(0, target - draft) over the vocabulary, for each of the draft's rows."""
     n = len(draft)
     if target.probs is None:
-        return [1.0 - prob for prob in draft.prob_of(target.only[:n])]
+        tokens = [max(0, token_id) for token_id in target.only[:n]]
+        pairs = zip(draft.prob_of(tokens), target.only, strict=False)
+        return [1.0 - prob if token_id >= 0 else 0.0 for prob, token_id in pairs]
     if draft.probs is None:
-        return [1.0 - prob for prob in target.prob_of(draft.only)]
+        sums: list[float] = target.probs[:n].sum(dim=-1).tolist()
+        own = target.prob_of(draft.only)
+        return [max(0.0, total - prob) for total, prob in zip(sums, own, strict=True)]
     masses: list[float] = (target.probs[:n] - draft.probs).clamp_(min=0).sum(dim=-1).tolist()
     return masses
 

@@ -107,6 +107,9 @@ class ModelDraft:
             logits = fit(self._context.extend(new)[:, -1], self._target.vocab_size)[0]
             self._peak = self._context.length
             row = self._shaper(logits[None], ahead, index + len(proposal.token_ids))
+            if row.is_empty(0):
+                proposal.end = "no_token"
+                break
             rows.append(row)
             token_id = self._draw(row, proposal, throw)
             proposal.logits.append(logits)

@@ -13,6 +13,7 @@ from core.decoding.configs import DrawMethod
 from core.decoding.shaping import Distribution
 
 _TOP_FIRST = 256
+_FEW_FIRST = 32
 
 
 class Pick(NamedTuple):
@@ -70,6 +71,9 @@ def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
 
 def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
     """The place in `[n]` probabilities that the number falls on, and its cumulative interval."""
+    found = _place_among_the_first(probs, uniform)
+    if found is not None:
+        return found
     for size in (_TOP_FIRST, len(probs)):
         values, places = _most_probable(probs, size)
         cumulative = values.double().cumsum(dim=-1)
@@ -80,6 +84,22 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     at = min(at, int((values > 0).sum()) - 1)
     low = float(cumulative[at - 1]) if at else 0.0
     return int(places[at]), (low, min(float(cumulative[at]), 1.0))
+
+
+def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
+    """Where the number falls, if on one of the few first and no two of those are equal."""
+    values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
+    low, before = 0.0, math.inf
+    few: list[float] = values.tolist()
+    for at, value in enumerate(few[:-1]):
+        if value == before:
+            return None
+        before, high = value, low + value
+        if uniform < high:
+            tied = few[at + 1] == value
+            return None if tied else (int(places[at]), (low, min(high, 1.0)))
+        low = high
+    return None
 
 
 def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:

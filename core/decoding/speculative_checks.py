@@ -312,10 +312,15 @@ def _drafting(trace: Trace) -> Check:
     """The draft went as far as the settings let it."""
     config, faults, length = settings(trace), [], settings(trace).draft_length
     ids = [*trace.prompt_ids, *trace.token_ids]
+    # A context window may end a run before max_new_tokens does; how early, only its length tells.
+    full = trace.finish_reason == "length"
+    limit = len(trace.token_ids) if full else config.max_new_tokens
     for step in trace.rounds:
-        room = config.max_new_tokens - step.start - 1
+        allowed = min(length, limit - step.start - 1)
         before = ids[: len(trace.prompt_ids) + step.start]
-        if fault := _drafting_fault(step, config, min(length, room), before):
+        if step.draft_length > allowed or (full and step.draft_length < allowed):
+            faults.append(f"round {step.index}: {step.draft_length} tokens allowed, not {allowed}")
+        if fault := _drafting_fault(step, config, before):
             faults.append(f"round {step.index}: {fault}")
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
@@ -323,14 +328,8 @@ def _drafting(trace: Trace) -> Check:
     return count("the draft goes as far as the settings let it", faults, "drafts that don't")
 
 
-def _drafting_fault(
-    step: DraftRound, config: Speculative, length: int, before: Sequence[int]
-) -> str:
+def _drafting_fault(step: DraftRound, config: Speculative, before: Sequence[int]) -> str:
     drafted = [token.token_id for token in step.drafted]
-    # A context window may leave less room than max_new_tokens does.
-    less = step.draft_length < length and step.draft_end == "length"
-    if step.draft_length > length or less:
-        return f"the draft was allowed {step.draft_length} tokens, not {length}"
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
     if step.draft_end == "length" and len(drafted) != step.draft_length:
@@ -341,7 +340,7 @@ def _drafting_fault(
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     # A drafted end of sequence ends drafting, whatever its probability.
-    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos"}
+    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
     if step.draft_end not in allowed or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold"
     return ""

@@ -132,6 +132,8 @@ def _rescored(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -
     for step, *logits in zip(trace.rounds, *replays, strict=True):
         sides = []
         for own, (maker, shaping, raw, shaped), shaper in zip(logits, models, shapers, strict=True):
+            if not len(own):
+                continue
             largest = float(own.abs().nan_to_num(posinf=0).max())
             tolerance = logit_tolerance(trace, maker, largest)
             fitted = fit(own, model.vocab_size)
@@ -154,6 +156,10 @@ def _replay(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
     context: Context | None = None
     for step in trace.rounds:
         end = len(trace.prompt_ids) + step.start
+        if model.context_window is not None and end > model.context_window:
+            # A draft whose window is full has fallen silent.
+            yield torch.empty(0, model.vocab_size)
+            continue
         if context is None:
             context = model.start(ids[:end])
         elif context.length < end:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
-DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match"]
+DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
 RoundEnd: TypeAlias = Literal["eos", "stop", "length"]
 
 
@@ -143,7 +143,7 @@ class DraftRound:
         draft_length: how many tokens the draft was allowed in this round.
         draft_end: why it proposed no more: that `length`; the `room` left in max_new_tokens or a
             context window; a `confidence` below the threshold; a drafted `eos`; `no_match` of the
-            prompt lookup.
+            prompt lookup; `no_token` that the penalties left.
         drafted: every drafted token in order.
         recovered: drawn after a rejection.
         bonus: drawn after the last drafted token was accepted (and where none was drafted).

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from core.decoding.acceptance import accept_probability, typical_threshold
 from core.decoding.configs import Speculative
-from core.decoding.distributions import Drawn, Rows, entropies, residual
+from core.decoding.distributions import NO_TOKEN, Drawn, Rows, entropies, residual
 from core.decoding.drafts import Throw
+from core.decoding.errors import DecodingError
 
 
 class Trial(NamedTuple):
@@ -111,6 +112,8 @@ def bonus(target: Rows, row: int, throw: Throw) -> Extra:
 
 
 def _most_probable(target: Rows, row: int) -> Drawn:
+    if target.is_empty(row):
+        raise DecodingError(NO_TOKEN)
     if target.probs is None:
         return Drawn(target.only[row], 1.0, (0.0, 1.0))
     token_id = int(target.probs[row].argmax())

@@ -110,7 +110,7 @@ class DraftRound(Strict):
     index: Index
     start: Index
     draft_length: Annotated[int, Field(ge=0, le=MAX_DRAFT_LENGTH)]
-    draft_end: Literal["length", "room", "confidence", "eos", "no_match"]
+    draft_end: Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
     drafted: Annotated[list[DraftToken], _Drafted]
     recovered: ExtraToken | None
     bonus: ExtraToken | None
