@@ -85,9 +85,13 @@ def metrics(view: SpecView, trace: Trace) -> None:
         hide_index=True,
         height="content",
         column_config={
-            "metric": st.column_config.TextColumn(width="medium"),
-            "value": st.column_config.TextColumn(width="medium"),
-            "definition": st.column_config.TextColumn(width="large"),
+            name: st.column_config.TextColumn(width=width)
+            for name, width in (
+                ("metric", 180),
+                ("value", 70),
+                ("definition", 420),
+                ("source", 200),
+            )
         },
     )
     if view.comparison is None:

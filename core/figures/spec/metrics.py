@@ -110,26 +110,25 @@ def _rates(trace: Trace) -> list[Row]:
 def _measured(trace: Trace, found: Comparison) -> list[Row]:
     costs, rule = found.costs, rule_of(trace)
     length = trace.config.draft_length if isinstance(trace.config, Speculative) else 0
-    share = f"{costs.draft / costs.target:.2f} of a target token"
-    verify = costs.verify_seconds(length)
+    alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
     rows = [
         (
             "draft cost c",
-            f"{milliseconds(costs.draft)} = {share}",
-            "median seconds to draft one token",
-            "measured here",
+            f"{costs.draft / costs.target:.2f}",
+            f"{milliseconds(costs.draft)} to draft a token, over {alone} of a target-only token",
+            "medians, measured here",
         ),
         (
             "verification cost v",
-            f"{milliseconds(verify)} = {verify / costs.target:.2f} target tokens",
-            f"median seconds to score and verify {length} drafted tokens",
-            "measured here",
+            f"{verify / costs.target:.2f}",
+            f"{milliseconds(verify)} to score and verify {length} tokens, over {alone}",
+            "medians, measured here",
         ),
         (
             "speed-up",
             f"{found.speedup:.2f}",
-            "median seconds a token, target-only / speculative",
-            "measured here",
+            "seconds a token, target-only / speculative",
+            "medians, measured here",
         ),
     ]
     mean = alpha(trace.rounds, rule)  # type: ignore[arg-type]
@@ -141,8 +140,8 @@ def _measured(trace: Trace, found: Comparison) -> list[Row]:
         (
             "expected speed-up",
             f"{expected_speedup(mean, length, costs):.2f}",
-            "expected tokens a round / (k c + v)",
-            f"{_LEVIATHAN}, theorem 3.8, with v measured",
+            "expected tokens a round / (k c + v), with v measured",
+            f"{_LEVIATHAN}, theorem 3.8",
         ),
         (
             "best draft length",

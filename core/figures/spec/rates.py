@@ -191,11 +191,11 @@ def _sweep_subtitle(sweep: LengthSweep) -> str:
     if sweep.alpha is not None:
         parts.append(f"Predicted from alpha {sweep.alpha:.2f} and the costs measured here.")
     if sweep.best is not None:
-        parts.append(f"Best predicted: {sweep.best}.")
+        parts.append(f"Best by the prediction: {sweep.best}.")
     parts.append(
         "No length is predicted to pay."
         if sweep.break_even is None
-        else f"It pays up to {sweep.break_even}."
+        else f"Predicted to pay up to {sweep.break_even}."
     )
     return " ".join(parts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from statistics import median
 
-from core.decoding.configs import Speculative
 from core.decoding.speculative_metrics import counts, tokens_per_forward
 from core.decoding.speculative_report import Comparison
 from core.figures.labels import milliseconds
@@ -14,42 +13,33 @@ EVEN = 0.05
 
 
 def verdict(found: Comparison) -> str:
-    """`1.4 times faster`, or `slower here, because ...`; plain text."""
-    return f"{_headline(found)} {_because(found)}"
+    """`1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
 
-
-def _headline(found: Comparison) -> str:
-    speed = found.speedup
+    What a round costs follows from the speed-up; the stages share it as in the last run.
+    """
     times = (
         f"{milliseconds(median(found.speculative_token_seconds))} a token against "
-        f"{milliseconds(median(found.target_token_seconds))} of the target alone"
+        f"{milliseconds(median(found.target_token_seconds))} of the target alone."
     )
-    if abs(speed - 1) < EVEN:
-        return f"As fast as the target alone, within {EVEN:.0%}: {times}."
-    if speed > 1:
-        return f"{speed:.2f} times faster here: {times}."
-    return f"Slower here, {speed:.2f} times the speed: {times}."
-
-
-def _because(found: Comparison) -> str:
-    """The account of a mean round in tokens of target-only decoding."""
-    rounds, costs = found.speculative.rounds, found.costs
+    rounds = found.speculative.rounds
     emitted = tokens_per_forward(rounds)
-    if emitted is None or costs.target <= 0:
-        return ""
+    spent = sum(step.seconds.total for step in rounds)
+    if emitted is None or spent <= 0:
+        return f"{_headline(found.speedup)}: {times}"
+    cost = emitted / found.speedup
+    propose = cost * sum(step.seconds.propose for step in rounds) / spent
     drafted = counts(rounds).drafted / len(rounds)
-    propose = sum(step.seconds.propose for step in rounds) / len(rounds) / costs.target
-    verify = (
-        sum(step.seconds.score + step.seconds.verify for step in rounds)
-        / len(rounds)
-        / costs.target
-    )
-    cost = propose + verify
-    verb = "more" if cost > emitted else "less"
-    lookup = isinstance(found.speculative.config, Speculative) and not found.speculative.draft_id
-    proposing = "looking up" if lookup else f"drafting {drafted:.1f} tokens"
+    what = f"drafting {drafted:.1f}" if found.speculative.draft_id else "looking them up"
     return (
-        f"A round emits {emitted:.1f} tokens and costs as much as {cost:.1f} tokens of the target "
-        f"alone, which is {verb}: {proposing} costs {propose:.1f}, scoring and verifying "
-        f"{verify:.1f}."
+        f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes as "
+        f"long as {cost:.1f} tokens of the target alone ({what} takes {propose:.1f}, scoring and "
+        f"verifying {cost - propose:.1f}): {times}"
+    )
+
+
+def _headline(speed: float) -> str:
+    if abs(speed - 1) < EVEN:
+        return "About as fast as the target alone"
+    return (
+        f"{speed:.2f} times faster here" if speed > 1 else f"Slower here, {speed:.2f} times as fast"
     )
