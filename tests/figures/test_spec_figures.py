@@ -87,7 +87,7 @@ def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]
     ids=str,
 )
 def test_plotly_accepts_every_property(theme: Theme, settings: dict[str, object]) -> None:
-    for name, figure in all_spec_figures(make_spec(20, **settings), theme).items():
+    for name, figure in all_spec_figures(make_spec(9, **settings), theme).items():
         go.Figure(json.loads(figure.to_json()))
         assert len(figure.layout.meta["alt"]) > 40, name
         assert 10 < len(figure.layout.title.text) <= 48, name

@@ -226,9 +226,9 @@ def _add_strip(sheet: Sheet, look: _Look, bottom: float) -> None:
                 "base": [segment.start],
                 "x": [segment.end - segment.start],
                 "width": [1],
-                "text": [segment.words if segment.end - segment.start > 0.14 else ""],
+                "text": [segment.words if _is_readable(segment, mark) else ""],
                 "textposition": "inside",
-                "insidetextanchor": "middle",
+                "insidetextanchor": _anchor(segment, mark),
                 "textfont": {"size": 11, "color": theme.ink},
                 "marker": {"color": segment.color, "line": {"width": 0}},
                 "hoverinfo": "skip",
@@ -253,6 +253,19 @@ def _add_strip(sheet: Sheet, look: _Look, bottom: float) -> None:
             showticklabels=False,
         ),
     }
+
+
+def _is_readable(segment: _Segment, mark: float | None) -> bool:
+    """Whether the words fit in beside the mark."""
+    inside = mark is not None and segment.start <= mark <= segment.end
+    return segment.end - segment.start > (0.3 if inside else 0.15)
+
+
+def _anchor(segment: _Segment, mark: float | None) -> str:
+    """Where the words stand: away from the mark."""
+    if mark is None or not segment.start <= mark <= segment.end:
+        return "middle"
+    return "start" if mark > (segment.start + segment.end) / 2 else "end"
 
 
 def _label_strip(sheet: Sheet, *texts: str) -> None:
@@ -322,7 +335,10 @@ def _add_bars(sheet: Sheet, look: _Look, shown: Sequence[PairCandidate]) -> None
                 "x": [c.excess / look.residual_mass for c in shown],
                 "marker": {
                     "color": [_residual_color(look, c, theme) for c in shown],
-                    "line": {"width": 0},
+                    "line": {
+                        "color": theme.ink,
+                        "width": [2 * (look.kind_of(c) == "recovered") for c in shown],
+                    },
                 },
             }
         )

@@ -37,7 +37,9 @@ SIGNS: dict[Kind, str] = {
     "bonus": "★",
     "not_reached": "○",
 }
-_SOFT = {"light": 0.68, "dark": 0.6}
+_SOFT = {"light": 0.68, "dark": 0.74}
+# On a dark ground the colours themselves are too dark.
+_LIGHTER = {"light": 0.0, "dark": 0.22}
 
 
 class Emitted(NamedTuple):
@@ -57,7 +59,9 @@ def kind_words(kind: Kind) -> str:
 
 def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
     """The colour of a mark."""
-    return _COLORS.get(kind, theme.muted)
+    if kind not in _COLORS:
+        return theme.muted
+    return blend(_COLORS[kind], theme.ink, _LIGHTER[theme.name])
 
 
 def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
