@@ -15,7 +15,8 @@ import pytest
 
 import core
 from core import BeamSearch, Shaping, read_trace
-from core.__main__ import SHAPING_HELP, build_parser, config_of, main
+from core.__main__ import build_parser, config_of, main
+from core.options import SHAPING_HELP
 from tests.models.builders import random_model, tiny_tokenizer
 
 ROOT = Path(__file__).parent.parent
@@ -232,7 +233,7 @@ def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
 
 
 def test_a_setting_without_help_is_still_an_option(monkeypatch) -> None:
-    monkeypatch.setattr("core.__main__.SHAPING_HELP", {})
+    monkeypatch.setattr("core.options.SHAPING_HELP", {})
     arguments = build_parser().parse_args(["decode", "--prompt", "x", "--top-k", "5"])
     assert config_of(arguments).shaping.top_k == 5
 
