@@ -38,6 +38,7 @@ def prompt_of(args: argparse.Namespace) -> str:
 def run_decode(args: argparse.Namespace) -> int:
     """Stream the text to stdout and what the run was to stderr."""
     config, text = config_of(args), prompt_of(args)
+    draft = draft_of(args, config)
     if args.json is not None:
         _require_writable(args.json)
     from core import collect, load_model
@@ -47,7 +48,6 @@ def run_decode(args: argparse.Namespace) -> int:
     if args.chat:
         system = [{"role": "system", "content": args.system}] if args.system else []
         prompt = model.encode_chat([*system, {"role": "user", "content": text}])
-    draft = draft_of(args, config)
     second = load_model(draft, dtype=args.dtype, device=args.device) if draft else None
     trace = collect(model, prompt, config, draft=second, on_step=_print_step, prompt_text=text)
     _print_hypotheses(trace)
