@@ -378,8 +378,15 @@ def test_a_speculative_run_from_start_to_check(folder, tmp_path, capsys) -> None
 
 @pytest.mark.parametrize(
     "line",
-    ["--method speculative", "--draft x", "--acceptance exact", "--scoring batch_expansion"]
-    + ["--drafter prompt_lookup --lookup-ngram 3", "--draft-temperature 0.5", "--adaptive"],
+    [
+        "--method speculative",
+        "--draft x",
+        "--acceptance exact",
+        "--scoring batch_expansion",
+        "--drafter prompt_lookup --lookup-ngram 3",
+        "--draft-temperature 0.5",
+        "--adaptive",
+    ],
 )
 def test_an_option_of_speculation_asks_for_it(line: str) -> None:
     arguments = build_parser().parse_args(["decode", "--prompt", "x", *line.split()])
