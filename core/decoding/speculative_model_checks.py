@@ -140,13 +140,12 @@ def _rescored(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -
             sides.append(_Side(fitted, shaping, shaper, tolerance, raw, shaped))
         raw_errors += [_raw_error(step, side) for side in sides]
         faults += [_round_fault(trace, step, sides, eos_ids)]
-    name = "target_prob and draft_prob: " if draft is not None else "target_prob: "
+    both = "every target_prob" + (" and draft_prob" if draft is not None else "")
+    name = f"the logits and the settings give {both}"
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
     return [
         worst("independent forwards give the same probabilities", raw_errors, 1.0, detail),
-        count(
-            f"{name}the logits and the settings give the same", [*filter(None, faults)], "faults"
-        ),
+        count(name, [*filter(None, faults)], "faults"),
     ]
 
 

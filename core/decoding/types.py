@@ -237,8 +237,8 @@ class Trace:
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens after the first, over the seconds they took; 0 for fewer than two tokens."""
-        later = len(self.token_ids) - 1
+        """Tokens after the first (or the first round's), over the seconds they took; 0 for none."""
+        later = len(self.token_ids) - (len(self.rounds[0].token_ids) if self.rounds else 1)
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace:

@@ -19,7 +19,7 @@ CONFIGS = {
     "speculative": Speculative(max_new_tokens=24, seed=5),
     "greedy": Speculative(max_new_tokens=24, shaping=Shaping(temperature=0.0)),
     "exact": Speculative(
-        max_new_tokens=24, seed=5, acceptance="exact", shaping=Shaping(temperature=0.1)
+        max_new_tokens=24, seed=1, acceptance="exact", shaping=Shaping(temperature=0.2)
     ),
     "typical": Speculative(max_new_tokens=24, seed=5, acceptance="typical", draft_length=3),
     "filtered": Speculative(
