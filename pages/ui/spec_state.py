@@ -67,6 +67,12 @@ class SpecView(View):
         known = trace.draft_id in drafts or models.is_embedded(trace.draft_id)
         return known and super().may_load(chosen)
 
+    def progress(self) -> dict[str, tuple[object, ...]]:
+        """Where each work stands; a measurement's stage is shown by its own row, which is polled:
+        drawing the page anew at every run of it would take its time."""
+        found = super().progress()
+        return {name: s[-1:] if name in MEASUREMENTS else s for name, s in found.items()}
+
     def measuring(self) -> bool:
         """Whether anything runs the models now."""
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))

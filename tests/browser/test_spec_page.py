@@ -108,7 +108,7 @@ def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: 
     spec = SpecPage(page, server).open(runs=5000, run_tokens=8, **{"spec-look": "Losslessness"})
     page.locator(".st-key-start-counted button").click()
     expect(page.locator(".st-key-measure-counted")).to_contain_text(re.compile(r"Run \d+ of 5000"))
-    page.locator(".st-key-start-counted button", has_text="Stop").click()
+    page.locator(".st-key-stop-counted button").click()
     expect(spec.verdict).to_contain_text("runs each of 8 tokens")
     expect(spec.figure("enumeration")).to_contain_text("distribution exactly")
     page.get_by_role("radio", name="Typical").click()
