@@ -42,6 +42,10 @@ class SpecPage(DecodePage):
         return self.page.locator(".st-key-spec-strip .tokens button")
 
     @property
+    def selected(self) -> Locator:
+        return self.page.locator(".st-key-spec-strip .tokens button[aria-current=true]")
+
+    @property
     def token(self) -> Locator:
         return self.page.locator(".st-key-spec-token")
 
