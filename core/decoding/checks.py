@@ -12,8 +12,9 @@ from core.decoding.configs import BeamSearch, Speculative
 from core.decoding.model_checks import model_checks
 from core.decoding.protocol import LanguageModel
 from core.decoding.self_checks import SELF_CHECKS, prompt_reading, whole
-from core.decoding.speculative_checks import SPECULATIVE_SELF_CHECKS, whole_rounds
+from core.decoding.speculative_checks import SPECULATIVE_SELF_CHECKS
 from core.decoding.speculative_model_checks import speculative_model_checks
+from core.decoding.speculative_rounds import whole_rounds
 from core.decoding.types import Check, Trace
 
 

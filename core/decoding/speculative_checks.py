@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from core.decoding.acceptance import accept_probability
-from core.decoding.configs import MAX_DRAFT_LENGTH, Shaping, Speculative
+from core.decoding.configs import Shaping, Speculative
 from core.decoding.cut_checks import MASS_TOLERANCE
-from core.decoding.drafts import look_up
 from core.decoding.draws import new_generator
 from core.decoding.self_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.speculative_rounds import candidate_of, extra_candidates, settings
+from core.decoding.speculative_run_checks import RUN_CHECKS
 from core.decoding.speculative_types import (
-    CacheSizes,
     DraftRound,
     DraftToken,
     ExtraToken,
@@ -25,57 +25,6 @@ from core.decoding.types import Check, Trace
 # Below this a probability has lost its digits.
 _TINY = 1e-30
 Column = Callable[[PairCandidate], float | None]
-
-
-def settings(trace: Trace) -> Speculative:
-    """The trace's config, which `whole_rounds` has found to be one."""
-    config = trace.config
-    return config if isinstance(config, Speculative) else Speculative()
-
-
-def whole_rounds(trace: Trace) -> Check:
-    """Whether the other checks can be made: every token has its numbers at its position."""
-    faults = [] if isinstance(trace.config, Speculative) else ["the settings are no speculation's"]
-    if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
-        faults.append("the trace holds steps of another method")
-    faults += [fault for step in trace.rounds if (fault := _missing(step, settings(trace)))]
-    return count("every round is whole", faults, "rounds with something missing")
-
-
-def _missing(step: DraftRound, config: Speculative) -> str:
-    where, outcomes = f"round {step.index}", [token.outcome for token in step.drafted]
-    for token in step.drafted:
-        if token.draft_prob <= 0 or candidate_of(token.candidates, token.token_id) is None:
-            return f"{where}: a drafted token is not among the candidates, or can't be drafted"
-        if any(candidate.draft_prob is None for candidate in token.candidates):
-            return f"{where}: a candidate lacks the draft's probability"
-        if (token.threshold is None) != (config.acceptance != "typical"):
-            return f"{where}: a threshold is missing, or has no use"
-    accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
-    expected = ["accepted"] * accepted + ["rejected"] * rejected
-    if outcomes[: len(expected)] != expected or rejected > 1:
-        return f"{where}: accepted tokens don't come first"
-    if (step.recovered is None) == (rejected == 1):
-        return f"{where}: a rejected token and a recovered one don't come together"
-    if step.bonus is not None and accepted < len(outcomes):
-        return f"{where}: there is a bonus, and not all drafted tokens were accepted"
-    if step.extra is None and step.finish_reason is None:
-        return f"{where}: the target added no token, and the run went on"
-    if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
-        return f"{where}: the target's token is not among the candidates"
-    return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
-
-
-def candidate_of(candidates: Sequence[PairCandidate], token_id: int) -> PairCandidate | None:
-    """The candidate with this id."""
-    return next((c for c in candidates if c.token_id == token_id), None)
-
-
-def extra_candidates(step: DraftRound) -> tuple[PairCandidate, ...]:
-    """The candidates at the position of the target's own token."""
-    if step.bonus is not None:
-        return step.bonus.candidates
-    return step.drafted[len(step.accepted)].candidates if step.recovered else ()
 
 
 def _positions(trace: Trace) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
@@ -291,96 +240,6 @@ def _residuals(trace: Trace) -> Check:
     return worst("the residual is max(0, target - draft)", errors, MASS_TOLERANCE, detail)
 
 
-def _caches(trace: Trace) -> Check:
-    faults, held = [], len(trace.prompt_ids) - 1
-    config = settings(trace)
-    for step in trace.rounds:
-        before = len(trace.prompt_ids) + step.start - 1
-        drafted, accepted = len(step.drafted), len(step.accepted)
-        target = CacheSizes(before, before + 1 + drafted, before + 1 + accepted)
-        if step.target_cache != target:
-            faults.append(f"round {step.index}: the target's cache is not {target}")
-        peak = before + drafted if drafted else held
-        draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
-        if step.draft_cache != (draft if config.drafter == "model" else None):
-            faults.append(f"round {step.index}: the draft's cache is not {draft}")
-        held = draft.after
-    return count("the caches are as large as the tokens they hold", faults, "other sizes")
-
-
-def _drafting(trace: Trace) -> Check:
-    """The draft went as far as the settings let it."""
-    config, faults, length = settings(trace), [], settings(trace).draft_length
-    ids = [*trace.prompt_ids, *trace.token_ids]
-    # A context window may end a run before max_new_tokens does; how early, only its length tells.
-    full = trace.finish_reason == "length"
-    limit = len(trace.token_ids) if full else config.max_new_tokens
-    for step in trace.rounds:
-        allowed = min(length, limit - step.start - 1)
-        before = ids[: len(trace.prompt_ids) + step.start]
-        if step.draft_length > allowed or (full and step.draft_length < allowed):
-            faults.append(f"round {step.index}: {step.draft_length} tokens allowed, not {allowed}")
-        if fault := _drafting_fault(step, config, before):
-            faults.append(f"round {step.index}: {fault}")
-        if config.adaptive:
-            longer = min(length + 2, MAX_DRAFT_LENGTH)
-            length = longer if len(step.accepted) == length else max(1, length - 1)
-    return count("the draft goes as far as the settings let it", faults, "drafts that don't")
-
-
-def _drafting_fault(step: DraftRound, config: Speculative, before: Sequence[int]) -> str:
-    drafted = [token.token_id for token in step.drafted]
-    if len(drafted) > step.draft_length:
-        return "more was drafted than allowed"
-    if step.draft_end == "length" and len(drafted) != step.draft_length:
-        return "less was drafted than allowed, for no reason"
-    if config.drafter == "prompt_lookup":
-        found = look_up(before, config.lookup_ngram, step.draft_length)
-        cut = found if step.draft_end != "eos" else found[: len(drafted)]
-        return "" if drafted == cut else "the text doesn't go on like that where it did before"
-    unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
-    # A drafted end of sequence ends drafting, whatever its probability.
-    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
-    if step.draft_end not in allowed or any(unsure[:-1]):
-        return "drafting didn't end at the first token below the threshold"
-    return ""
-
-
-def _confidence(token: DraftToken) -> float:
-    own = candidate_of(token.candidates, token.token_id)
-    return own.draft_raw_prob if own and own.draft_raw_prob is not None else 1.0
-
-
-def _tokens(trace: Trace) -> Check:
-    rounds, faults, emitted = trace.rounds, [], list[int]()
-    for index, step in enumerate(rounds):
-        if step.index != index or step.start != len(emitted):
-            faults.append("the rounds are not numbered 0, 1, 2, ... by the tokens before them")
-        emitted += step.token_ids
-    if tuple(emitted) != trace.token_ids:
-        faults.append("the rounds' tokens are not the trace's tokens")
-    if "".join(step.text for step in rounds) != trace.text and trace.finish_reason != "cancelled":
-        faults.append("the rounds' texts don't make up the trace's text")
-    return count("the rounds make up the tokens and the text", faults, "mismatches")
-
-
-def _finish(trace: Trace) -> Check:
-    reason, rounds, config, faults = trace.finish_reason, trace.rounds, trace.config, []
-    if (rounds[-1].finish_reason if rounds else None) != (
-        None if reason == "cancelled" else reason
-    ):
-        faults.append(f"the last round doesn't say that the run ended with {reason}")
-    if any(step.finish_reason for step in rounds[:-1]):
-        faults.append("a round before the last one ended the run")
-    if len(trace.token_ids) > config.max_new_tokens:
-        faults.append("more tokens than max_new_tokens")
-    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
-        faults.append("no stop string is in the text")
-    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
-        faults.append("the run ended before min_new_tokens")
-    return count("the finish reason holds", faults, f"ended with {reason}")
-
-
 SPECULATIVE_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _masses,
     _shapings,
@@ -390,8 +249,5 @@ SPECULATIVE_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _dice,
     _draws,
     _residuals,
-    _caches,
-    _drafting,
-    _tokens,
-    _finish,
+    *RUN_CHECKS,
 )

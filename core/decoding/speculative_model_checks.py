@@ -15,10 +15,11 @@ from core.decoding.cut_checks import MASS_TOLERANCE
 from core.decoding.distributions import Rows, Shaper, entropies, residual_masses
 from core.decoding.drafts import eos_rows, fit
 from core.decoding.model_checks import HasReference, logit_tolerance, made_by
+from core.decoding.near_cuts import near_cuts
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.self_checks import count, worst
-from core.decoding.shaping import penalties, warpers
-from core.decoding.speculative_checks import settings
+from core.decoding.shaping import penalties
+from core.decoding.speculative_rounds import settings
 from core.decoding.speculative_types import DraftRound, PairCandidate
 from core.decoding.text import TextStream, join_text
 from core.decoding.types import Check, Trace
@@ -208,7 +209,9 @@ def _round_fault(
                 continue
             before = ids[: len(ids) - len(drafted) + at]
             held_back = eos_ids if step.start + at < config.min_new_tokens else []
-            near, slack = _near_cuts(side, at, before, held_back)
+            near, slack = near_cuts(
+                side.logits[at], side.shaping, side.tolerance, before, held_back
+            )
             slacks.append(slack)
             if not _same_probs(rows, at, candidates, side, near, slack):
                 return f"{where}: the settings give other probabilities at position {at}"
@@ -238,58 +241,6 @@ def _derived_fault(
             if abs(token.residual_mass - mass) > own + other + MASS_TOLERANCE:
                 return f"{where}: the residual mass is another"
     return ""
-
-
-def _near_cuts(
-    side: _Side, at: int, before: Sequence[int], held_back: Sequence[int]
-) -> tuple[Tensor, float]:
-    """Which tokens stand so near to a cut that rounding may move them across it, `[vocab]`; how far
-    probabilities may be off."""
-    shaping, logits, tolerance = side.shaping, side.logits[at], side.tolerance
-    for name, act in penalties(shaping, before, held_back):
-        logits = act(logits)
-        if name == "repetition_penalty":
-            tolerance *= max(shaping.repetition_penalty, 1 / shaping.repetition_penalty)
-    if shaping.temperature == 0:
-        near = logits >= logits.max() - 4 * tolerance
-        tied = int(near.sum()) > 1
-        return near if tied else torch.zeros_like(near), float(tied)
-    tolerance /= shaping.temperature
-    kept = [_after_filters(logits, _moved(shaping, sign * tolerance)) for sign in (1, -1)]
-    near = (kept[0] > -math.inf) != (kept[1] > -math.inf)
-    if shaping.top_k:
-        tempered = logits / shaping.temperature
-        kth = torch.topk(tempered, min(shaping.top_k, len(logits)))[0][-1]
-        edge = (tempered - kth).abs() <= 4 * tolerance
-        near |= edge if int(edge.sum()) > 1 else torch.zeros_like(edge)
-    mass = float(torch.softmax(kept[0], -1)[near].sum())
-    return near, MASS_TOLERANCE + 4 * tolerance + 2 * mass
-
-
-def _after_filters(logits: Tensor, shaping: Shaping) -> Tensor:
-    for _, act in warpers(shaping):
-        logits = act(logits)
-    return logits
-
-
-def _moved(shaping: Shaping, by: float) -> Shaping:
-    """Every filter a little looser (`by` above 0) or stricter."""
-    shift, factor = (MASS_TOLERANCE + 4 * abs(by)) * (1 if by > 0 else -1), 1 - 4 * by
-
-    def mass(value: float) -> float:
-        return value if value == 1 else min(max(value + shift, 1e-9), 1.0)
-
-    def floor(value: float) -> float:
-        return min(max(value * factor, 0.0), 1 - 1e-9) if value else 0.0
-
-    return replace(
-        shaping,
-        top_p=mass(shaping.top_p),
-        typical_p=mass(shaping.typical_p),
-        min_p=floor(shaping.min_p),
-        epsilon_cutoff=floor(shaping.epsilon_cutoff),
-        eta_cutoff=floor(shaping.eta_cutoff),
-    )
 
 
 def _same_probs(
