@@ -18,9 +18,11 @@ with st.container(key="intro", gap="small"):
         "forward. Every trial below really happened: its number, its odds, and its outcome."
     )
 with st.container(key="controls", gap="small"):
-    with st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium"):
+    row = st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium")
+    # The rule decides which of the rarer settings there are.
+    spec_controls.rule()
+    with row:
         spec_controls.pair()
         run_bar.draw(view, spec_controls.request)
-    spec_controls.rule()
 run_bar.restore(view, spec_controls.request)
 spec_page.draw(view)

@@ -14,7 +14,7 @@ from pages.ui.knob import KNOBS, draw_knob, set_knob
 from pages.ui.request import Request
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
-MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE = 16, 500, 5000, 10.0
+MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE, MAX_NGRAM = 16, 500, 5000, 10.0, 10
 # The address holds the words on the right: that is how Streamlit binds options.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
 SCORINGS = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
@@ -168,10 +168,8 @@ def _whole(label: str, low: int, high: int, key: str, help: str | None = None) -
     st.number_input(label, low, high, DEFAULTS[key], 1, width=150, **_bound(key, help))
 
 
-def _real(
-    label: str, high: float, key: str, help: str, *, step: float = 0.01, disabled: bool = False
-) -> None:
-    st.number_input(label, 0.0, high, DEFAULTS[key], step, disabled=disabled, **_bound(key, help))
+def _real(label: str, high: float, key: str, help: str, *, step: float = 0.01) -> None:
+    st.number_input(label, 0.0, high, DEFAULTS[key], step, **_bound(key, help))
 
 
 def _more() -> None:
@@ -189,16 +187,6 @@ def _more() -> None:
             "same result, other work.",
         ),
     )
-    st.toggle("The draft has its own temperature", False, **_bound("own_temperature"))
-    _real(
-        "Draft temperature",
-        MAX_TEMPERATURE,
-        "draft_temperature",
-        "0 lets the draft take its most probable token.",
-        step=0.1,
-        disabled=not value("own_temperature"),
-    )
-    lookup = value("draft") == LOOKUP
     st.toggle(
         "Adaptive draft length",
         False,
@@ -208,27 +196,25 @@ def _more() -> None:
             "heuristic).",
         ),
     )
-    _real(
-        "Confidence threshold",
-        1.0,
-        "confidence",
-        "Drafting ends behind a token that the draft gives less. 0 is off.",
-        step=0.05,
-        disabled=lookup,
-    )
-    st.number_input(
-        "Lookup n-gram",
-        1,
-        10,
-        DEFAULTS["ngram_size"],
-        1,
-        disabled=not lookup,
-        **_bound("ngram_size", "The longest run of last tokens that prompt lookup searches for."),
-    )
-    typical = value("rule") == "typical"
-    formula = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
-    _real("Epsilon", 1.0, "typical_epsilon", formula, disabled=not typical)
-    _real("Delta", 1.0, "typical_delta", formula, step=0.05, disabled=not typical)
+    # What would do nothing is left out.
+    if value("draft") == LOOKUP:
+        words = "The longest run of last tokens that prompt lookup searches for."
+        _whole("Lookup n-gram", 1, MAX_NGRAM, "ngram_size", words)
+    else:
+        _more_of_the_draft()
+    if value("rule") == "typical":
+        formula = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
+        _real("Epsilon", 1.0, "typical_epsilon", formula)
+        _real("Delta", 1.0, "typical_delta", formula, step=0.05)
+
+
+def _more_of_the_draft() -> None:
+    words = "Drafting ends behind a token that the draft gives less. 0 is off."
+    _real("Confidence threshold", 1.0, "confidence", words, step=0.05)
+    st.toggle("The draft has its own temperature", False, **_bound("own_temperature"))
+    if value("own_temperature"):
+        words = "0 lets the draft take its most probable token."
+        _real("Draft temperature", MAX_TEMPERATURE, "draft_temperature", words, step=0.1)
 
 
 def repeats() -> None:
@@ -280,7 +266,7 @@ def adopt(trace: Trace) -> None:
             "own_temperature": own,
             "adaptive": asked.adaptive,
             "confidence": asked.draft_threshold,
-            "ngram_size": min(asked.lookup_ngram, 10),
+            "ngram_size": min(asked.lookup_ngram, MAX_NGRAM),
             "typical_epsilon": asked.posterior_threshold,
             "typical_delta": asked.posterior_alpha,
         }

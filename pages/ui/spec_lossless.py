@@ -77,14 +77,14 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
 
 def _three_tokens() -> None:
     """Every case of one trial on three tokens, worked out without chance."""
-    st.markdown(
-        "**The exact proof, on three tokens.** One token is drafted; each way to each token is "
-        "added up. Change the probabilities, or the acceptance rule above."
-    )
     rule = spec_controls.acceptance()
     with st.container(key="pair", gap="small"):
         left, right = st.columns(2, gap="small")
     with left:
+        st.markdown(
+            "**The exact proof, on three tokens.** One token is drafted; each way to each token is "
+            "added up. Change the probabilities, or the acceptance rule above."
+        )
         spec_controls.three_tokens()
         target, draft = (normalised(spec_controls.weights(m)) for m in ("target", "draft"))
         table = acceptance_table(
@@ -95,17 +95,6 @@ def _three_tokens() -> None:
             float(spec_controls.value("typical_delta")),
         )
         names = spec_controls.NAMES
-        frame = figures.spec_enumeration_data(table, names)
-        st.dataframe(
-            frame,
-            key="three-table",
-            hide_index=True,
-            column_config={
-                name: st.column_config.NumberColumn(format="%.4f")
-                for name in frame.columns
-                if name != "token"
-            },
-        )
         st.caption(
             "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
             "accepted + recovered. Numbers that don't add up to 1 are scaled."
@@ -119,3 +108,14 @@ def _three_tokens() -> None:
             partial(figures.spec_enumeration_data, table, names),
             (table, rule),
         )
+    frame = figures.spec_enumeration_data(table, names)
+    st.dataframe(
+        frame,
+        key="three-table",
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="%.4f")
+            for name in frame.columns
+            if name != "token"
+        },
+    )

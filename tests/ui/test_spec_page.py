@@ -141,6 +141,15 @@ def test_the_address_sets_the_controls(open_spec: Open) -> None:
     assert "Settings changed" in texts(app)
 
 
+def test_only_settings_that_act_are_there_and_a_link_brings_them(open_spec: Open) -> None:
+    app = open_spec(rule="Typical", typical_epsilon="0.2", own_temperature="true")
+    assert app.number_input(key="typical_epsilon").value == 0.2
+    keys = {field.key for field in app.number_input}
+    assert {"draft_temperature", "confidence"} <= keys and "ngram_size" not in keys
+    keys = {field.key for field in open_spec(draft="prompt lookup").number_input}
+    assert "ngram_size" in keys and not {"confidence", "typical_epsilon"} & keys
+
+
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
     assert "Does NOT keep the target" in texts(app)

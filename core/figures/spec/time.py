@@ -12,8 +12,7 @@ from core.decoding.speculative_report import (
     Comparison,
     speculative_token_seconds,
 )
-from core.decoding.speculative_types import DraftRound
-from core.decoding.types import Trace
+from core.decoding.types import DraftRound, Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry, label_bar
 from core.figures.labels import NBSP, milliseconds, settings_caption
 from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.speculative_types import DraftRound
-from core.decoding.types import Trace
+from core.decoding.types import DraftRound, Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry, no_fade
 from core.figures.grid import LEVEL_COLUMNS, frame_of
 from core.figures.labels import (

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.speculative_types import DraftRound, DraftToken, ExtraToken, PairCandidate
-from core.decoding.types import Trace
+from core.decoding.types import DraftRound, DraftToken, ExtraToken, PairCandidate, Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry
 from core.figures.labels import (
     NBSP,

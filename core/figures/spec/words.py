@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.configs import Speculative
-from core.decoding.speculative_types import DraftRound, DraftToken, ExtraToken
-from core.decoding.types import Trace
+from core.decoding.types import DraftRound, DraftToken, ExtraToken, Trace
 from core.figures.color import blend
 from core.figures.labels import NBSP, percent
 from core.figures.theme import LIGHT, OKABE_ITO, Theme
