@@ -38,7 +38,7 @@ from core.figures.theme import LIGHT, Theme
 COLUMNS = 40
 _TITLE = "Rounds, and what became of them"
 _LEFT, _FEWEST = 92, 8
-# Rows above this many are too flat for turned text.
+# More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
 _GAP = 0.22
 _CLEAR = "rgba(0,0,0,0)"
@@ -98,8 +98,9 @@ def spec_timeline(
         above=24,
         below=34,
     )
-    _add_cells(sheet, spots, drawn)
-    _add_marks(sheet, spots, drawn)
+    flat = depth > _TALL_ROWS
+    _add_cells(sheet, spots, drawn, flat=flat)
+    _add_marks(sheet, spots, drawn, flat=flat)
     _mark(sheet, spots, selected)
     sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
     sheet.layout |= {"barmode": "overlay", "bargap": 0}
@@ -171,8 +172,10 @@ def _extra_hover(at: int, step: DraftRound) -> str:
     )
 
 
-def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
+def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) -> None:
     theme, frame = sheet.theme, frame_of(drawn)
+    # A small cell holds the mark alone.
+    bare = flat and frame.turned
     for kind in KINDS:
         own = [spot for spot in spots if spot.kind == kind]
         if not own:
@@ -191,9 +194,9 @@ def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
                 "base": [spot.row - 0.5 for spot in own],
                 "y": [1] * len(own),
                 "width": 1,
-                "text": [show_token(spot.text, frame.limit) for spot in own],
+                "text": ["" if bare else show_token(spot.text, frame.limit) for spot in own],
                 "textposition": "inside",
-                "insidetextanchor": "end",
+                "insidetextanchor": "middle" if flat else "end",
                 **({} if frame.angle is None else {"textangle": frame.angle}),
                 "textfont": {"family": theme.mono, "size": 12, "color": ink},
                 "hovertext": [spot.hover for spot in own],
@@ -209,15 +212,19 @@ def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
         )
 
 
-def _add_marks(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
-    size = 8 if drawn > LEVEL_COLUMNS else 9
+def _add_marks(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) -> None:
+    """Over the token; in flat rows beside it, or in its place."""
+    narrow = drawn > LEVEL_COLUMNS
+    aside = 0.4 if flat and not narrow else 0.0
+    up = 0.0 if flat else 0.33 if narrow else 0.25
+    size = 8 if narrow else 9
     sheet.traces.append(
         {
             "type": "scatter",
             "name": "marks",
             "mode": "markers",
-            "x": [spot.column for spot in spots],
-            "y": [spot.row - (0.33 if drawn > LEVEL_COLUMNS else 0.25) for spot in spots],
+            "x": [spot.column - aside for spot in spots],
+            "y": [spot.row - up for spot in spots],
             "hoverinfo": "skip",
             "marker": {
                 "symbol": [SYMBOLS[spot.kind] for spot in spots],
