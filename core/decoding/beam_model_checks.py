@@ -106,8 +106,8 @@ def _rescored(trace: Trace, model: LanguageModel) -> tuple[Check, float]:
     rescored = worst(name, values, tolerance, "")
     where = max(found.deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
     detail = (
-        f"largest difference over {found.rows} rows, each alone, and {found.paths} paths without a "
-        f"cache: at step {where}; a better or missing candidate counts"
+        f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
+        f"at step {where}; a better or missing candidate counts"
     )
     return rescored._replace(detail=detail), found.largest
 

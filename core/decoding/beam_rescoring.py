@@ -29,15 +29,17 @@ def candidates_of_a_group(config: BeamSearch, model: LanguageModel) -> int:
 
 
 class Rescoring:
-    """Scores the tree again in two ways that the search didn't go.
+    """Scores every row of every beam again in ways that the search didn't go.
 
-    Each hypothesis (of a search that found none, the best open path) in one forward without a
-    cache; and every row of every beam, one path after the other in a context of one row.
+    First each hypothesis (of a search that found none, the best open path) in one forward without
+    a cache; then the rows that no hypothesis goes through, one after the other in a context of one
+    row.
 
     Attributes:
         deviations: for each row the largest difference, nats, with its step; infinite where a
             candidate is missing.
-        rows, paths: how many were scored in either way.
+        rows: how many.
+        paths: how many were scored without a cache.
         largest: the largest logit seen.
     """
 
@@ -49,10 +51,11 @@ class Rescoring:
         self._most = candidates_of_a_group(self._config, model)
         self._possible: dict[_Place, int] = {}
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
-        self.rows, self.paths, self.largest = 0, 0, 1.0
+        self.paths, self.largest = 0, 1.0
         self._score_paths()
         self._score_tree()
         self._count_candidates()
+        self.rows = len(self._possible)
 
     def _score_paths(self) -> None:
         """The paths are read from the steps: what a trace says beside them may be anything."""
@@ -60,9 +63,9 @@ class Rescoring:
         if not found:
             path = best_row(self._steps)
             found = [(tuple(c.token_id for c in path), tuple(c.parent for c in path))]
-        self.paths = len(found)
         for token_ids, parents in found:
             self._score_path(token_ids, parents)
+            self.paths += 1
 
     def _score_path(self, token_ids: Sequence[int], parents: Sequence[int]) -> None:
         prompt_ids, prompt = self._trace.prompt_ids, self._trace.prompt_step
@@ -70,7 +73,7 @@ class Rescoring:
 
         def compare(at: int, logits: Tensor) -> None:
             for position, own in enumerate(logits, start=at):
-                if prompt is not None and position < len(prompt.positions):
+                if prompt and not self.paths and position < len(prompt.positions):
                     error = candidate_error(own, prompt.positions[position].candidates)
                     self.deviations.append((error, 0))
                 index = position - first
@@ -81,14 +84,13 @@ class Rescoring:
         self._model.start([*prompt_ids, *token_ids[:-1]], use_cache=False, on_logits=compare)
 
     def _score_tree(self) -> None:
-        """Down every branch in turn, as many tokens at once as have no other before them."""
+        """Down every branch in turn, to its end at once."""
         children = _children(self._steps)
         context, path = self._model.start(self._trace.prompt_ids), list[int]()
         waiting: list[_Place] = []
         for row in range(len(self._steps[0].groups) if self._steps else 0):
             self._compare((0, row), path, context.logits[0])
             waiting += children.get((0, row), [])
-            self.rows += 1
         while waiting:
             run = [waiting.pop()]
             while len(run) < _PIECE and (after := children.get(run[-1])):
@@ -104,13 +106,14 @@ class Rescoring:
                 path.append(token)
                 self._compare(place, path, own)
             self._note_largest(logits)
-            self.rows += len(run)
 
     def _note_largest(self, logits: Tensor) -> None:
         self.largest = max(self.largest, float(logits.abs().nan_to_num(posinf=0).max()))
 
     def _compare(self, place: _Place, path: Sequence[int], logits: Tensor) -> None:
-        """One row's logits `[vocab]` after the generated tokens of its path."""
+        """One row's logits `[vocab]` after the generated tokens of its path, unless done before."""
+        if place in self._possible:
+            return
         index, row = place
         step = self._steps[index]
         raw = torch.log_softmax(logits.double(), dim=-1)

@@ -231,11 +231,11 @@ def test_a_row_that_no_hypothesis_goes_through_is_rescored_too(model) -> None:
     assert RESCORED in _failed(_forge(trace, 2, entropies=entropies), model)
 
 
-def test_every_row_of_the_tree_is_scored_alone(trace, model) -> None:
+def test_every_row_of_the_tree_is_scored(trace, model) -> None:
     rows = sum(len(step.groups) for step in trace.beam_steps)
     detail = next(o.detail for o in check(trace, model) if o.name == RESCORED)
     assert f"over {rows} rows" in detail
-    assert f"and {len(trace.hypotheses)} paths" in detail
+    assert f"{len(trace.hypotheses)} paths of them" in detail
 
 
 def test_the_table_that_the_guess_reads_is_rescored(trace, model) -> None:
