@@ -9,13 +9,12 @@ import plotly.graph_objects as go
 
 from core.decoding.beam_autopsy import winner_candidates
 from core.decoding.types import BeamCandidate, BeamStep, Hypothesis, Trace
-from core.figures.beam_words import beam_tree_data, fate_words, nats
+from core.figures.beam_words import beam_caption, beam_tree_data, fate_words, nats
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import (
     NBSP,
     escaped,
-    settings_caption,
     show_token,
     text_columns,
     visible_token,
@@ -43,7 +42,7 @@ def beam_step(
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = settings_caption(trace), trace.beam_steps
+    caption, steps = beam_caption(trace), trace.beam_steps
     if not 0 <= index < len(steps):
         sentence = "No step is selected: click a token in the tree."
         return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)

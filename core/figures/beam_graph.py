@@ -94,12 +94,14 @@ class Layout:
         spots: column by column, from top to bottom.
         lanes: how many lanes the fullest column takes; a pruned node takes less than one.
         first, last: the first step of the window and the one after its last.
+        left_out: so many pruned ones found no room.
     """
 
     spots: tuple[Spot, ...]
     lanes: float
     first: int
     last: int
+    left_out: int = 0
 
     @property
     def columns(self) -> int:
@@ -108,7 +110,7 @@ class Layout:
 
 
 def window(steps: Sequence[BeamStep], first: int, span: int, *, pruned: bool) -> tuple[int, int]:
-    """The steps that are drawn: `span` of them, or as many as `MOST_NODES` allow."""
+    """The steps that are drawn: `span` of them, or as many as `MOST_NODES` allow, but one."""
     first = max(0, min(first, len(steps) - 1))
     last, nodes = first, len(steps[first].groups)
     while last < min(first + span, len(steps)):
@@ -137,8 +139,10 @@ def lay_out_beams(
     first, last = window
     columns = [tree.graph["beams"][first]]
     for _ in range(first, last):
-        order = {node: at for at, node in enumerate(columns[-1])}
-        columns.append(_next_column(tree, order, pruned, selected))
+        columns.append(_next_column(tree, columns[-1], pruned, selected))
+    left_out = 0
+    if last - first == 1:
+        columns[1], left_out = _thinned(tree, columns[1], MOST_NODES - len(columns[0]), selected)
     sizes = [[_SIZES.get(tree.nodes[node]["kind"], 1.0) for node in column] for column in columns]
     lanes = max(map(sum, sizes))
     placed: dict[Node, float] = {}
@@ -150,19 +154,29 @@ def lay_out_beams(
         heights = _spread(wanted, pulls, sizes[at], lanes)
         placed.update(zip(column, heights, strict=True))
         spots += [Spot(node, at, lane) for node, lane in zip(column, heights, strict=True)]
-    return Layout(tuple(spots), lanes, first, last)
+    return Layout(tuple(spots), lanes, first, last, left_out)
 
 
 def _next_column(
-    tree: nx.DiGraph, order: dict[Node, int], pruned: bool, selected: Node | None
+    tree: nx.DiGraph, before: Sequence[Node], pruned: bool, selected: Node | None
 ) -> list[Node]:
     """The children of a column: by their parent's place, then by rank."""
     found = []
-    for parent, at in order.items():
+    for at, parent in enumerate(before):
         for child in tree.successors(parent):
             if pruned or child == selected or tree.nodes[child]["kind"] != "pruned":
                 found.append((at, tree.nodes[child]["candidate"].rank, child))
     return [child for *_, child in sorted(found)]
+
+
+def _thinned(
+    tree: nx.DiGraph, column: list[Node], room: int, selected: Node | None
+) -> tuple[list[Node], int]:
+    """The column of a step that alone is too much, without its last pruned ones; how many."""
+    pruned = [n for n in column if tree.nodes[n]["kind"] == "pruned" and n != selected]
+    pruned.sort(key=lambda node: tree.nodes[node]["candidate"].rank)
+    out = set(pruned[max(room - (len(column) - len(pruned)), 0) :])
+    return [node for node in column if node not in out], len(out)
 
 
 def _spread(
