@@ -13,13 +13,12 @@ from core.figures.beam_columns import Columns
 from core.figures.beam_drawing import Drawing, lane_height, wrong_color
 from core.figures.beam_graph import (
     Layout,
-    Node,
     beam_graph,
     best_node,
     lay_out_beams,
     path_to,
-    window,
 )
+from core.figures.beam_window import Node, window
 from core.figures.beam_words import beam_caption
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry

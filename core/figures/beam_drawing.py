@@ -10,7 +10,8 @@ import networkx as nx
 from core.decoding.beam_replay import ParentGuesses
 from core.decoding.types import Trace
 from core.figures.beam_columns import PADDING, TEXT_SIZE, columns_for, fitted, label, text_width
-from core.figures.beam_graph import Layout, Node, Spot, parent_of
+from core.figures.beam_graph import Layout, Spot, parent_of
+from core.figures.beam_window import Node
 from core.figures.beam_words import fate_words, is_grouped, nats, score_at
 from core.figures.color import blend
 from core.figures.labels import escaped, show_token

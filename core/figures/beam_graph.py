@@ -1,22 +1,16 @@
-"""The tree of a beam search from its stored backpointers, and where its nodes stand.
-
-A node is `(step, place)`: a candidate by its place among the step's candidates; the prompt's nodes,
-one for each group, are `(-1, group)`.
-"""
+"""The tree of a beam search from its stored backpointers, and where its nodes stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import networkx as nx
 
 from core.decoding.types import BeamStep, Hypothesis
+from core.figures.beam_window import MOST_NODES, Node
 
-Node: TypeAlias = tuple[int, int]
-
-MOST_NODES = 500
 # How strongly a node pulls itself to the height of its parent.
 _SIZES = {"pruned": 0.72}
 _PULL = {"best": 8.0, "kept": 1.0, "finished": 0.6, "pruned": 0.12, "prompt": 1.0}
@@ -107,18 +101,6 @@ class Layout:
     def columns(self) -> int:
         """Drawn columns, the one before the window included."""
         return self.last - self.first + 1
-
-
-def window(steps: Sequence[BeamStep], first: int, span: int, *, pruned: bool) -> tuple[int, int]:
-    """The steps that are drawn: `span` of them, or as many as `MOST_NODES` allow, but one."""
-    first = max(0, min(first, len(steps) - 1))
-    last, nodes = first, len(steps[first].groups)
-    while last < min(first + span, len(steps)):
-        nodes += sum(pruned or c.fate != "pruned" for c in steps[last].candidates)
-        if nodes > MOST_NODES and last > first:
-            break
-        last += 1
-    return first, last
 
 
 def lay_out_beams(

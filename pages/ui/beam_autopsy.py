@@ -112,8 +112,7 @@ def _parted(step: int, own: str, other: str) -> str:
 
 def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
     """Buttons to the places that the sentences name."""
-    steps, span = trace.beam_steps, int(beam_controls.value("span"))
-    places = {}
+    steps, places = trace.beam_steps, {}
     if greedy.end == "pruned":
         places["Show where greedy left"] = (greedy.step, greedy.path[-1])
     if greedy.parted_at is not None:
@@ -125,7 +124,10 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
                 key=words.lower().replace(" ", "-"),
                 icon=":material/my_location:",
                 on_click=view.bring,
-                args=((step, steps[step].candidates.index(candidate)), span),
+                args=(
+                    (step, steps[step].candidates.index(candidate)),
+                    *beam_controls.view_of_tree(),
+                ),
             )
 
 
@@ -251,5 +253,5 @@ def _picked(view: BeamView, trace: Trace) -> None:
         chosen = wrong[int(rows[0])]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
-        view.bring((chosen.step, place), int(beam_controls.value("span")))
+        view.bring((chosen.step, place), *beam_controls.view_of_tree())
         st.session_state["guesses"] = True

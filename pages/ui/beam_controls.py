@@ -202,6 +202,11 @@ def looks() -> None:
     )
 
 
+def view_of_tree() -> tuple[int, bool]:
+    """How many steps the tree may show at once, and whether it shows what was pruned."""
+    return int(value("span")), bool(value("pruned"))
+
+
 def samples() -> None:
     """How many samples the search is compared with."""
     _whole("Samples", 1, 32, "samples")

@@ -10,7 +10,7 @@ from core import figures
 from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Trace
-from core.figures.beam_graph import window
+from core.figures.beam_window import window
 from pages.ui import beam_autopsy, beam_controls, beam_node, beam_play, figure, style
 from pages.ui.beam_state import BeamView
 
@@ -45,7 +45,7 @@ def _tree(view: BeamView, trace: Trace) -> None:
         )
         with bar:
             beam_controls.looks()
-        pruned, span = bool(beam_controls.value("pruned")), int(beam_controls.value("span"))
+        span, pruned = beam_controls.view_of_tree()
         guesses = guess_parents(trace) if beam_controls.value("guesses") else None
         drawn = figure.chart(
             "beam-tree",
@@ -65,7 +65,13 @@ def _tree(view: BeamView, trace: Trace) -> None:
         with bar:
             _pager(view, trace, span, pruned)
         if trace.beam_steps:
-            beam_play.draw("beam-tree", drawn, style.theme(), view.number)
+            beam_play.draw(
+                "beam-tree",
+                drawn,
+                style.theme(),
+                view,
+                lambda step: view.turn_to(step, span, pruned),
+            )
 
 
 def _tree_data(trace: Trace) -> object:

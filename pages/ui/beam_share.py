@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from core import figures
 from core.decoding.beam_autopsy import rivals
 from core.decoding.beam_replay import guess_parents
 from core.decoding.types import Trace
-from core.figures.beam_graph import window
+from core.figures.beam_window import windows
 from core.figures.beam_words import beam_caption
 from core.figures.theme import LIGHT, Theme
 from pages.ui import share
@@ -32,7 +30,7 @@ def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
             selected=view.node,
             theme=theme,
         )
-        for first, last in windows(trace)
+        for first, last in list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
     ]
     if view.node is not None:
         step, place = view.node
@@ -41,12 +39,3 @@ def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         compared = rivals(trace, view.ran[0], view.ran[1:])
         drawn.append(figures.beam_rivals(compared, trace, theme=theme))
     return share.document(trace, drawn, theme, settings=beam_caption(trace))
-
-
-def windows(trace: Trace) -> Iterator[tuple[int, int]]:
-    """The whole tree, as many steps at once as are legible and may be drawn."""
-    steps, first = trace.beam_steps, 0
-    while first < max(len(steps), 1):
-        last = window(steps, first, _SPAN, pruned=True)[1] if steps else 1
-        yield first, last
-        first = last

@@ -14,6 +14,7 @@ from core.decoding.beam_types import BeamCandidate, BeamStep
 from core.decoding.configs import BeamSearch, MethodConfig, Shaping
 from core.decoding.errors import DecodingError
 from core.decoding.types import Timings, Trace
+from core.figures.beam_window import Node, window, windows
 from pages.ui import run_bar
 from pages.ui.running import Job
 from pages.ui.state import Source, View
@@ -42,7 +43,7 @@ class BeamView(View):
         ranked: the last re-ranking, the trace as it makes it, and what it was asked for.
     """
 
-    node: tuple[int, int] | None = None
+    node: Node | None = None
     ran: tuple[Ran, ...] = ()
     live: Live | None = None
     ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
@@ -73,14 +74,21 @@ class BeamView(View):
         if 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates):
             self.node = (step, place)
 
-    def bring(self, node: tuple[int, int], span: int) -> None:
+    def bring(self, node: Node, span: int, pruned: bool) -> None:
         """Select a candidate and move the window to it."""
         self.look_at(*node)
-        if not self.first <= node[0] < self.first + span:
-            self.first = node[0] // span * span
+        self.turn_to(node[0], span, pruned)
+
+    def turn_to(self, step: int, span: int, pruned: bool) -> None:
+        """Move the window of the tree so that it holds a step; it stays where it does."""
+        steps = self.beam_steps
+        first, last = window(steps, self.first, span, pruned=pruned) if steps else (0, 0)
+        if 0 <= step < len(steps) and not first <= step < last:
+            found = windows(steps, span, pruned=pruned)
+            self.first = next(first for first, last in found if first <= step < last)
 
 
-def telling_node(trace: Trace) -> tuple[int, int] | None:
+def telling_node(trace: Trace) -> Node | None:
     """Where greedy's path left the beam, else where the winner took another way, else the end."""
     steps = trace.beam_steps
     if not steps:

@@ -80,6 +80,25 @@ def test_the_step_slider_shows_the_tree_up_to_a_step(beam: BeamPage) -> None:
     expect(beam.cover).to_be_hidden()
 
 
+def test_play_and_the_slider_go_on_beyond_the_window(beam: BeamPage) -> None:
+    count = str(len(Trace.load(EXAMPLE).beam_steps))
+    beam.open(span=10)
+    pager = beam.page.locator(".st-key-pager-steps")
+    expect(pager).to_contain_text("Steps 0 to 9 of")
+    beam.slider.fill("9")
+    expect(beam.cover).to_be_visible()
+    beam.page.get_by_role("button", name="Play", exact=True).click()
+    expect(pager).to_contain_text("Steps 10 to")
+    expect(beam.slider).to_have_value(count)
+    expect(beam.cover).to_be_hidden()
+    beam.slider.fill("4")
+    beam.slider.dispatch_event("change")
+    expect(pager).to_contain_text("Steps 0 to 9 of")
+    expect(beam.page.locator(".play output")).to_have_text("up to step 3")
+    expect(beam.cover).to_be_visible()
+    assert beam.page.troubles == []  # type: ignore[attr-defined]
+
+
 def test_the_cover_stays_when_the_chart_is_drawn_anew(beam: BeamPage) -> None:
     beam.slider.fill("9")
     expect(beam.cover).to_be_visible()

@@ -12,15 +12,14 @@ from core.decoding.beam_replay import ranked_anew
 from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
 from core.figures.beam_columns import columns_for, fitted, text_width
 from core.figures.beam_graph import (
-    MOST_NODES,
     beam_graph,
     best_node,
     lay_out_beams,
     node_of,
     parent_of,
     path_to,
-    window,
 )
+from core.figures.beam_window import MOST_NODES, window
 from tests.figures.beams import backpointers, make_search
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ from core import guess_parents, rerank
 from core.decoding.beam_autopsy import greedy_path
 from core.decoding.configs import BeamSearch, Greedy, Shaping
 from core.decoding.types import Trace
+from core.figures.beam_window import window
 from core.models.scripted import ScriptedModel
 from pages.ui import beam_controls, beam_share, beam_state, beam_work, models, share
 from pages.ui.beam_state import BeamView
@@ -296,7 +298,7 @@ def test_the_window_turns_and_follows_what_is_asked_for(open_beam: Open) -> None
     assert trace is not None and len(trace.beam_steps) > 10
     app.button(key="later-steps").click().run()
     assert view_of(app).first == 10
-    view_of(app).bring((2, 0), 10)
+    view_of(app).bring((2, 0), 10, False)
     app.run()
     assert view_of(app).first == 0
     assert not app.exception
@@ -355,13 +357,28 @@ def test_without_a_finished_path_the_page_says_so(open_beam: Open, search: Trace
     assert not app.exception
 
 
-def test_the_web_page_holds_every_step_of_a_wide_search(open_beam: Open) -> None:
-    app = open_beam()
-    wide = make_search(16, 20)
-    view_of(app).show(wide, "run")
-    shown = [step for first, last in beam_share.windows(wide) for step in range(first, last)]
-    assert shown == list(range(len(wide.beam_steps)))
-    assert len(list(beam_share.windows(wide))) > 1
+def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
+    wide, view = make_search(16, 20), BeamView()
+    view.show(wide, "run")
+    page = beam_share.web_page(view, wide).decode()
+    shown = [tuple(map(int, found)) for found in re.findall(r"steps (\d+) to (\d+) drawn", page)]
+    parts = sorted(set(shown))
+    assert len(parts) > 1
+    steps = [step for first, last in parts for step in range(first, last + 1)]
+    assert steps == list(range(len(wide.beam_steps)))
+
+
+def test_the_window_follows_to_a_step_where_the_nodes_fill_it_early() -> None:
+    wide, view = make_search(16, 20), BeamView()
+    view.show(wide, "run")
+    for step in (19, 0, 12, 15, 3):
+        view.bring((step, 0), 20, True)
+        first, last = window(wide.beam_steps, view.first, 20, pruned=True)
+        assert last - first < 20 and first <= step < last
+    before = view.first
+    view.turn_to(view.first + 1, 20, True)
+    view.turn_to(99, 20, True)
+    assert view.first == before
 
 
 def test_greedy_that_ended_outside_the_first_places_is_not_called_behind(
