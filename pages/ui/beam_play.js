@@ -17,8 +17,9 @@ function create(root) {
   Object.assign(play.cover.style, { position: "absolute", zIndex: 2, transition: play.slide });
   play.button.addEventListener("click", () => (play.playing ? stop(play) : start(play)));
   play.range.addEventListener("input", () => {
+    const count = Number(play.range.value);
     stop(play);
-    show(play, Number(play.range.value));
+    show(play, count);
   });
   play.range.addEventListener("change", () => {
     const count = Number(play.range.value);
