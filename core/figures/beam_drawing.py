@@ -30,7 +30,12 @@ _BEND = ((0.0, 0.0), (0.25, 0.104), (0.5, 0.5), (0.75, 0.896), (1.0, 1.0))
 
 def lane_height(lanes: float) -> int:
     """Px for a lane: less where there are many."""
-    return 27 if lanes <= 16 else 21 if lanes <= 34 else 15
+    return 27 if lanes <= 16 else 21 if lanes <= 34 else 17
+
+
+def text_size(lanes: float) -> int:
+    """Px of a token's font, at which those of two pruned ones below each other don't touch."""
+    return TEXT_SIZE if lanes <= 34 else TEXT_SIZE - 2
 
 
 def wrong_color(theme: Theme) -> str:
@@ -136,6 +141,7 @@ class Drawing:
     def _bars(
         self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
     ) -> Properties:
+        size = text_size(self._layout.lanes)
         return {
             "type": "bar",
             "name": name,
@@ -148,8 +154,10 @@ class Drawing:
             "textposition": "inside",
             "insidetextanchor": "middle",
             "textangle": 0,
+            # Else Plotly shrinks the text of flat bars until nobody can read it.
+            "constraintext": "none",
             "cliponaxis": False,
-            "textfont": {"family": self._theme.sans, "size": TEXT_SIZE, "color": ink or border},
+            "textfont": {"family": self._theme.sans, "size": size, "color": ink or border},
             "customdata": [self._told(spot.node) for spot in spots],
             "hovertemplate": _HOVER,
             "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 4},

@@ -335,6 +335,28 @@ def test_columns_share_the_width_and_cut_the_longest_only():
     assert cut.endswith("…") and text_width(cut) <= long
 
 
+@pytest.mark.parametrize(
+    ("room", "shown"), [(40, "␣named"), (29, "nam…"), (21, "na…"), (14, "na"), (6, "n"), (2, "")]
+)
+def test_a_cut_token_keeps_its_first_letters(room, shown):
+    assert fitted(" named", room) == shown
+
+
+def test_no_text_shrinks_where_many_rows_stand():
+    search = make_search(16, 10)
+    for pruned in (False, True):
+        figure = beam_tree(search, span=10, pruned=pruned)
+        for name in ("pruned", "kept", "best"):
+            trace = trace_named(figure, name)
+            assert trace.constraintext == "none" and trace.textfont.size >= 9
+        drawn = sorted({(left, lane) for name, left, lane in bars(figure).values() if name})
+        area = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+        low, high = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
+        px = area / (high - low)
+        gaps = [(b - a) * px for (x, a), (y, b) in pairwise(drawn) if x == y]
+        assert min(gaps) >= trace.textfont.size
+
+
 def test_wide_columns_cut_nothing():
     columns = columns_for([["unbelievable"], ["story"]], 872)
     assert fitted("unbelievable", columns.rooms[0] - 6) == "unbelievable"
