@@ -154,13 +154,14 @@ class Drawing:
             "textposition": "inside",
             "insidetextanchor": "middle",
             "textangle": 0,
-            # Else Plotly shrinks the text of flat bars until nobody can read it.
+            # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
+            # corners of more than 3 px whatever one asks for.
             "constraintext": "none",
             "cliponaxis": False,
             "textfont": {"family": self._theme.sans, "size": size, "color": ink or border},
             "customdata": [self._told(spot.node) for spot in spots],
             "hovertemplate": _HOVER,
-            "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 4},
+            "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
             "selected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
             "unselected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
         }

@@ -31,6 +31,16 @@ def test_the_example_is_drawn_with_all_its_kept_candidates(beam: BeamPage) -> No
     expect(beam.text).to_contain_text(example.hypotheses[0].text.strip()[:40])
 
 
+def test_no_text_of_the_tree_is_shrunk(beam: BeamPage) -> None:
+    beam.open(pruned="true")
+    texts = beam.figure("beam-tree").locator(".bartext")
+    expect(texts.first).to_be_visible()
+    shrunk = texts.evaluate_all(
+        "nodes => nodes.filter((n) => (n.getAttribute('transform') || '').includes('scale')).length"
+    )
+    assert shrunk == 0
+
+
 def test_a_click_on_a_token_selects_it_and_its_path(beam: BeamPage) -> None:
     step, place = beam.click_node(3)
     expect(beam.node).to_contain_text(f"Step {step}, rank")

@@ -348,7 +348,8 @@ def test_no_text_shrinks_where_many_rows_stand():
         figure = beam_tree(search, span=10, pruned=pruned)
         for name in ("pruned", "kept", "best"):
             trace = trace_named(figure, name)
-            assert trace.constraintext == "none" and trace.textfont.size >= 9
+            assert trace.constraintext == "none" and trace.marker.cornerradius <= 3
+            assert trace.textfont.size >= 9
         drawn = sorted({(left, lane) for name, left, lane in bars(figure).values() if name})
         area = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
         low, high = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
