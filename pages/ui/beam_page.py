@@ -62,7 +62,10 @@ def _live(view: BeamView, job: running.Job) -> None:
     _draw_live(view, job)
     with st.container(key="text-panel", border=True, gap="small"):
         with results.head("running"):
-            st.text(f"{job.stage} · {job.tokens} steps · {job.seconds:.1f} s", width="stretch")
+            st.text(
+                f"{job.stage} · {_counted(job.tokens, 'step')} · {job.seconds:.1f} s",
+                width="stretch",
+            )
         with st.container(key="beam-text"):
             asked = view.request.prompt if view.request else ""
             st.text(_ending(asked) + (view.live.text if view.live else " …"))
@@ -129,13 +132,20 @@ def _ending(text: str, most: int = 600) -> str:
 def _summary(view: BeamView, trace: Trace) -> str:
     search = trace.config
     assert isinstance(search, BeamSearch)
-    beams = "1 beam" if search.num_beams == 1 else f"{search.num_beams} beams"
-    steps = f"{len(trace.beam_steps)} steps"
     finished = sum(len(step.finished) for step in trace.beam_steps)
-    parts = [results.SOURCES.get(view.source, "Run"), beams, steps, f"{finished} paths finished"]
+    parts = [
+        results.SOURCES.get(view.source, "Run"),
+        _counted(search.num_beams, "beam"),
+        _counted(len(trace.beam_steps), "step"),
+        f"{_counted(finished, 'path')} finished",
+    ]
     if trace.model_id != str(controls.value("model")):
         parts.insert(1, visible_token(trace.model_id, 60))
     return " · ".join([*parts, results.ENDED[trace.finish_reason]])
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:

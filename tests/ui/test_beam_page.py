@@ -144,6 +144,8 @@ def test_the_controls_describe_a_search() -> None:
 
 
 def test_run_shows_the_search_that_was_asked_for(open_beam: Open, scripted: ScriptedModel) -> None:
+    app = run(open_beam(prompt=PROMPT, beams="1", beam_tokens="1"))
+    assert "Your run · 1 beam · 1 step · 1 path finished" in texts(app)
     app = run(open_beam(prompt=PROMPT, beams="3", beam_tokens="6"))
     assert not app.exception
     trace = view_of(app).trace
