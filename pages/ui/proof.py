@@ -21,7 +21,7 @@ _AGAINST_MODEL = {
     "greedy": "Scores the text again in one independent forward pass and shapes it anew; where the "
     "run is greedy or draws by multinomial, transformers' own generate runs beside it.",
     "beam": "Scores every row of the tree again, the hypotheses without a cache, and looks for "
-    "candidates that are missing; transformers' own generate runs beside it where it has the method.",
+    "candidates that are missing; transformers' own generate runs beside it, but not for groups.",
 }
 
 
