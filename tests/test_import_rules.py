@@ -21,6 +21,7 @@ ALLOWED = {
     "core/models": {"core.decoding", "torch", "transformers", "tokenizers", "safetensors"},
     "core/traces": {"core.decoding", "core.models", "pydantic", "torch", "transformers"},
     "core/figures": {"core.decoding", "plotly", "networkx", "pandas"},
+    "core/cli": {"core"},
     "pages/ui": {"core", "streamlit", "plotly", "pandas"},
     "pages": {"pages.ui", "core", "streamlit"},
 }

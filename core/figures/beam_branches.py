@@ -13,16 +13,16 @@ from core.figures.beam_columns import Columns
 from core.figures.beam_drawing import Drawing, lane_height, wrong_color
 from core.figures.beam_graph import (
     Layout,
-    Node,
     beam_graph,
     best_node,
     lay_out_beams,
     path_to,
-    window,
 )
+from core.figures.beam_window import Node, window
+from core.figures.beam_words import beam_caption
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry
-from core.figures.labels import settings_caption, visible_token
+from core.figures.labels import visible_token
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 
@@ -54,7 +54,7 @@ def beam_tree(
 
     A click on a node hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = settings_caption(trace), trace.beam_steps
+    caption, steps = beam_caption(trace), trace.beam_steps
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
         return plain_sentence(theme, sentence, title=TITLE, caption=caption)
@@ -89,11 +89,14 @@ def beam_tree(
 
 
 def _subtitle(layout: Layout, count: int) -> str:
+    edges = "Every edge is a stored backpointer."
+    if layout.left_out:
+        edges += f" {layout.left_out} more pruned ones are not drawn."
     if layout.first == 0 and layout.last == count:
-        return "Every edge is a stored backpointer. Click a token."
-    return (
-        f"Steps {layout.first} to {layout.last - 1} of {count}. Every edge is a stored backpointer."
-    )
+        return f"{edges} Click a token."
+    last = layout.last - 1
+    shown = f"Steps {layout.first} to {last}" if last > layout.first else f"Step {last}"
+    return f"{shown} of {count}. {edges}"
 
 
 def _plot_area(sheet: Sheet, layout: Layout, columns: Columns) -> Properties:

@@ -1,13 +1,22 @@
-"""Play: the tree grows step by step in the browser, which covers what is not there yet."""
+"""Play: the tree grows step by step in the browser, which covers what is not there yet.
+
+Where the tree is drawn in windows, the browser asks for the one that it needs.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.theme import Theme
+from pages.ui.beam_state import BeamView
 from pages.ui.drawn import drawn_at
 from pages.ui.figure import source
+
+KEY = "beam-play"
+Turn = Callable[[int], None]
 
 _HTML = """
 <div class="play">
@@ -25,26 +34,35 @@ _component = st.components.v2.component(
 )
 
 
-def draw(name: str, figure: go.Figure, theme: Theme, number: int) -> None:
+def draw(name: str, figure: go.Figure, theme: Theme, view: BeamView, turn: Turn) -> None:
     """The play button and the step slider of the tree that is the chart `name`.
 
     Args:
-        number: of the trace; another one begins with the whole tree in sight.
+        turn: moves the window to a step.
     """
     area = figure.layout.meta
+
+    def turned() -> None:
+        step = (st.session_state.get(KEY) or {}).get("turn")
+        if isinstance(step, int | float):
+            turn(int(step))
+
     _component(
-        key="beam-play",
+        key=KEY,
         data={
             "chart": f"st-key-figure-{name}",
             "ends": tuple(area["ends"]),
             "first": area["first"],
+            "count": len(view.beam_steps),
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "theme": theme.name,
-            "run": f"{number} {area['first']} {len(area['ends'])}",
+            # Another search begins with all of its window in sight.
+            "run": view.number,
             "drawn": drawn_at(),
         },
         on_theme_change=_rerun,
+        on_turn_change=turned,
     )
 
 

@@ -109,11 +109,13 @@ def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
     return document(trace, drawn, theme)
 
 
-def document(trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT) -> bytes:
-    """A run's text and its figures as one page."""
+def document(
+    trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT, *, settings: str = ""
+) -> bytes:
+    """A run's text and its figures as one page; `settings` is the line that says what made it."""
     page = _PAGE.format(
         title=escape("Decoding Explorer: one run"),
-        settings=escape(settings_caption(trace)),
+        settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
         text=escape(trace.text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
