@@ -86,15 +86,14 @@ def _rest(app: Any) -> None:
 def _measured(scene: Any) -> tuple[float, float]:
     """Seconds of all flips and of 1,000 rolls under the page's defaults."""
     from core import Sampling, Shaping
-    from core.decoding.lab_flips import flips
+    from core.decoding.lab_flips import every_flip
     from core.decoding.lab_series import roll
     from core.decoding.orders import TRANSFORMERS
     from core.traces.lab import KNOB_RANGES, ROLLS
 
     config = Sampling(seed=7, shaping=Shaping(temperature=0.8, top_p=0.95))
     started = perf_counter()
-    for name, (low, high) in KNOB_RANGES.items():
-        flips(scene, config, TRANSFORMERS, 0, name, low, high)
+    every_flip(scene, config, TRANSFORMERS, 0, KNOB_RANGES)
     middle = perf_counter()
     roll(scene, config, TRANSFORMERS, 0, ROLLS)
     return middle - started, perf_counter() - middle

@@ -17,6 +17,7 @@ from core.decoding.lab_types import Crossing, LabStep
 from core.decoding.orders import TRANSFORMERS, Order
 from core.decoding.protocol import LanguageModel
 from core.decoding.recording import rank_of, read_step
+from core.decoding.reshape import logits_after
 from core.decoding.shaping import (
     Distribution,
     only,
@@ -48,8 +49,7 @@ def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
     Raises:
         PromptError: no token, an unknown one, or too many.
     """
-    logits = model.start(previous_ids).logits[0]
-    return Scene(model, logits, tuple(previous_ids))
+    return Scene(model, logits_after(model, previous_ids), tuple(previous_ids))
 
 
 def distributions(
@@ -70,25 +70,25 @@ def shaped(
     raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
 ) -> list[Distribution]:
     """As `distributions`, from a raw distribution that is there already."""
-    acts: dict[str, Callable[[Tensor], Tensor]] = dict(penalties(shaping, previous_ids, []))
+    stages = shape(raw, acts_of(previous_ids, shaping, order))
     if shaping.temperature == 0:
-        stages = shape(raw, list(acts.items()))
-        return [*stages, only(stages[-1], int(torch.argmax(stages[-1].logits)))]
-    acts |= dict(warpers(shaping))
-    return shape(raw, [(name, acts[name]) for name in order.acts if name in acts])
+        stages.append(only(stages[-1], int(torch.argmax(stages[-1].logits))))
+    return stages
+
+
+def acts_of(
+    previous_ids: Sequence[int], shaping: Shaping, order: Order
+) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+    """What acts on the logits, in the order's sequence; at temperature 0 the penalties only."""
+    acts = dict(penalties(shaping, previous_ids, []))
+    if shaping.temperature > 0:
+        acts |= dict(warpers(shaping))
+    return [(name, acts[name]) for name in order.acts if name in acts]
 
 
 def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
     """The dice of throw `number`: those that step `number` of a run with this seed throws."""
     return dice_at(config.draw, config.seed, number, scene.model.vocab_size)
-
-
-def pick_token(
-    scene: Scene, config: Sampling, order: Order, number: int
-) -> tuple[list[Distribution], Pick]:
-    """All stages, and what the dice of throw `number` pick from the last one."""
-    stages = distributions(scene, config.shaping, order)
-    return stages, draw(stages[-1], config.draw, dice_of(scene, config, number))
 
 
 def lab_step(
@@ -102,10 +102,10 @@ def lab_step(
     Raises:
         DecodingError: the logits are no distribution.
     """
-    model = scene.model
-    stages, pick = pick_token(scene, config, order, number)
+    model, dice = scene.model, dice_of(scene, config, number)
+    stages = distributions(scene, config.shaping, order)
+    pick, raw_pick = (draw(stage, config.draw, dice) for stage in (stages[-1], stages[0]))
     reading = read_step(model, stages, pick, config.top_candidates)
-    raw_pick = draw(stages[0], config.draw, dice_of(scene, config, number))
     greedy = config.shaping.temperature == 0
     step = TokenStep(
         index=0,
@@ -118,7 +118,7 @@ def lab_step(
         phase="answer",
         draw=Draw("argmax" if greedy else config.draw, *_numbers(pick, reading.scores, greedy)),
         stages=reading.stages,
-        text=model.token_bytes(pick.token_id).decode("utf-8", "replace"),
+        text=join_text(model, [pick.token_id]),
         seconds=StepSeconds(0.0, 0.0, 0.0),
         finish_reason=None,
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from core.decoding.configs import Sampling
-from core.decoding.draws import draw, new_generator, throw
+from core.decoding.draws import draw, generator_at, throw
 from core.decoding.lab import Scene, candidate_of, distributions, shaped
 from core.decoding.lab_types import RollBin, Rolls, Sweep
 from core.decoding.orders import Order
@@ -28,10 +28,8 @@ def roll(
 ) -> Rolls:
     """The throws after throw `number`, counted, and how well they fit the exact distribution."""
     last = distributions(scene, config.shaping, order)[-1]
-    generator = new_generator(config.seed)
     vocab = scene.model.vocab_size
-    for _ in range(number + 1):
-        throw(config.draw, generator, vocab)
+    generator = generator_at(config.draw, config.seed, number + 1, vocab)
     counts: dict[int, int] = {}
     thrown = 0
     while thrown < total and not should_stop():

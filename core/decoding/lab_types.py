@@ -84,8 +84,9 @@ class KnobFlips:
 
     Args:
         name: the field of `Shaping`.
-        value: where the knob stands; may lie beyond the range that was tried.
-        pieces: by rising value, from one end of the range to the other.
+        value: where the knob stands.
+        pieces: by rising value, from one end of the range to the other; a range ends where the
+            knob stands, if it stands beyond.
         acts: False where the order's library has no such act.
     """
 
@@ -96,7 +97,7 @@ class KnobFlips:
 
     @property
     def here(self) -> int | None:
-        """The place of the piece that holds the value."""
+        """The place of the piece that holds the value; None of a search that was stopped."""
         inside = (
             at for at, piece in enumerate(self.pieces) if piece.low <= self.value <= piece.high
         )

@@ -78,7 +78,7 @@ def make_lab(trace: Trace) -> LabExample:
     """
     from core.decoding.continuations import continue_in_batch, rows_of
     from core.decoding.lab import lab_step, read_scene
-    from core.decoding.lab_flips import flips
+    from core.decoding.lab_flips import every_flip
     from core.decoding.lab_series import roll, sweep
     from core.models.registry import load_model
 
@@ -95,9 +95,7 @@ def make_lab(trace: Trace) -> LabExample:
     return LabExample(
         index=index,
         step=step,
-        flips=tuple(
-            flips(scene, config, order, index, name, *reach) for name, reach in KNOB_RANGES.items()
-        ),
+        flips=every_flip(scene, config, order, index, KNOB_RANGES),
         rolls=roll(scene, config, order, index, ROLLS),
         sweep=sweep(scene, config, order, TEMPERATURES),
         continuations=Continuations(

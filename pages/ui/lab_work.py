@@ -116,13 +116,11 @@ def flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
     """Where the token would flip."""
 
     def work(job: Job, ready: Any) -> tuple[KnobFlips, ...]:
-        from core.decoding.lab_flips import flips
+        from core.decoding.lab_flips import every_flip
 
-        common = (ready, settings.config, settings.order, throw_of(spot, settings))
-        return tuple(
-            flips(*common, name, low, high, job.should_stop)
-            for name, (low, high) in KNOB_RANGES.items()
-        )
+        number = throw_of(spot, settings)
+        asked = (settings.config, settings.order, number, KNOB_RANGES)
+        return every_flip(ready, *asked, job.should_stop)
 
     return _measured(lab, "flips", spot, settings, step, work)
 
