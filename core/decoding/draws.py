@@ -54,7 +54,7 @@ def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> 
 
     The throws before it are thrown away, from the nearest one whose state was kept.
     """
-    states = _states(method, seed, vocab_size)
+    states = _states((method, seed, vocab_size))
     start = min(index // _STATE_EVERY, len(states) - 1)
     generator = torch.Generator()
     generator.set_state(states[start])
@@ -66,9 +66,9 @@ def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> 
 
 
 @lru_cache(maxsize=8)
-def _states(method: DrawMethod, seed: int, vocab_size: int) -> dict[int, Tensor]:
+def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
     """State i stands before throw 8 i; filled in order, by whichever thread comes there first."""
-    return {0: new_generator(seed).get_state()}
+    return {0: new_generator(series[1]).get_state()}
 
 
 def draw(distribution: Distribution, method: DrawMethod, dice: Tensor) -> Pick:

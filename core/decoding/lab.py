@@ -5,6 +5,7 @@ Every function takes the order of the acts as an argument (`orders`); runs know 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from core.decoding.configs import Sampling, Shaping
 from core.decoding.draws import Pick, dice_at, draw
 from core.decoding.lab_types import Crossing, LabStep
 from core.decoding.orders import TRANSFORMERS, Order
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.recording import rank_of, read_step
 from core.decoding.reshape import logits_after
 from core.decoding.shaping import (
@@ -34,11 +35,12 @@ class Scene(NamedTuple):
     """A step that the knobs act on.
 
     Args:
+        model: the tokens; a step that is kept for long keeps no weights.
         logits: `[vocab]`, the model's own.
         previous_ids: prompt and generated tokens before the step.
     """
 
-    model: LanguageModel
+    model: Vocabulary
     logits: Tensor
     previous_ids: tuple[int, ...]
 
@@ -49,7 +51,7 @@ def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
     Raises:
         PromptError: no token, an unknown one, or too many.
     """
-    return Scene(model, logits_after(model, previous_ids), tuple(previous_ids))
+    return Scene(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
 def distributions(
@@ -131,6 +133,37 @@ def lab_step(
         crossing=_crossing(scene, stages, reading.stages),
         skipped=skipped_acts(config.shaping, order),
     )
+
+
+def agrees(stored: LabStep, again: LabStep) -> bool:
+    """Whether a step from a file holds what the model gives, up to rounding on another machine."""
+    one, other = stored.step, again.step
+    named = [(own.token_id, [stage.name for stage in own.stages]) for own in (one, other)]
+    if named[0] != named[1] or stored.text_before != again.text_before:
+        return False
+    theirs, ours = _numbers_of(one), _numbers_of(other)
+    return theirs.keys() == ours.keys() and all(
+        math.isclose(value, ours[key], rel_tol=1e-3, abs_tol=1e-3) for key, value in theirs.items()
+    )
+
+
+def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
+    """What figures draw of a step, by name: of each candidate, of each stage, of the draw."""
+    found: dict[tuple[object, ...], float] = {}
+    ids = [own.token_id for own in step.candidates]
+    for own in step.candidates:
+        found |= {("logit", own.token_id): own.logit, ("prob", own.token_id): own.prob}
+    for stage in step.stages:
+        found |= {("stage", stage.name, at): p for at, p in zip(ids, stage.probs, strict=True)}
+        found[("tail", stage.name)] = stage.tail_mass
+        found[("removed", stage.name)] = stage.removed_mass
+    for at, score in zip(ids, step.draw.scores or (), strict=False):
+        if score is not None:
+            found[("score", at)] = score
+    if step.draw.uniform is not None and step.draw.interval is not None:
+        found |= {("uniform",): step.draw.uniform}
+        found |= {("end", at): end for at, end in enumerate(step.draw.interval)}
+    return found
 
 
 def _numbers(

@@ -12,7 +12,7 @@ from core.decoding.draws import draw, generator_at, throw
 from core.decoding.lab import Scene, candidate_of, distributions, shaped
 from core.decoding.lab_types import RollBin, Rolls, Sweep
 from core.decoding.orders import Order
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Vocabulary
 from core.decoding.shaping import Distribution, raw_distribution
 
 _LEAST_EXPECTED = 5.0
@@ -42,7 +42,7 @@ def roll(
 
 
 def _bins(
-    model: LanguageModel, last: Distribution, counts: dict[int, int], total: int
+    model: Vocabulary, last: Distribution, counts: dict[int, int], total: int
 ) -> tuple[RollBin, ...]:
     """A bin for each token that expects 5 rolls or more, and one for all the others."""
     order = torch.argsort(last.probs, descending=True, stable=True)

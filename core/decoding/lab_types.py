@@ -234,15 +234,16 @@ class Continuations:
 
 @dataclass(frozen=True, slots=True)
 class LabExample:
-    """All that the lab's figures show of one step, stored so that they open without a model.
+    """What the lab's figures show of one step, stored so that they open without a model.
 
     Args:
         index: the step's place in the run that it was taken from.
+        flips, rolls, sweep, continuations: empty or None where they were not worked out.
     """
 
     index: int
     step: LabStep
-    flips: tuple[KnobFlips, ...]
-    rolls: Rolls
-    sweep: Sweep
-    continuations: Continuations
+    flips: tuple[KnobFlips, ...] = ()
+    rolls: Rolls | None = None
+    sweep: Sweep | None = None
+    continuations: Continuations | None = None

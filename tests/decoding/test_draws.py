@@ -118,9 +118,7 @@ def test_the_dice_of_a_step_are_those_that_a_run_throws_there(method) -> None:
 
 
 @pytest.mark.parametrize("method", DRAW_METHODS)
-def test_far_throws_are_the_run_s_and_the_next_one_begins_near_the_last(
-    method, monkeypatch
-) -> None:
+def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -> None:
     draws._states.cache_clear()
     walking, thrown = new_generator(21), []
     for _ in range(64):

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from core.decoding.configs import DRAW_METHODS, Sampling, Shaping
 from core.decoding import lab_flips
+from core.decoding.configs import DRAW_METHODS, Sampling, Shaping
 from core.decoding.lab import lab_step
 from core.decoding.lab_flips import flips
 from core.decoding.orders import LLAMA_CPP, ORDERS, TRANSFORMERS, VLLM
