@@ -69,20 +69,29 @@ def settings(read: Callable[[str], Any] = value) -> Settings:
 
 def adopt(example: LabExample) -> None:
     """Set the controls to what a stored step was made with, as far as they reach."""
-    step, state = example.step, st.session_state
+    st.session_state.update(adopted(example))
+    adopt_shaping(example.step.config.shaping)
+
+
+def adopted(example: LabExample) -> dict[str, Any]:
+    """What the controls, the knobs aside, have to say for a stored step."""
+    step, grown = example.step, example.continuations
     assert isinstance(step.config, Sampling)
-    state["at"], state["order"], state["dice"] = "run", step.order.key, step.config.draw
-    state["roll"] = min(step.throw - example.index, MAX_ROLL)
-    state["seed"] = min(step.config.seed, controls.MAX_SEED)
+    wanted: dict[str, Any] = {
+        "at": "run",
+        "order": step.order.key,
+        "dice": step.config.draw,
+        "roll": min(step.throw - example.index, MAX_ROLL),
+        "seed": min(step.config.seed, controls.MAX_SEED),
+    }
     if models.is_embedded(step.trace.model_id):
-        state["model"] = step.trace.model_id
+        wanted["model"] = step.trace.model_id
     if step.trace.prompt:
-        state["prompt"], state["chat"] = step.trace.prompt[: controls.MAX_PROMPT], False
-    if example.continuations is not None:
-        rows, length = example.continuations.sampled, example.continuations.config.max_new_tokens
-        state["ways"] = min(max(len(rows), LEAST_WAYS), MOST_WAYS)
-        state["length"] = min(max(length, LEAST_TOKENS), MOST_TOKENS)
-    adopt_shaping(step.config.shaping)
+        wanted |= {"prompt": step.trace.prompt[: controls.MAX_PROMPT], "chat": False}
+    if grown is not None:
+        wanted["ways"] = min(max(len(grown.sampled), LEAST_WAYS), MOST_WAYS)
+        wanted["length"] = min(max(grown.config.max_new_tokens, LEAST_TOKENS), MOST_TOKENS)
+    return wanted
 
 
 def knobs() -> None:

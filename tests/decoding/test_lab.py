@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -69,6 +71,18 @@ def test_temperature_0_draws_nothing() -> None:
     assert lab.step.origin == "argmax" and lab.step.draw.method == "argmax"
     assert lab.step.token_id == 1 and lab.step.draw.uniform is None
     assert [stage.name for stage in lab.step.stages] == ["raw", "argmax", "final"]
+
+
+def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
+    model = random_language_model("llama")
+    scene, names = read_scene(model, [5, 6, 7]), [model.token_text(at) for at in range(20)]
+    weights = weakref.ref(model.hf_model)
+    lab = lab_step(scene, Sampling())
+    del model
+    gc.collect()
+    assert weights() is None
+    assert [scene.model.token_text(at) for at in range(20)] == names
+    assert lab_step(scene, Sampling()) == lab
 
 
 def test_reading_a_scene_is_one_forward_over_the_tokens() -> None:

@@ -15,14 +15,16 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.configs import Sampling, Shaping
 from core.decoding.draws import dice_at
 from core.decoding.errors import ConfigError, ModelError
+from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
 from core.models.scripted import ScriptedModel
-from core.traces.lab import KNOB_RANGES, load_lab, telling_step
+from core.traces.lab import KNOB_RANGES, lab_bytes, load_lab, telling_step
 from pages.ui import (
     controls,
     lab_controls,
     lab_looks,
     lab_page,
+    lab_share,
     lab_state,
     lab_work,
     models,
@@ -464,6 +466,75 @@ def test_hostile_text_reaches_no_element_that_takes_markup(monkeypatch) -> None:
     for text in HOSTILE:
         if len(text) > 2:
             assert not any(text in value for value in [*shown, *labels])
+
+
+def open_file(app: AppTest, example: LabExample) -> AppTest:
+    """The page after a step's file was opened in the sidebar."""
+    app.file_uploader[0].upload("step.json", lab_bytes(example), "application/json").run()
+    return settle(app)
+
+
+def saved(app: AppTest) -> LabExample:
+    """What the page's menu would save."""
+    lab = lab_of(app)
+    spot, *settings = lab.step_of
+    return lab_share.shown(lab, spot, lab_controls.Settings(*settings), lab.step)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_saved_step_opens_with_all_its_settings_and_is_proved_by_its_model() -> None:
+    shaping = {"temperature": "1.25", "top_p": "0.9", "typical_p": "0.8", "epsilon": "0.01"}
+    app = open_lab(prompt="the cat", order="vLLM", dice="Gumbel", roll="2", seed="5", **shaping)
+    example = saved(app)
+    assert example.flips and example.rolls is not None and example.sweep is None
+    other = open_file(open_lab(prompt="the dog"), example)
+    assert lab_of(other).step == example.step
+    assert "From a file: the model gives the same numbers" in texts(other)
+    assert other.number_input(key="typical_p").value == 0.8
+    assert "Step 0 of a file" in [block.label for block in popovers(other)]
+    assert other.query_params["ids"] == "1-2~~embedded:target"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_forged_file_is_told_from_the_model_s_numbers() -> None:
+    example = saved(open_lab(prompt="the cat"))
+    forged = replace(example, step=replace(example.step, text_before="the bank"))
+    app = open_file(open_lab(prompt="the dog"), forged)
+    assert "From a file: the model gives other numbers" in texts(app)
+    assert lab_of(app).step.text_before == "the cat"
+
+
+def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
+    def never(_: str) -> None:
+        raise AssertionError("the model of a stranger's file was loaded")
+
+    monkeypatch.setattr(models, "_cached", never)
+    example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
+    app = open_file(open_lab(make_trace(3)), example)
+    assert not app.exception
+    assert "From a file: not proved without its model" in texts(app)
+    assert charts(app)[:3] == FIGURES and "rolls" not in charts(app)
+    assert app.button(key="load_model")
+    page = lab_share.web_page(example).decode()
+    assert "stranger/model" in page and "order of transformers" in page
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_web_page_of_a_step_holds_every_figure_and_no_markup_of_a_stranger() -> None:
+    example = make_lab(hostile=True, name=HOSTILE[0])
+    page = lab_share.web_page(example).decode()
+    assert page.count("<figure") == 6
+    body = page[page.index("<body>") : page.index("<figure")]
+    for text in HOSTILE:
+        if "<" in text:
+            assert text not in body
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_kept_scene_holds_no_model() -> None:
+    app = open_lab(prompt="the cat")
+    _, scene = lab_of(app).kept["scene"]
+    assert scene.model == models.load("embedded:target").vocabulary
 
 
 def test_a_stopped_measurement_is_not_taken_for_a_whole_one() -> None:
