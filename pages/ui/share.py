@@ -177,8 +177,10 @@ def open_file(view: View) -> None:
 
 def _opened(view: View) -> None:
     upload = st.session_state.get("trace_file")
-    if upload is None:
+    # While the page turns, Streamlit may report one upload twice.
+    if upload is None or upload.file_id == st.session_state.get("opened"):
         return
+    st.session_state["opened"] = upload.file_id
     from core.traces.lab_file import read_any
 
     try:
