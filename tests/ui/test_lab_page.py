@@ -260,7 +260,14 @@ def test_the_address_restores_every_control() -> None:
         prompt="the cat",
         temperature="1.25",
         top_k="5",
+        top_p="0.9",
+        min_p="0.001",
         typical_p="0.9",
+        eta="0.002",
+        at="The prompt's next token",
+        length="9",
+        fold="false",
+        lab_look="Continuations",
         epsilon="0.004",
         penalty="1.1",
         order="mlx-lm",
@@ -269,13 +276,23 @@ def test_the_address_restores_every_control() -> None:
         ways="4",
         seed="99",
     )
+    for key, value in {
+        "at": "prompt",
+        "ways": 4,
+        "length": 9,
+        "fold": False,
+        "lab_look": "Continuations",
+    }.items():
+        assert app.session_state[key] == value
     settings = lab_controls.settings(lambda key: app.session_state[key])
     shaping = Shaping(
         temperature=1.25,
         top_k=5,
-        top_p=0.95,
+        top_p=0.9,
+        min_p=0.001,
         typical_p=0.9,
         epsilon_cutoff=0.004,
+        eta_cutoff=0.002,
         repetition_penalty=1.1,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
@@ -434,6 +451,23 @@ def test_continuations_under_other_settings_are_called_old_and_leave_the_link(ke
     app = settle(app.run())
     assert "Other settings since" in texts(app)
     assert "grow" not in app.query_params
+
+
+def test_stopped_continuations_are_shorter_and_called_cancelled(monkeypatch) -> None:
+    model = ScriptedModel({(): [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]}, model_id="embedded:target")
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    settings = lab_controls.settings({**controls.DEFAULTS, **lab_controls.DEFAULTS}.__getitem__)
+    job = Job()
+
+    def stop_after_three(ids):
+        if len(ids) == 5:
+            job.stop()
+        return [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]
+
+    monkeypatch.setattr(model, "_script", stop_after_three)
+    _, grown = lab_work._grow(job, Spot("embedded:target", "the cat"), settings, 3, 40)
+    assert [len(row.tokens) for row in grown.rows] == [4, 4, 4, 4]
+    assert {row.finish_reason for row in grown.rows} == {"cancelled"}
 
 
 @pytest.mark.usefixtures("scripted")
