@@ -94,7 +94,7 @@ def _take_along(
     """The menu that saves the step; returns what is known of one that came from a file."""
     if settings is None or step is None:
         return ""
-    with head:
+    with head, st.container(key="lab-save", width="content"):
         lab_share.menu(lab, spot, settings, step)
     return lab_work.proof(lab, spot, settings, step)
 
