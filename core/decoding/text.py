@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, Vocabulary
 
 
 class TextStream:
@@ -32,7 +32,7 @@ class TextStream:
         return self._decoder.decode(b"", final=True)
 
 
-def join_text(model: LanguageModel, token_ids: Sequence[int]) -> str:
+def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
     """The text of some tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -25,6 +26,25 @@ from core.models.token_text import TokenTexts
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 _WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenNames:
+    """What is left of a model without its weights (`protocol.Vocabulary`)."""
+
+    model_id: str
+    revision: str
+    dtype: str
+    vocab_size: int
+    texts: TokenTexts
+
+    def token_text(self, token_id: int) -> str:
+        """As the model's."""
+        return self.texts.text_of(token_id)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """As the model's."""
+        return self.texts.bytes_of(token_id)
 
 
 class TransformersModel:
@@ -85,6 +105,11 @@ class TransformersModel:
     def dtype(self) -> str:
         """The weights' type as torch names it."""
         return str(self.hf_model.dtype).removeprefix("torch.")
+
+    @property
+    def vocabulary(self) -> TokenNames:
+        """The tokens without the weights."""
+        return TokenNames(self.model_id, self.revision, self.dtype, self.vocab_size, self._texts)
 
     def encode(self, text: str) -> list[int]:
         """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.

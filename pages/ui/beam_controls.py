@@ -11,7 +11,7 @@ import streamlit as st
 from core.decoding.configs import BeamSearch, Shaping
 from core.decoding.types import Trace
 from pages.ui import controls, models
-from pages.ui.knob import Knob, draw_knob, set_knob
+from pages.ui.knob import Knob, draw_knob, nearest_temperature, set_knob
 from pages.ui.request import Request
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
@@ -79,7 +79,7 @@ def config(read: Callable[[str], Any] = value) -> BeamSearch:
         stop_strings=stop_strings(str(read("beam_stop"))),
         shaping=Shaping(
             no_repeat_ngram_size=int(read("ngram")),
-            temperature=float(read("beam_temperature")) if draws else 1.0,
+            temperature=nearest_temperature(float(read("beam_temperature"))) if draws else 1.0,
         ),
     )
 

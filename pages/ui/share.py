@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from time import monotonic
 from typing import Any
@@ -14,14 +14,24 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import BeamSearch, Shaping
+from core.decoding.configs import BeamSearch
 from core.decoding.errors import DecodingError
+from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption
 from core.figures.theme import LIGHT, Theme
-from pages.ui import beam_controls, beam_state, controls, models, running, state
+from pages.ui import (
+    beam_controls,
+    beam_state,
+    controls,
+    lab_controls,
+    lab_state,
+    models,
+    running,
+    state,
+)
 from pages.ui.figure import source
-from pages.ui.knob import KNOBS, set_knob
+from pages.ui.knob import adopt_shaping
 from pages.ui.state import View
 
 _link = st.components.v2.component(
@@ -33,7 +43,7 @@ _link = st.components.v2.component(
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
 # The pages that traces turn to, besides the first one.
-PATHS = ("beam",)
+PATHS = ("beam", "sampling")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -55,11 +65,28 @@ def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> N
     Args:
         page: makes the web page; that of the Decode page by default.
     """
+    save(
+        _stem(trace),
+        lambda: trace_file(trace),
+        page or (lambda: web_page(view, trace)),
+        run=True,
+    )
+
+
+def save(
+    stem: str, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+) -> None:
+    """The menu of a file, a web page and a link.
+
+    Args:
+        stem: of the files' names.
+        run: whether the link makes the run again.
+    """
     with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
         st.download_button(
             "Trace file (JSON)",
-            lambda: trace_file(trace),
-            f"{_stem(trace)}.json",
+            file,
+            f"{stem}.json",
             "application/json",
             key="save_trace",
             icon=":material/data_object:",
@@ -68,21 +95,15 @@ def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> N
         )
         st.download_button(
             "Web page (HTML)",
-            page or (lambda: web_page(view, trace)),
-            f"{_stem(trace)}.html",
+            page,
+            f"{stem}.html",
             "text/html",
             key="save_page",
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
         )
-        _link(key="copy_link", data={"run": True})
-
-
-def link() -> None:
-    """Copies the address of a page that holds everything in it."""
-    with st.container(key="copy-address", width="content"):
-        _link(key="copy_address", data={"run": False})
+        _link(key="copy_link", data={"run": run})
 
 
 def _stem(trace: Trace) -> str:
@@ -110,11 +131,20 @@ def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
 
 
 def document(
-    trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT, *, settings: str = ""
+    trace: Trace,
+    drawn: list[go.Figure],
+    theme: Theme = LIGHT,
+    *,
+    title: str = "Decoding Explorer: one run",
+    settings: str = "",
 ) -> bytes:
-    """A run's text and its figures as one page; `settings` is the line that says what made it."""
+    """A run's text and its figures as one page.
+
+    Args:
+        settings: what the run was made with; the trace's own by default.
+    """
     page = _PAGE.format(
-        title=escape("Decoding Explorer: one run"),
+        title=escape(title),
         settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
         text=escape(trace.text),
@@ -151,14 +181,21 @@ def open_file(view: View) -> None:
 
 def _opened(view: View) -> None:
     upload = st.session_state.get("trace_file")
-    if upload is None:
+    # While the page turns, Streamlit may report one upload twice.
+    if upload is None or upload.file_id == st.session_state.get("opened"):
         return
-    from core import read_trace
+    st.session_state["opened"] = upload.file_id
+    from core.traces.lab_file import read_any
 
     try:
-        trace = read_trace(upload.getvalue())
+        trace = read_any(upload.getvalue())
     except DecodingError as error:
         view.failure = str(error)
+        return
+    if isinstance(trace, LabExample):
+        lab_controls.adopt(trace)
+        lab_state.lab(state.view()).open(trace)
+        _turn_to("sampling")
         return
     # What a file says about its own proof counts for nothing: it is proved again here.
     beam = trace.config.method == BeamSearch.method
@@ -166,7 +203,11 @@ def _opened(view: View) -> None:
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
     (beam_controls.adopt if beam else adopt)(trace)
-    st.session_state["turning"] = _Turning("beam" if beam else "", monotonic() + TURN_SECONDS)
+    _turn_to("beam" if beam else "")
+
+
+def _turn_to(path: str) -> None:
+    st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -219,9 +260,5 @@ def adopt(trace: Trace) -> None:
     }
     if models.is_embedded(trace.model_id):
         wanted["model"] = trace.model_id
-    shaping = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
-    shaping["penalty"] = shaping["repetition_penalty"]
-    for knob in KNOBS:
-        if knob.low <= shaping[knob.key] <= knob.typed_high:
-            set_knob(knob, shaping[knob.key])
+    adopt_shaping(config.shaping)
     state.update(wanted)

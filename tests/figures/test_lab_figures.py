@@ -272,9 +272,16 @@ def test_the_tables_hold_numbers_and_raw_text(found) -> None:
         assert tables["stages"]["threshold_crossed"].sum() == 1
 
 
-def test_a_knob_beyond_its_track_is_not_said_never_to_flip(lab) -> None:
-    pieces = (Piece(0, 40, 1, "a"), Piece(40, 100, 2, "b"))
-    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)]))
-    assert "beyond this track" in texts and "never flips" not in texts
+def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
+    pieces = (Piece(0, 40, 1, "a"), Piece(41, 200, 2, "b"))
+    figure = lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)])
+    texts = annotations(figure)
+    assert "200" in texts and any("up to 40" in text for text in texts)
+    assert next(s.x0 for s in figure.layout.shapes if s.name == "value") == 1
+
+
+def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
+    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, (Piece(0, 40, 1, "a"),))]))
+    assert "never flips" not in texts
     whole = (Piece(0, 100, 1, "a"),)
     assert "never flips" in annotations(lab_flips(lab.step, [KnobFlips("top_k", 7, whole)]))

@@ -43,6 +43,8 @@ def continuations_caption(grown: Continuations) -> str:
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
     span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"
     parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
+    if config.draw != Sampling().draw:
+        parts.append(f"draw {config.draw}")
     return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", span])
 
 
