@@ -28,9 +28,7 @@ _READY = 60.0
 def run(repeats: int = 5) -> None:
     """Print a table of milliseconds, medians."""
     print(f"\nThe sampling lab, medians of {repeats * 4}")
-    print(
-        "| vocabulary | rerun of the page, server | goal | all flips after it | 1,000 rolls |"
-    )
+    print("| vocabulary | rerun of the page, server | goal | all flips after it | 1,000 rolls |")
     print("|---|---|---|---|---|")
     for vocab, goal in VOCABULARIES:
         size, *seconds = _server(vocab, repeats * 4)
