@@ -17,6 +17,7 @@ from pages.ui.state import View
 
 _TEXT_SHOWN = 280
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
+OTHER_STEP = "There is no such step; figures below are of the one before."
 _NOTICE = """
 **What to notice**
 
@@ -44,8 +45,10 @@ def draw(lab: Lab, view: View) -> None:
         proof = _take_along(head, lab, spot, settings, step)
         if not failure and not lab.loadable:
             _ask_to_load(lab, spot, proof)
-        if shown is not None and (step is not None or lab.loadable):
-            _step_words(lab, shown, proof, waiting=step is None and not failure)
+        if step is None and failure:
+            st.text(OTHER_STEP)
+        elif shown is not None and (step is not None or lab.loadable):
+            _step_words(lab, shown, proof, waiting=step is None)
     if failure:
         with failures:
             _failure(lab, failure)

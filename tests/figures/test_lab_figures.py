@@ -31,7 +31,7 @@ from core.figures import (
     rows_data,
 )
 from core.figures.lab.stages import shown_rows
-from core.figures.lab.words import shown_stages
+from core.figures.lab.words import number, shown_stages
 from tests.figures.labs import make_lab
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.test_all_figures import OWN_TAGS
@@ -278,6 +278,15 @@ def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
     texts = annotations(figure)
     assert "200" in texts and any("up to 40" in text for text in texts)
     assert next(s.x0 for s in figure.layout.shapes if s.name == "value") == 1
+
+
+def test_a_whole_number_is_written_out() -> None:
+    assert [number(value) for value in (10_000, 0.0, 0.123456, 1e-7)] == [
+        "10000",
+        "0",
+        "0.1235",
+        "1e-07",
+    ]
 
 
 def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:

@@ -398,7 +398,8 @@ def test_another_step_of_the_run_can_be_picked_while_a_link_is_open() -> None:
 def test_an_empty_prompt_is_asked_for() -> None:
     app = open_lab(prompt="the cat")
     app.text_area(key="prompt").set_value("  ").run()
-    assert lab_page.NO_TEXT in texts(app)
+    assert lab_page.NO_TEXT in texts(app) and lab_page.OTHER_STEP in texts(app)
+    assert "draws" not in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")

@@ -22,8 +22,8 @@ def short_name(stage: str) -> str:
 
 
 def number(value: float) -> str:
-    """A knob's value with at most four significant digits."""
-    return f"{value:.4g}"
+    """A knob's value: whole as it is, else with at most four significant digits."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
 def setting(stage: str, lab: LabStep) -> str:
