@@ -227,20 +227,23 @@ def turn_to_file(here: str) -> None:
     turning: _Turning | None = st.session_state.get("turning")
     if turning is None:
         return
-    if _path_in_browser() == turning.path or monotonic() > turning.until:
+    shown = _path_in_browser()
+    if (here if shown is None else shown) == turning.path or monotonic() > turning.until:
         del st.session_state["turning"]
     elif turning.path != here:
         # Left to itself it would refuse to touch an address that controls are bound to.
         st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
 
 
-def _path_in_browser() -> str:
-    """The path of the page that the browser showed when it asked for this run.
+def _path_in_browser() -> str | None:
+    """The path of the page that the browser showed when it asked for this run, if it told.
 
     `st.context.url` would name the page that is being run.
     """
     context = get_script_run_ctx()
     address = context.context_info.url if context and context.context_info else ""
+    if not address:
+        return None
     last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
     return last if last in PATHS else ""
 
