@@ -8,7 +8,7 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from core.decoding.beam_replay import ParentGuesses
-from core.decoding.types import Hypothesis, Trace
+from core.decoding.types import Trace
 from core.figures.beam_columns import Columns
 from core.figures.beam_drawing import Drawing, lane_height, wrong_color
 from core.figures.beam_graph import (
@@ -40,7 +40,6 @@ def beam_tree(
     pruned: bool = True,
     guesses: ParentGuesses | None = None,
     selected: Node | None = None,
-    best: Hypothesis | None = None,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """The tree over a window of steps, at most `MOST_NODES` nodes.
@@ -50,7 +49,6 @@ def beam_tree(
         pruned: draw what was pruned as well.
         guesses: an estimate of the parents; its wrong edges are drawn in red.
         selected: the node whose path is marked.
-        best: the path that is drawn strong; by default the best hypothesis.
 
     A click on a node hands over `customdata`, which begins with `[step, place]`.
     """
@@ -59,7 +57,7 @@ def beam_tree(
         sentence = "This search has made no step yet, so there is no tree to draw."
         return plain_sentence(theme, sentence, title=TITLE, caption=caption)
     tree = beam_graph(steps)
-    end = best_node(steps, best or next(iter(trace.hypotheses), None))
+    end = best_node(steps, next(iter(trace.hypotheses), None))
     strong = path_to(tree, end) if end else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.beam_autopsy import winner_candidates
-from core.decoding.types import BeamCandidate, BeamStep, Hypothesis, Trace
+from core.decoding.types import BeamCandidate, BeamStep, Trace
 from core.figures.beam_words import beam_caption, beam_tree_data, fate_words, nats
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry
@@ -31,14 +31,12 @@ def beam_step(
     index: int,
     *,
     selected: int | None = None,
-    best: Hypothesis | None = None,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """The candidates of a step, of the selected one's group only: nats before or behind the cut.
 
     Args:
         selected: the place of the one that is looked at.
-        best: the path that is drawn strong; by default the best hypothesis.
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
@@ -51,7 +49,7 @@ def beam_step(
     before = _parents(trace, index)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
-    margins, strong = _margins(step, shown), _strong(trace, index, best)
+    margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -102,9 +100,9 @@ def _parents(trace: Trace, index: int) -> list[str]:
     return [row.text for row in trace.beam_steps[index - 1].kept]
 
 
-def _strong(trace: Trace, index: int, best: Hypothesis | None) -> int | None:
+def _strong(trace: Trace, index: int) -> int | None:
     """The place of the best path's candidate in a step."""
-    winner = best or next(iter(trace.hypotheses), None)
+    winner = next(iter(trace.hypotheses), None)
     if winner is None or index >= len(winner.token_ids):
         return None
     path = winner_candidates(trace.beam_steps, winner)

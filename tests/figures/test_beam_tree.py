@@ -230,10 +230,12 @@ def test_wrong_guesses_are_drawn_from_the_guessed_parent():
     assert not any(trace.name == "wrong guesses" for trace in beam_tree(search).data)
 
 
-def test_the_strong_path_is_the_one_that_is_asked_for():
+def test_the_strong_path_is_the_best_of_the_ranking():
     search = make_search(6, 14, model_seed=1)
-    other = rerank(search, length_penalty=-2.0).hypotheses[0]
-    figure = beam_tree(search, span=60, best=other)
+    ranking = rerank(search, length_penalty=-2.0)
+    other = ranking.hypotheses[0]
+    shown = ranked_anew(search, ranking, replace(search.config, length_penalty=-2.0))
+    figure = beam_tree(shown, span=60)
     ends = {tuple(told[:2]) for told in trace_named(figure, "best").customdata}
     tree = beam_graph(search.beam_steps)
     assert ends == set(path_to(tree, node_of(search.beam_steps, other)))
