@@ -1,4 +1,6 @@
-"""`python -m benchmarks [decoding] [beam] [memory] [app] [lab]`: all by default, two threads."""
+"""`python -m benchmarks [decoding] [beam] [speculative] [memory] [app] [lab]`; default: all.
+
+Torch has two threads unless told otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import platform
 import warnings
 from importlib.metadata import version
 
-SUBJECTS = ("decoding", "beam", "memory", "app", "lab")
+SUBJECTS = ("decoding", "beam", "speculative", "memory", "app", "lab")
 
 
 def main() -> None:
@@ -23,7 +25,7 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import app, beam, decoding, lab, memory
+    from benchmarks import app, beam, decoding, lab, memory, speculative
 
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
@@ -32,6 +34,8 @@ def main() -> None:
             decoding.run(args.repeats)
         elif subject == "beam":
             beam.run(args.repeats)
+        elif subject == "speculative":
+            speculative.run(args.repeats)
         elif subject == "memory":
             memory.run()
         elif subject == "app":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from core.decoding.configs import Greedy as Greedy
     from core.decoding.configs import Sampling as Sampling
     from core.decoding.configs import Shaping as Shaping
+    from core.decoding.configs import Speculative as Speculative
     from core.decoding.errors import ConfigError as ConfigError
     from core.decoding.errors import DecodingError as DecodingError
     from core.decoding.errors import ModelError as ModelError
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from core.decoding.types import BeamStep as BeamStep
     from core.decoding.types import Candidate as Candidate
     from core.decoding.types import Check as Check
+    from core.decoding.types import DraftRound as DraftRound
+    from core.decoding.types import DraftToken as DraftToken
     from core.decoding.types import Draw as Draw
+    from core.decoding.types import ExtraToken as ExtraToken
     from core.decoding.types import Hypothesis as Hypothesis
     from core.decoding.types import PromptStep as PromptStep
     from core.decoding.types import Stage as Stage
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.decoding.beam_replay": ("Reranking", "follow", "guess_parents", "lineage", "rerank"),
     "core.decoding.checks": ("check",),
-    "core.decoding.configs": ("BeamSearch", "Greedy", "Sampling", "Shaping"),
+    "core.decoding.configs": ("BeamSearch", "Greedy", "Sampling", "Shaping", "Speculative"),
     "core.decoding.errors": (
         "ConfigError",
         "DecodingError",
@@ -54,7 +58,10 @@ _HOMES = {
         "BeamStep",
         "Candidate",
         "Check",
+        "DraftRound",
+        "DraftToken",
         "Draw",
+        "ExtraToken",
         "Hypothesis",
         "PromptStep",
         "Stage",

@@ -98,6 +98,20 @@ def test_a_forged_trace_fails_its_checks(folder, tmp_path, capsys) -> None:
         (["decode", "--prompt", "x", "--json", ""], "--json needs the name of a file"),
         (["check", "x.json", "--dtype", "float32"], "--dtype acts only on a model; add --model"),
         (["check", "x.json", "--device", "cpu"], "--device acts only on a model; add --model"),
+        (["check", "x.json", "--draft", "x"], "--draft acts only on a model; add --model"),
+        (["decode", "--prompt", "x", "--draft-length", "0"], "draft_length must lie in [1, 64]"),
+        (
+            ["decode", "--prompt", "x", "--method", "greedy", "--draft", "x"],
+            "--draft does nothing in greedy decoding; use --method speculative",
+        ),
+        (
+            ["decode", "--prompt", "x", "--adaptive", "--draw", "gumbel"],
+            "--draw does nothing in speculative decoding",
+        ),
+        (
+            ["decode", "--prompt", "x", "--draft", "x", "--drafter", "prompt_lookup"],
+            "--draft does nothing with --drafter prompt_lookup",
+        ),
     ],
 )
 def test_a_bad_value_exits_2_with_one_sentence(arguments, words, capsys) -> None:
@@ -357,3 +371,36 @@ def test_the_module_runs_and_its_help_names_the_commands() -> None:
     assert done.returncode == 0
     assert "decode" in done.stdout
     assert "check" in done.stdout
+
+
+def test_a_speculative_run_from_start_to_check(folder, tmp_path, capsys) -> None:
+    out = str(tmp_path / "run.json")
+    options = "--draft-length 3 --temperature 0.5 --seed 4 --max-new-tokens 12".split()
+    models = ["--model", folder, "--draft", folder]
+    assert main(["decode", "--prompt", "the fox", "--json", out, *models, *options]) == 0
+    printed = capsys.readouterr()
+    trace = read_trace(out)
+    assert printed.out == f"{trace.text}\n"
+    # A draft that is the target loses no token, but for the last bits of two forwards.
+    assert re.search(r"\[\d+ rounds, \d+ of \d+ drafted tokens accepted\]", printed.err)
+    assert (trace.config.method, trace.config.shaping.temperature) == ("speculative", 0.5)
+    assert trace.draft_id == folder
+    assert main(["check", out, *models]) == 0
+    assert "the dice are those of the seed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--method speculative",
+        "--draft x",
+        "--acceptance exact",
+        "--scoring batch_expansion",
+        "--drafter prompt_lookup --lookup-ngram 3",
+        "--draft-temperature 0.5",
+        "--adaptive",
+    ],
+)
+def test_an_option_of_speculation_asks_for_it(line: str) -> None:
+    arguments = build_parser().parse_args(["decode", "--prompt", "x", *line.split()])
+    assert config_of(arguments).method == "speculative"

@@ -13,6 +13,8 @@ STDLIB = set(sys.stdlib_module_names)
 NO_TORCH = {"types", "configs", "errors", "serial", "__init__"}
 NO_TORCH |= {"beam_types", "beam_rules", "beam_replay", "beam_autopsy"}
 NO_TORCH |= {"orders", "lab_types", "lab_serial"}
+NO_TORCH |= {"speculative_types", "speculative_metrics", "speculative_serial"}
+NO_TORCH |= {"acceptance", "scoring", "columns", "speculative_report"}
 OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
 
 # folder -> what it may import besides the standard library and itself
@@ -26,6 +28,8 @@ ALLOWED = {
     "pages": {"pages.ui", "core", "streamlit"},
 }
 FIGURES_MAY_READ = {"core.decoding.types", "core.decoding.configs", "core.decoding.lab_types"}
+FIGURES_MAY_READ |= {"core.decoding.speculative_metrics", "core.decoding.acceptance"}
+FIGURES_MAY_READ |= {"core.decoding.scoring", "core.decoding.speculative_report"}
 FIGURES_MAY_READ |= {f"core.decoding.beam_{name}" for name in ("replay", "rules", "autopsy")}
 
 

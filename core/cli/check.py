@@ -12,22 +12,27 @@ def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("file", help="a trace file")
     parser.add_argument("--model", help="also check against this model (as in decode)")
+    parser.add_argument("--draft", help="the second model of a speculative run, with --model")
     parser.add_argument("--dtype", help="of the model's weights; default: the one of the run")
     parser.add_argument("--device", help="of the model, as in decode")
 
 
 def run(args: Namespace) -> int:
     """Print a line for each check; 1 if one failed."""
-    given = next((name for name in ("dtype", "device") if getattr(args, name) is not None), None)
+    given = next(
+        (name for name in ("draft", "dtype", "device") if getattr(args, name) is not None), None
+    )
     if args.model is None and given:
         raise ConfigError(f"--{given} acts only on a model; add --model.")
     from core import check, load_model, read_trace
 
-    trace, model = read_trace(args.file), None
+    trace, model, draft = read_trace(args.file), None, None
     if args.model is not None:
         dtype = args.dtype if args.dtype is not None else trace.dtype or None
         model = load_model(args.model, dtype=dtype, device=args.device)
-    checks = check(trace, model)
+        if args.draft is not None:
+            draft = load_model(args.draft, dtype=dtype, device=args.device)
+    checks = check(trace, model, draft)
     for outcome in checks:
         print(_check_line(outcome))
     passed = sum(outcome.passed for outcome in checks)

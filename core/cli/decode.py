@@ -35,6 +35,7 @@ def add(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Stream the text to stdout and what the run was to stderr."""
     method, config, text = method_of(args), config_of(args), prompt_of(args)
+    drafter = method.draft(args) if method.draft else None
     if args.json is not None:
         _require_writable(args.json)
     from core import collect, load_model
@@ -44,7 +45,8 @@ def run(args: Namespace) -> int:
     if args.chat:
         system = [{"role": "system", "content": args.system}] if args.system else []
         prompt = model.encode_chat([*system, {"role": "user", "content": text}])
-    trace = collect(model, prompt, config, on_step=method.print_step, prompt_text=text)
+    draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
+    trace = collect(model, prompt, config, draft=draft, on_step=method.print_step, prompt_text=text)
     if method.print_result:
         method.print_result(trace)
     print(flush=True)
@@ -96,6 +98,11 @@ def _unwritable(path: str, error: OSError) -> DecodingError:
 def _print_summary(trace: Trace) -> None:
     for note in trace.notes:
         print(note, file=sys.stderr)
+    if trace.rounds:
+        accepted = sum(len(step.accepted) for step in trace.rounds)
+        drafted = sum(len(step.drafted) for step in trace.rounds)
+        counts = f"{len(trace.rounds)} rounds, {accepted} of {drafted} drafted tokens accepted"
+        print(f"[{counts}]", file=sys.stderr)
     rate = f", {trace.tokens_per_second:.0f} tokens/s" if trace.tokens_per_second else ""
     print(
         f"[{len(trace.token_ids)} tokens after a prompt of {len(trace.prompt_ids)}, "

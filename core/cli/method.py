@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.decoding.configs import MethodConfig, Shaping
-from core.decoding.types import Step, TokenStep, Trace
+from core.decoding.types import DraftRound, Step, TokenStep, Trace
 
 # Penalties act in every method; these options act where something is drawn.
 _PENALTIES = ("repetition_penalty", "no_repeat_ngram_size")
@@ -16,8 +16,8 @@ DRAWING = (*(name for name in Shaping.__dataclass_fields__ if name not in _PENAL
 
 
 def stream(step: Step) -> None:
-    """Print a step's token."""
-    if isinstance(step, TokenStep):
+    """Print a step's text."""
+    if isinstance(step, TokenStep | DraftRound):
         print(step.text, end="", flush=True)
 
 
@@ -36,6 +36,7 @@ class Method:
         undrawn: where the options of the draw do nothing under parsed arguments, with advice, as
             the end of a sentence; empty where they act.
         values: the settings of `own` from parsed arguments, as the config takes them.
+        draft: which second model parsed arguments ask for, if any.
         print_step, print_result: what goes to stdout at every step and after the run, if anything.
     """
 
@@ -46,6 +47,7 @@ class Method:
     add: Callable[[ArgumentParser], None] | None = None
     undrawn: Callable[[Namespace], str] | None = None
     values: Callable[[Namespace], dict[str, Any]] | None = None
+    draft: Callable[[Namespace], str | None] | None = None
     print_step: Callable[[Step], None] | None = stream
     print_result: Callable[[Trace], None] | None = None
 
@@ -60,22 +62,30 @@ def option(name: str) -> str:
 
 
 def add_settings(
-    group: _ArgumentGroup, kind: type[MethodConfig | Shaping], texts: Mapping[str, str]
+    group: _ArgumentGroup,
+    kind: type[MethodConfig | Shaping],
+    texts: Mapping[str, str],
+    choices: Mapping[str, Collection[str]] | None = None,
 ) -> None:
     """An option for each setting of a config, with its help; a switch where it is a bool.
 
     What is not given stays out of the parsed arguments.
+
+    Args:
+        choices: the values of the settings that take one of a few.
     """
     for name, text in texts.items():
         default = kind.__dataclass_fields__[name].default
         if isinstance(default, bool):
             group.add_argument(option(name), action="store_true", default=SUPPRESS, help=text)
             continue
+        few = (choices or {}).get(name)
         group.add_argument(
             option(name),
-            type=type(default),
+            type=float if default is None else type(default),
             default=SUPPRESS,
-            metavar="X",
+            choices=few,
+            metavar=None if few else "X",
             help=f"{text} (default: {default})",
         )
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 
-from core.cli import beam, greedy, sampling
+from core.cli import beam, greedy, sampling, speculative
 from core.cli.method import DRAWING, Method, add_settings, given, option
 from core.decoding.configs import MethodConfig, Shaping
 from core.decoding.errors import ConfigError
 
 # Where no method is named, the first one is taken that an option asks for, else the last.
-METHODS: tuple[Method, ...] = (beam.METHOD, sampling.METHOD, greedy.METHOD)
+METHODS: tuple[Method, ...] = (
+    speculative.METHOD,
+    beam.METHOD,
+    sampling.METHOD,
+    greedy.METHOD,
+)
 
 SHAPING_HELP = {
     "temperature": "divides the logits; 0 means greedy",

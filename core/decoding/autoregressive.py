@@ -11,11 +11,11 @@ from torch import Tensor
 
 from core.decoding.configs import MethodConfig, Sampling
 from core.decoding.draws import Pick, draw, new_generator, throw
+from core.decoding.ending import Ending
 from core.decoding.prompt import process_prompt, token_limit
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Context, LanguageModel
 from core.decoding.recording import read_step
 from core.decoding.shaping import Distribution, only, penalties, raw_distribution, shape, warpers
-from core.decoding.text import TextStream
 from core.decoding.types import (
     Draw,
     FinishReason,
@@ -40,6 +40,13 @@ def generate(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
+    yield from continue_from(model, context, prompt_ids, config)
+
+
+def continue_from(
+    model: LanguageModel, context: Context, prompt_ids: Sequence[int], config: MethodConfig
+) -> Iterator[TokenStep]:
+    """Yield a step for each generated token; `context` holds the prompt, in one row."""
     limit = token_limit(model, prompt_ids, config)
     picker, ending = Picker(model, config), Ending(model, config, limit)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
@@ -133,24 +140,3 @@ def _argmax(stages: list[Distribution]) -> tuple[list[Distribution], Pick]:
     last = stages[-1]
     place = int(torch.argmax(last.logits))
     return [*stages, only(last, place)], Pick(last.token_id(place))
-
-
-class Ending:
-    """Knows when a run ends, and keeps its text."""
-
-    def __init__(self, model: LanguageModel, config: MethodConfig, limit: int) -> None:
-        self._eos_ids = model.eos_ids
-        self._last_index = limit - 1
-        self._stream = TextStream(model, config.stop_strings)
-
-    def after(self, index: int, token_id: int) -> tuple[str, FinishReason | None]:
-        """The text that a token adds, and why the run ends with it, None where it goes on."""
-        text = self._stream.push(token_id)
-        reason: FinishReason | None = None
-        if token_id in self._eos_ids:
-            reason = "eos"
-        elif self._stream.stopped:
-            reason = "stop"
-        elif index == self._last_index:
-            reason = "length"
-        return (text + self._stream.flush() if reason else text), reason

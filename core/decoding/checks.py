@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from core.decoding.beam_checks import BEAM_SELF_CHECKS, whole_beams
 from core.decoding.beam_model_checks import beam_model_checks
-from core.decoding.configs import BeamSearch
+from core.decoding.configs import BeamSearch, Speculative
 from core.decoding.model_checks import model_checks
 from core.decoding.protocol import LanguageModel
 from core.decoding.self_checks import SELF_CHECKS, prompt_reading, whole
+from core.decoding.speculative_checks import SPECULATIVE_SELF_CHECKS, whole_rounds
+from core.decoding.speculative_model_checks import speculative_model_checks
 from core.decoding.types import Check, Trace
 
 
-def check(trace: Trace, model: LanguageModel | None = None) -> list[Check]:
+def check(
+    trace: Trace, model: LanguageModel | None = None, draft: LanguageModel | None = None
+) -> list[Check]:
     """Named checks of a trace; with the model, also an independent rescoring and a reference run.
 
     Args:
         model: the one that made the trace.
+        draft: the second model of a speculative run, whose numbers are rescored where it is given.
     """
+    if isinstance(trace.config, Speculative):
+        return _check_rounds(trace, model, draft)
     if isinstance(trace.config, BeamSearch):
         return _check_beams(trace, model)
     first = whole(trace)
@@ -36,3 +43,13 @@ def _check_beams(trace: Trace, model: LanguageModel | None) -> list[Check]:
         return [first]
     checks = [first, *(run(trace) for run in (*BEAM_SELF_CHECKS, prompt_reading))]
     return checks if model is None else checks + beam_model_checks(trace, model)
+
+
+def _check_rounds(
+    trace: Trace, model: LanguageModel | None, draft: LanguageModel | None
+) -> list[Check]:
+    first = whole_rounds(trace)
+    if not first.passed:
+        return [first]
+    checks = [first, *(run(trace) for run in (*SPECULATIVE_SELF_CHECKS, prompt_reading))]
+    return checks if model is None else checks + speculative_model_checks(trace, model, draft)

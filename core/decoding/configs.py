@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from core.decoding.errors import ConfigError
 
 DrawMethod: TypeAlias = Literal["inverse_cdf", "gumbel", "multinomial"]
 DRAW_METHODS: tuple[DrawMethod, ...] = ("inverse_cdf", "gumbel", "multinomial")
+Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
+ACCEPTANCES: tuple[Acceptance, ...] = ("speculative", "exact", "typical")
+Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
+SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
+Drafter: TypeAlias = Literal["model", "prompt_lookup"]
+DRAFTERS: tuple[Drafter, ...] = ("model", "prompt_lookup")
 
 MAX_NEW_TOKENS = 100_000
 MAX_CANDIDATES = 200
@@ -17,6 +23,7 @@ MAX_SEED = 2**63 - 1
 MIN_TEMPERATURE = 0.001
 MAX_TEMPERATURE = 100.0
 MAX_BEAMS = 64
+MAX_DRAFT_LENGTH = 64
 MAX_STOP_STRINGS = 64
 MAX_STOP_LENGTH = 1_000
 # Beyond it a length to this power leaves float32.
@@ -51,13 +58,20 @@ def _require_whole(owner: str, name: str, value: object, low: int, high: int) ->
         raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
 
 
-def _require_temperature(value: float) -> None:
+def _require_temperature(owner: str, name: str, value: float) -> None:
     # Logits divided by less would leave float32.
-    _require_number("Shaping", "temperature", value, 0.0, MAX_TEMPERATURE)
+    _require_number(owner, name, value, 0.0, MAX_TEMPERATURE)
     if 0 < value < MIN_TEMPERATURE:
         raise ConfigError(
-            f"Shaping.temperature must lie in [{MIN_TEMPERATURE:g}, {MAX_TEMPERATURE:g}] or be 0 "
+            f"{owner}.{name} must lie in [{MIN_TEMPERATURE:g}, {MAX_TEMPERATURE:g}] or be 0 "
             f"(greedy), got {brief(value)}."
+        )
+
+
+def _require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ConfigError(
+            f"{owner}.{name} must be one of {', '.join(allowed)}, got {brief(value)}."
         )
 
 
@@ -111,7 +125,7 @@ class Shaping:
     no_repeat_ngram_size: int = 0
 
     def __post_init__(self) -> None:
-        _require_temperature(self.temperature)
+        _require_temperature("Shaping", "temperature", self.temperature)
         _require_whole("Shaping", "top_k", self.top_k, 0, 10_000_000)
         _require_number("Shaping", "top_p", self.top_p, 0.0, 1.0)
         _require_number("Shaping", "min_p", self.min_p, 0.0, 1.0)
@@ -190,9 +204,7 @@ class Sampling(MethodConfig):
         # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
         MethodConfig.__post_init__(self)
         _require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
-        if self.draw not in DRAW_METHODS:
-            allowed = ", ".join(DRAW_METHODS)
-            raise ConfigError(f"Sampling.draw must be one of {allowed}, got {brief(self.draw)}.")
+        _require_choice("Sampling", "draw", self.draw, DRAW_METHODS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,8 +282,83 @@ class BeamSearch(MethodConfig):
         return self.do_sample and self.shaping.temperature > 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculative(MethodConfig):
+    """A draft proposes tokens, the target scores them in one forward and accepts or rejects each.
+
+    Temperature 0 in `shaping` is greedy decoding by the same rules.
+
+    Args:
+        draft_length: how many tokens are drafted a round at most.
+        acceptance: `speculative` accepts with probability min(1, target_prob / draft_prob)
+            (Leviathan et al. 2023, Chen et al. 2023); `exact` if the target's own sample is the
+            drafted token; `typical` if target_prob is above a threshold (Cai et al. 2024), which
+            changes the output distribution.
+        scoring: `multi_query` is one sequence with a query for each position, `batch_expansion` one
+            sequence for each position.
+        drafter: `model` is a second model, `prompt_lookup` repeats what followed the last tokens
+            earlier in the text.
+        draft_temperature: the draft's own; None takes that of `shaping`, whose filters and
+            penalties act on both models.
+        draft_threshold: drafting ends behind a token with a lower probability in the draft (before
+            temperature and filters); 0 is off. transformers' `assistant_confidence_threshold`.
+        adaptive: draft_length is where the length starts; two more after a round that had so many
+            tokens accepted, else one less (transformers' "heuristic" schedule; at most 64).
+        lookup_ngram: the longest run of last tokens that prompt lookup searches for.
+        posterior_threshold: of typical acceptance, epsilon: what target_prob never has to exceed.
+        posterior_alpha: of typical acceptance, delta: the threshold is
+            min(epsilon, delta * exp(-entropy)) (defaults as in vLLM).
+        seed: of every draw in the run.
+    """
+
+    method: ClassVar[str] = "speculative"
+
+    draft_length: int = 4
+    acceptance: Acceptance = "speculative"
+    scoring: Scoring = "multi_query"
+    drafter: Drafter = "model"
+    draft_temperature: float | None = None
+    draft_threshold: float = 0.0
+    adaptive: bool = False
+    lookup_ngram: int = 2
+    posterior_threshold: float = 0.09
+    posterior_alpha: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "Speculative"
+        _require_whole(owner, "draft_length", self.draft_length, 1, MAX_DRAFT_LENGTH)
+        _require_choice(owner, "acceptance", self.acceptance, ACCEPTANCES)
+        _require_choice(owner, "scoring", self.scoring, SCORINGS)
+        _require_choice(owner, "drafter", self.drafter, DRAFTERS)
+        if self.draft_temperature is not None:
+            _require_temperature(owner, "draft_temperature", self.draft_temperature)
+        _require_number(owner, "draft_threshold", self.draft_threshold, 0.0, 1.0)
+        if not isinstance(self.adaptive, bool):
+            raise ConfigError(
+                f"Speculative.adaptive must be True or False, got {brief(self.adaptive)}."
+            )
+        _require_whole(owner, "lookup_ngram", self.lookup_ngram, 1, 100)
+        _require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, 1.0)
+        _require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, 1.0)
+        _require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the output's distribution is the target's own."""
+        return self.acceptance != "typical" or self.shaping.temperature == 0
+
+    @property
+    def draft_shaping(self) -> Shaping:
+        """What makes the draft's distribution of its logits."""
+        if self.draft_temperature is None:
+            return self.shaping
+        return replace(self.shaping, temperature=self.draft_temperature)
+
+
 METHODS: dict[str, type[MethodConfig]] = {
-    config.method: config for config in (Greedy, Sampling, BeamSearch)
+    config.method: config for config in (Greedy, Sampling, BeamSearch, Speculative)
 }
 
 

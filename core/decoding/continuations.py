@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from core.decoding.autoregressive import Ending, Picked, Picker
+from core.decoding.autoregressive import Picked, Picker
 from core.decoding.configs import Greedy, Sampling
+from core.decoding.ending import Ending
 from core.decoding.lab_types import Continuation, RowToken
 from core.decoding.prompt import token_limit
 from core.decoding.protocol import LanguageModel

@@ -12,6 +12,7 @@ from torch import Tensor
 from core.decoding.configs import DrawMethod
 from core.decoding.shaping import Distribution
 
+_FEW_FIRST = 32
 # So many of the likeliest tokens are looked at before the whole vocabulary is sorted.
 _TOP_FIRST = (256, 4096)
 # A generator's state (5 KB) is kept before each so many throws.
@@ -86,7 +87,15 @@ def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
     Args:
         uniform: in [0, 1).
     """
-    probs = distribution.probs
+    place, interval = place_by_uniform(distribution.probs, uniform)
+    return Pick(distribution.token_id(place), uniform, interval)
+
+
+def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
+    """The place in `[n]` probabilities that the number falls on, and its cumulative interval."""
+    found = _place_among_the_first(probs, uniform)
+    if found is not None:
+        return found
     for size in (*_TOP_FIRST, len(probs)):
         values, places = _most_probable(probs, size)
         cumulative = values.double().cumsum(dim=-1)
@@ -96,8 +105,23 @@ def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
     # Rounding may leave the last sum below u: the last token that can be drawn takes the rest.
     at = min(at, int((values > 0).sum()) - 1)
     low = float(cumulative[at - 1]) if at else 0.0
-    token_id = distribution.token_id(int(places[at]))
-    return Pick(token_id, uniform, (low, min(float(cumulative[at]), 1.0)))
+    return int(places[at]), (low, min(float(cumulative[at]), 1.0))
+
+
+def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
+    """Where the number falls, if on one of the few first and no two of those are equal."""
+    values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
+    low, before = 0.0, math.inf
+    few: list[float] = values.tolist()
+    for at, value in enumerate(few[:-1]):
+        if value == before:
+            return None
+        before, high = value, low + value
+        if uniform < high:
+            tied = few[at + 1] == value
+            return None if tied else (int(places[at]), (low, min(high, 1.0)))
+        low = high
+    return None
 
 
 def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import torch
 
+from core.decoding.chi_square import chi_square
 from core.decoding.configs import Sampling
 from core.decoding.draws import draw, generator_at, throw
 from core.decoding.lab import Scene, candidate_of, distributions, shaped
@@ -62,20 +63,6 @@ def _bins(
     if rest > 0 and last.kept > len(bins):
         bins.append(RollBin(None, "other tokens", rest, pooled, last.kept - len(bins)))
     return tuple(bins)
-
-
-def chi_square(bins: Sequence[tuple[float, int]]) -> tuple[float, int, float | None]:
-    """Pearson's statistic of (probability, count) pairs, its degrees of freedom, the p-value.
-
-    The p-value is the regularised upper incomplete gamma function Q(degrees / 2, statistic / 2).
-    """
-    total = sum(count for _, count in bins)
-    square = sum((count - total * p) ** 2 / (total * p) for p, count in bins if p > 0 and total)
-    degrees = len(bins) - 1
-    if degrees < 1 or not total:
-        return square, max(degrees, 0), None
-    halves = torch.tensor([degrees / 2, square / 2], dtype=torch.float64)
-    return square, degrees, float(torch.special.gammaincc(halves[0], halves[1]))
 
 
 def sweep(

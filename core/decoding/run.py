@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
-from core.decoding import autoregressive, beam
+from core.decoding import autoregressive, beam, speculative
 from core.decoding.beam_replay import best_row, replay
-from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling
+from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling, Speculative
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.protocol import LanguageModel
 from core.decoding.text import join_prompt, join_text
 from core.decoding.types import (
     BeamStep,
+    DraftRound,
     FinishReason,
     Hypothesis,
     Step,
@@ -33,20 +34,34 @@ _GENERATORS = {
 
 
 def decode(
-    model: LanguageModel, prompt: str | Sequence[int], config: MethodConfig
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: MethodConfig,
+    *,
+    draft: LanguageModel | None = None,
 ) -> Iterator[Step]:
     """Yield the steps of a run as they happen: a `PromptStep`, then the method's own.
 
     Args:
         prompt: text, or token ids (a rendered chat, for example).
+        draft: the second model of `Speculative`.
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
-        ConfigError: a config of no known method.
+        ConfigError: a config of no known method, or a draft that the method has no use for.
+        ModelError: a draft with another vocabulary.
     """
+    if isinstance(config, Speculative):
+        speculative.require_draft(config, draft)
+        return speculative.generate(model, encode_prompt(model, prompt), config, draft)
     if type(config) not in _GENERATORS:
-        names = ", ".join(kind.__name__ for kind in _GENERATORS)
+        names = ", ".join(kind.__name__ for kind in (*_GENERATORS, Speculative))
         raise ConfigError(f"config must be one of {names}, got {config!r}.")
+    if draft is not None:
+        raise ConfigError(
+            f"Only Speculative takes a draft model, got one with a {type(config).__name__}; "
+            "leave it out."
+        )
     return _GENERATORS[type(config)](model, encode_prompt(model, prompt), config)
 
 
@@ -87,6 +102,7 @@ def collect(
     prompt: str | Sequence[int],
     config: MethodConfig,
     *,
+    draft: LanguageModel | None = None,
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
     prompt_text: str | None = None,
@@ -96,6 +112,7 @@ def collect(
     Args:
         on_step: called with each step as soon as it is there.
         should_stop: asked after each step; True ends the run with finish reason `cancelled`.
+        draft: the second model of `Speculative`.
         prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
 
     Raises:
@@ -106,7 +123,7 @@ def collect(
     seconds: list[float] = []
     began = perf_counter()
     cancelled = should_stop is not None and should_stop()
-    with closing(_timed(decode(model, ids, config))) as running:
+    with closing(_timed(decode(model, ids, config, draft=draft))) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
             steps.append(step)
@@ -119,6 +136,7 @@ def collect(
     return _trace(
         model,
         config,
+        draft,
         prompt=rendered if prompt_text is None else prompt_text,
         rendered=rendered,
         prompt_ids=tuple(ids),
@@ -138,6 +156,7 @@ def _timed(steps: Iterator[Step]) -> Generator[tuple[Step, float], None, None]:
 def _trace(
     model: LanguageModel,
     config: MethodConfig,
+    draft: LanguageModel | None,
     *,
     prompt: str,
     rendered: str,
@@ -148,7 +167,7 @@ def _trace(
     token_ids, hypotheses = _outcome(steps, config)
     last = steps[-1] if steps else None
     reason: FinishReason | None = None
-    if isinstance(last, TokenStep | BeamStep):
+    if isinstance(last, TokenStep | BeamStep | DraftRound):
         reason = last.finish_reason
     return Trace(
         model_id=model.model_id,
@@ -167,6 +186,9 @@ def _trace(
         versions=_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
+        draft_id=draft.model_id if draft else "",
+        draft_revision=draft.revision if draft else "",
+        draft_dtype=draft.dtype if draft else "",
     )
 
 
@@ -174,6 +196,9 @@ def _outcome(
     steps: Sequence[Step], config: MethodConfig
 ) -> tuple[tuple[int, ...], tuple[Hypothesis, ...]]:
     """The generated ids, and what else a search holds at its end."""
+    if isinstance(config, Speculative):
+        rounds = (step for step in steps if isinstance(step, DraftRound))
+        return tuple(token_id for step in rounds for token_id in step.token_ids), ()
     if not isinstance(config, BeamSearch):
         return tuple(step.token_id for step in steps if isinstance(step, TokenStep)), ()
     searched = [step for step in steps if isinstance(step, BeamStep)]
@@ -188,6 +213,8 @@ def _notes(config: MethodConfig) -> tuple[str, ...]:
         return ("Temperature 0 means greedy: the most probable token, nothing is drawn.",)
     if isinstance(config, BeamSearch) and config.do_sample and not config.draws:
         return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)
+    if isinstance(config, Speculative) and not config.lossless:
+        return ("Typical acceptance changes the output: it is not distributed as the target's.",)
     return ()
 
 

@@ -6,17 +6,19 @@ stranger goes through `core.traces.read_trace`, which validates it first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.decoding.columns import to_columns, to_rows
 from core.decoding.configs import config_from_dict, config_to_dict
 from core.decoding.errors import ConfigError, TraceError
+from core.decoding.speculative_serial import round_from_dict, round_to_dict
 from core.decoding.types import (
     BeamCandidate,
     BeamSeconds,
     BeamStep,
     Candidate,
     Check,
+    DraftRound,
     Draw,
     Hypothesis,
     PromptPosition,
@@ -31,6 +33,7 @@ from core.decoding.types import (
 
 SCHEMA = "decoding-explorer/trace"
 VERSION = 1
+_OF_THE_DRAFT = ("draft_id", "draft_revision", "draft_dtype")
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
@@ -38,6 +41,8 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
     data = _trace_to_dict(trace)
     if trace.config.method == "beam":
         data["hypotheses"] = [_hypothesis_to_dict(found) for found in trace.hypotheses]
+    if trace.config.method == "speculative":
+        data.update({name: getattr(trace, name) for name in _OF_THE_DRAFT})
     return data
 
 
@@ -105,24 +110,16 @@ def _trace_from_dict(data: dict[str, Any]) -> Trace:
         notes=tuple(data["notes"]),
         checks=tuple(Check(**check) for check in data["checks"]),
         hypotheses=tuple(_hypothesis_from_dict(found) for found in data.get("hypotheses", ())),
+        **{name: data.get(name, "") for name in _OF_THE_DRAFT},
     )
 
 
 def _candidates_to_dict(candidates: tuple[Candidate, ...]) -> dict[str, list[Any]]:
-    return _columns(Candidate._fields, candidates)
+    return to_columns(Candidate._fields, candidates)
 
 
 def _candidates_from_dict(columns: dict[str, list[Any]]) -> tuple[Candidate, ...]:
-    return tuple(Candidate(*row) for row in _rows(Candidate._fields, columns))
-
-
-def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: list(column) for name, column in zip(names, columns, strict=True)}
-
-
-def _rows(names: Sequence[str], columns: dict[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(columns[name] for name in names), strict=True)
+    return tuple(Candidate(*row) for row in to_rows(Candidate._fields, columns))
 
 
 def _position_to_dict(position: PromptPosition) -> dict[str, Any]:
@@ -134,6 +131,8 @@ def _step_to_dict(step: Step) -> dict[str, Any]:
     if isinstance(step, PromptStep):
         positions = [_position_to_dict(position) for position in step.positions]
         return {"kind": "prompt", "seconds": step.seconds, "positions": positions}
+    if isinstance(step, DraftRound):
+        return round_to_dict(step)
     return _beam_step_to_dict(step) if isinstance(step, BeamStep) else _token_step_to_dict(step)
 
 
@@ -169,6 +168,8 @@ def _step_from_dict(data: dict[str, Any]) -> Step:
         return PromptStep(positions, fields["seconds"])
     if kind == "beam":
         return _beam_step_from_dict(fields)
+    if kind == "round":
+        return round_from_dict(fields)
     if kind != "token":
         raise TraceError(f"The trace file holds a step of unknown kind {kind!r}.")
     fields["candidates"] = _candidates_from_dict(fields["candidates"])
@@ -194,7 +195,7 @@ def _beam_step_to_dict(step: BeamStep) -> dict[str, Any]:
     return {
         "kind": "beam",
         "index": step.index,
-        "candidates": _columns(BeamCandidate._fields, step.candidates),
+        "candidates": to_columns(BeamCandidate._fields, step.candidates),
         "groups": list(step.groups),
         "entropies": list(step.entropies),
         "kept_logprobs": [list(row) for row in step.kept_logprobs],
@@ -207,7 +208,7 @@ def _beam_step_to_dict(step: BeamStep) -> dict[str, Any]:
 
 
 def _beam_step_from_dict(fields: dict[str, Any]) -> BeamStep:
-    rows = _rows(BeamCandidate._fields, fields["candidates"])
+    rows = to_rows(BeamCandidate._fields, fields["candidates"])
     fields["candidates"] = tuple(BeamCandidate(*row) for row in rows)
     fields["kept_logprobs"] = tuple(tuple(row) for row in fields["kept_logprobs"])
     for name in ("groups", "entropies", "finished_texts"):

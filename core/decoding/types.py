@@ -18,6 +18,12 @@ from core.decoding.beam_types import BeamStep as BeamStep
 from core.decoding.beam_types import Hypothesis as Hypothesis
 from core.decoding.configs import DrawMethod, MethodConfig
 from core.decoding.errors import TraceError
+from core.decoding.speculative_types import CacheSizes as CacheSizes
+from core.decoding.speculative_types import DraftRound as DraftRound
+from core.decoding.speculative_types import DraftToken as DraftToken
+from core.decoding.speculative_types import ExtraToken as ExtraToken
+from core.decoding.speculative_types import PairCandidate as PairCandidate
+from core.decoding.speculative_types import RoundSeconds as RoundSeconds
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
@@ -146,7 +152,7 @@ class TokenStep:
         raise LookupError(f"step {self.index} doesn't hold its own token {self.token_id}")
 
 
-Step: TypeAlias = PromptStep | TokenStep | BeamStep
+Step: TypeAlias = PromptStep | TokenStep | BeamStep | DraftRound
 
 
 class Check(NamedTuple):
@@ -184,6 +190,8 @@ class Trace:
         created: ISO 8601, UTC.
         hypotheses: of beam search, best first: every finished path that the search still held at
             its end; `config.num_return_sequences` of them are what was asked for.
+        draft_id: of speculative decoding, the second model's name, revision and dtype; empty for
+            prompt lookup.
     """
 
     model_id: str
@@ -203,6 +211,9 @@ class Trace:
     created: str = ""
     checks: tuple[Check, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
+    draft_id: str = ""
+    draft_revision: str = ""
+    draft_dtype: str = ""
 
     @property
     def token_steps(self) -> tuple[TokenStep, ...]:
@@ -215,14 +226,19 @@ class Trace:
         return tuple(step for step in self.steps if isinstance(step, BeamStep))
 
     @property
+    def rounds(self) -> tuple[DraftRound, ...]:
+        """The rounds of speculative decoding."""
+        return tuple(step for step in self.steps if isinstance(step, DraftRound))
+
+    @property
     def prompt_step(self) -> PromptStep | None:
         """Prompt processing; None when the run was cancelled before it."""
         return next((step for step in self.steps if isinstance(step, PromptStep)), None)
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens after the first, over the seconds they took; 0 for fewer than two tokens."""
-        later = len(self.token_ids) - 1
+        """Tokens after the first (or the first round's), over the seconds they took; 0 for none."""
+        later = len(self.token_ids) - (len(self.rounds[0].token_ids) if self.rounds else 1)
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace:

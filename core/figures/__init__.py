@@ -46,6 +46,22 @@ if TYPE_CHECKING:
     from core.figures.labels import visible_token as visible_token
     from core.figures.prompt import prompt_reading as prompt_reading
     from core.figures.prompt import prompt_reading_data as prompt_reading_data
+    from core.figures.spec.feed import spec_feed as spec_feed
+    from core.figures.spec.feed import spec_feed_data as spec_feed_data
+    from core.figures.spec.lossless import spec_enumeration as spec_enumeration
+    from core.figures.spec.lossless import spec_enumeration_data as spec_enumeration_data
+    from core.figures.spec.lossless import spec_outcomes as spec_outcomes
+    from core.figures.spec.lossless import spec_outcomes_data as spec_outcomes_data
+    from core.figures.spec.rates import spec_positions as spec_positions
+    from core.figures.spec.rates import spec_positions_data as spec_positions_data
+    from core.figures.spec.rates import spec_sweep as spec_sweep
+    from core.figures.spec.rates import spec_sweep_data as spec_sweep_data
+    from core.figures.spec.time import spec_time as spec_time
+    from core.figures.spec.time import spec_time_data as spec_time_data
+    from core.figures.spec.timeline import spec_timeline as spec_timeline
+    from core.figures.spec.timeline import spec_timeline_data as spec_timeline_data
+    from core.figures.spec.trial import spec_trial as spec_trial
+    from core.figures.spec.trial import spec_trial_data as spec_trial_data
     from core.figures.strip import Legend as Legend
     from core.figures.strip import legend as legend
     from core.figures.strip import token_colors as token_colors
@@ -74,6 +90,17 @@ _HOMES = {
     "lab.words": ("lab_caption",),
     "labels": ("percent", "settings_caption", "show_token", "stage_name", "visible_token"),
     "prompt": ("prompt_reading", "prompt_reading_data"),
+    "spec.feed": ("spec_feed", "spec_feed_data"),
+    "spec.lossless": (
+        "spec_enumeration",
+        "spec_enumeration_data",
+        "spec_outcomes",
+        "spec_outcomes_data",
+    ),
+    "spec.rates": ("spec_positions", "spec_positions_data", "spec_sweep", "spec_sweep_data"),
+    "spec.time": ("spec_time", "spec_time_data"),
+    "spec.timeline": ("spec_timeline", "spec_timeline_data"),
+    "spec.trial": ("spec_trial", "spec_trial_data"),
     "strip": ("Legend", "legend", "token_colors"),
     "theme": ("DARK", "LIGHT", "THEMES", "Theme"),
     "way": ("step_way",),

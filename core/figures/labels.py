@@ -31,7 +31,7 @@ _STAGE_NAMES = {
 }
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
-_ALWAYS_SAID = {"num_beams"}
+_ALWAYS_SAID = {"num_beams", "draft_length"}
 # So many of a list, such as the stop strings, stand in a caption.
 _MOST_ITEMS = 3
 
@@ -163,6 +163,8 @@ def settings_caption(trace: Trace) -> str:
     """
     config = trace.config
     parts = [plain_name(trace.model_id, 80), config.method or "decoding"]
+    if trace.draft_id:
+        parts.append(f"draft {plain_name(trace.draft_id, 80)}")
     parts += _shaping_parts(config)
     for field in fields(config):
         value = getattr(config, field.name)

@@ -17,7 +17,7 @@ from core.decoding.protocol import OnLogits
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.chat import encode_chat, render_chat
 from core.models.contexts import CachedContext, UncachedContext
-from core.models.fused import fused_step
+from core.models.fused import MOST_TOKENS, fused_step
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
@@ -57,7 +57,7 @@ class TransformersModel:
         revision: a hub commit or a digest of the weights; empty when there is none.
         lay_out_weights: on a CPU in float32, store large weights so that single tokens run
             faster; changes the strides of `model`'s weights, not their values.
-        fuse_single_tokens: run one-token steps through `FusedStep` where the model has one.
+        fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
@@ -211,8 +211,8 @@ class TransformersModel:
         self, ids: torch.Tensor, cache: GrowingCache | None, keep: int = 0
     ) -> torch.Tensor:
         """Logits `[rows, n, vocab]` of ids `[rows, n]`; keep: of the last so many, 0 for all."""
-        if self._fused and cache is not None and ids.shape[1] == 1:
-            return self._fused(ids, cache)
+        if self._fused and cache is not None and self._is_short(ids.shape[1], cache):
+            return self._fused(ids, cache)[:, -keep:]
         options: dict[str, object] = {"use_cache": cache is not None}
         if cache is not None:
             options["past_key_values"] = cache
@@ -220,6 +220,11 @@ class TransformersModel:
             options["logits_to_keep"] = keep
         logits: torch.Tensor = self.hf_model(input_ids=ids, return_dict=True, **options).logits
         return logits[:, -keep:].to("cpu", torch.float32)
+
+    @staticmethod
+    def _is_short(added: int, cache: GrowingCache) -> bool:
+        """Whether the fused step takes so many tokens; a prompt's first ones it never does."""
+        return added == 1 or (added <= MOST_TOKENS and cache.get_seq_length() > 0)
 
     @cached_property
     def supports_cache(self) -> bool:

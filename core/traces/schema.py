@@ -25,6 +25,7 @@ from core.traces.fields import (
     Strict,
     TokenId,
 )
+from core.traces.speculative_schema import DraftRound, require_rounds_in_order
 
 MAX_STEPS = 100_001
 MAX_ROWS = 201
@@ -208,7 +209,9 @@ class Check(Strict):
     detail: LongText
 
 
-AnyStep: TypeAlias = Annotated[PromptStep | TokenStep | BeamStep, Field(discriminator="kind")]
+AnyStep: TypeAlias = Annotated[
+    PromptStep | TokenStep | BeamStep | DraftRound, Field(discriminator="kind")
+]
 
 
 class TraceFile(Strict):
@@ -235,18 +238,27 @@ class TraceFile(Strict):
     hypotheses: Annotated[list[Hypothesis], Field(max_length=MAX_BEAMS, fail_fast=True)] = Field(
         default_factory=list
     )
+    draft_id: ShortText = ""
+    draft_revision: ShortText = ""
+    draft_dtype: ShortText = ""
 
     @model_validator(mode="after")
     def _steps_are_the_method_s(self) -> TraceFile:
         searches = self.config.get("method") == "beam"
-        own = "beam" if searches else "token"
+        drafts = self.config.get("method") == "speculative"
+        own = "beam" if searches else "round" if drafts else "token"
         if any(step.kind not in ("prompt", own) for step in self.steps):
             raise ValueError("a step is of another method than the settings")
         if self.hypotheses and not searches:
             raise ValueError("only a beam search has hypotheses")
+        if not drafts and (self.draft_id or self.draft_revision or self.draft_dtype):
+            raise ValueError("only speculative decoding has a draft")
         beams = [step for step in self.steps if isinstance(step, BeamStep)]
         require_a_tree(beams, self.config.get("num_beam_groups", 1))
         require_paths(beams, self.hypotheses)
+        rounds = [step for step in self.steps if isinstance(step, DraftRound)]
+        if rounds:
+            require_rounds_in_order(rounds, self.token_ids)
         return self
 
     @model_validator(mode="after")
@@ -254,7 +266,9 @@ class TraceFile(Strict):
         if any(step.kind == "prompt" for step in self.steps[1:]):
             raise ValueError("the prompt's step must come first and only once")
         last = self.steps[-1] if self.steps else None
-        ended = isinstance(last, TokenStep | BeamStep) and last.finish_reason is not None
+        ended = (
+            isinstance(last, TokenStep | BeamStep | DraftRound) and last.finish_reason is not None
+        )
         if ended and self.finish_reason == "cancelled":
             raise ValueError("a cancelled run can't have a last step that ended it")
         return self

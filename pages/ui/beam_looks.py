@@ -11,7 +11,7 @@ from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Trace
 from core.figures.beam_window import window
-from pages.ui import beam_autopsy, beam_controls, beam_node, beam_play, figure, style
+from pages.ui import beam_autopsy, beam_controls, beam_node, figure, play, style
 from pages.ui.beam_state import BeamView
 
 _NOTICE = """
@@ -65,12 +65,13 @@ def _tree(view: BeamView, trace: Trace) -> None:
         with bar:
             _pager(view, trace, span, pruned)
         if trace.beam_steps:
-            beam_play.draw(
+            play.draw(
                 "beam-tree",
                 drawn,
                 style.theme(),
-                view,
-                lambda step: view.turn_to(step, span, pruned),
+                view.number,
+                count=len(trace.beam_steps),
+                turn=lambda step: view.turn_to(step, span, pruned),
             )
 
 

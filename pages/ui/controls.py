@@ -49,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-_TEXTS = {"model", "prompt", "system", "stop", "beam_stop"}
+_TEXTS = {"model", "draft", "prompt", "system", "stop", "beam_stop"}
 
 
 def value(key: str) -> Any:
@@ -114,14 +114,15 @@ def request() -> Request:
     return request_for(config())
 
 
-def request_for(asked: MethodConfig) -> Request:
-    """The sidebar's model and prompt under a config."""
+def request_for(asked: MethodConfig, draft: str = "") -> Request:
+    """The sidebar's model and prompt under a config, with a draft model where it needs one."""
     return Request(
         model=str(value("model")).strip(),
         prompt=str(value("prompt")),
         config=asked,
         chat=bool(value("chat")) and models.has_chat_template(str(value("model"))) is not False,
         system=str(value("system")),
+        draft=draft,
     )
 
 

@@ -18,6 +18,7 @@ class Request:
     Args:
         chat: send the prompt through the chat template, after `system` where it says something.
         ids: the token ids themselves, of a run that is made again.
+        draft: the second model of speculative decoding.
     """
 
     model: str
@@ -26,6 +27,12 @@ class Request:
     chat: bool = False
     system: str = ""
     ids: tuple[int, ...] | None = None
+    draft: str = ""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that the run needs."""
+        return (self.model, self.draft) if self.draft else (self.model,)
 
     def prompt_for(self, model: Any) -> str | Sequence[int]:
         """The prompt as this model takes it: text, or the ids of a rendered chat."""

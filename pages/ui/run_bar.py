@@ -75,7 +75,12 @@ def restore(view: View, ask: Ask = controls.request) -> None:
     view.restored = True
     if st.query_params.get("run") != "1":
         return
-    if models.is_embedded(str(controls.value("model"))):
+    try:
+        wanted = ask().models
+    except DecodingError as error:
+        view.failure = str(error)
+        return
+    if all(map(models.is_embedded, wanted)):
         start(view, ask)
         st.rerun()
     else:

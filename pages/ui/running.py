@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from core import DecodingError, ModelError
-from core.decoding.types import BeamStep, Step, TokenStep, Trace
+from core.decoding.types import BeamStep, DraftRound, Step, TokenStep, Trace
 from pages.ui import models
 from pages.ui.compute import QUEUE
 from pages.ui.request import Request
@@ -20,6 +20,7 @@ POLL_SECONDS = 0.15
 # A page that nobody looks at any more stops asking; its run ends by itself.
 ABANDONED_SECONDS = 120.0
 RUN_AGAIN = "press Run to make it again"
+_STEPS = (TokenStep, BeamStep)
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 
 
@@ -48,7 +49,11 @@ class Job:
 
     @property
     def tokens(self) -> int:
-        return sum(isinstance(step, TokenStep | BeamStep) for step in self.steps)
+        """Steps made so far; of speculative decoding the tokens that its rounds emitted."""
+        return sum(
+            len(step.token_ids) if isinstance(step, DraftRound) else isinstance(step, _STEPS)
+            for step in self.steps
+        )
 
     def watch(self) -> None:
         """Say that somebody still looks at this job."""
@@ -94,6 +99,7 @@ def _decode(job: Job, request: Request) -> Trace | None:
     from core import check, collect
 
     model = _load(job, request.model)
+    draft = _load(job, request.draft) if request.draft else None
     prompt = request.prompt_for(model)
     job.stage = "Waiting for other sessions"
     with QUEUE.turn(job.should_stop) as turn:
@@ -110,6 +116,7 @@ def _decode(job: Job, request: Request) -> Trace | None:
             model,
             prompt,
             request.config,
+            draft=draft,
             on_step=on_step,
             should_stop=job.should_stop,
             prompt_text=request.prompt,
@@ -131,9 +138,10 @@ def _check(job: Job, trace: Trace, with_model: bool) -> Any:
     from core import check
 
     model = load_for(job, trace) if with_model else None
+    draft = load_draft_for(job, trace) if with_model else None
     with QUEUE.turn(job.should_stop) as turn:
         job.stage = "Checking"
-        return tuple(check(trace, model)) if turn.held else None
+        return tuple(check(trace, model, draft)) if turn.held else None
 
 
 def logits_of(trace: Trace, index: int) -> Job:
@@ -153,6 +161,11 @@ def _logits(job: Job, trace: Trace, index: int) -> Any:
 def load_for(job: Job, trace: Trace) -> Any:
     """The model that made the trace, and no other version of it."""
     return load_version(job, trace.model_id, trace.model_revision)
+
+
+def load_draft_for(job: Job, trace: Trace) -> Any:
+    """The draft model of a speculative run, and no other version of it; None where it had none."""
+    return load_version(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
 def load_version(job: Job, where: str, revision: str, remedy: str = RUN_AGAIN) -> Any:

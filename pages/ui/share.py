@@ -14,7 +14,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import BeamSearch
 from core.decoding.errors import DecodingError
 from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
@@ -28,6 +27,8 @@ from pages.ui import (
     lab_state,
     models,
     running,
+    spec_controls,
+    spec_state,
     state,
 )
 from pages.ui.figure import source
@@ -42,8 +43,8 @@ _link = st.components.v2.component(
 )
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-# The pages that traces turn to, besides the first one.
-PATHS = ("beam", "sampling")
+# The pages that traces turn to, besides the first one; those of runs bear their method's name.
+PATHS = ("beam", "sampling", "speculative")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -198,16 +199,28 @@ def _opened(view: View) -> None:
         _turn_to("sampling")
         return
     # What a file says about its own proof counts for nothing: it is proved again here.
-    beam = trace.config.method == BeamSearch.method
-    home = beam_state.view() if beam else state.view()
+    path = trace.config.method if trace.config.method in _VIEWS else ""
+    home = view_of(path)
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
-    (beam_controls.adopt if beam else adopt)(trace)
-    _turn_to("beam" if beam else "")
+    _ADOPT.get(path, adopt)(trace)
+    _turn_to(path)
 
 
 def _turn_to(path: str) -> None:
     st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
+
+
+_VIEWS: dict[str, Callable[[], View]] = {"beam": beam_state.view, "speculative": spec_state.view}
+_ADOPT: dict[str, Callable[[Trace], None]] = {
+    "beam": beam_controls.adopt,
+    "speculative": spec_controls.adopt,
+}
+
+
+def view_of(path: str) -> View:
+    """What this session looks at on the page of that address."""
+    return _VIEWS.get(path, state.view)()
 
 
 @dataclass(frozen=True)

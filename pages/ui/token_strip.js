@@ -13,11 +13,13 @@ function create(root) {
     if (button) choose(strip, Number(button.dataset.index), true);
   });
   strip.onKey = (event) => onKey(strip, event);
+  strip.onPlay = (event) => reveal(strip, event.detail);
   return strip;
 }
 
 function destroy(strip) {
   document.removeEventListener("keydown", strip.onKey);
+  document.removeEventListener("de-play", strip.onPlay);
   clearTimeout(strip.timer);
 }
 
@@ -76,7 +78,14 @@ function draw(strip, data) {
   keepInView(strip, data);
 }
 
-function place(strip, existing, [text, background, label, kind], index) {
+// A chart that plays shows the text as far as it has come; tokens of no group are always there.
+function reveal(strip, until) {
+  buttons(strip).forEach((button) => {
+    button.parentElement.style.visibility = Number(button.dataset.group) >= until ? "hidden" : "";
+  });
+}
+
+function place(strip, existing, [text, background, label, kind, group], index) {
   const button = existing || add(strip, index);
   if (button.textContent !== text) button.textContent = text;
   if (button.className !== kind) button.parentElement.className = button.className = kind;
@@ -85,6 +94,7 @@ function place(strip, existing, [text, background, label, kind], index) {
     button.setAttribute("aria-label", label);
   }
   button.style.setProperty("--c", background);
+  if (group !== undefined) button.dataset.group = group;
 }
 
 function add(strip, index) {
@@ -122,8 +132,12 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (data.drawn < strip.drawn) return undefined;
   strip.drawn = data.drawn;
   document.addEventListener("keydown", strip.onKey);
+  document.addEventListener("de-play", strip.onPlay);
   strip.send = (index) => setStateValue("selected", index);
-  if (data.run !== strip.run) strip.sent = null;
+  if (data.run !== strip.run) {
+    strip.sent = null;
+    reveal(strip, Infinity);
+  }
   strip.run = data.run;
   draw(strip, data);
   // While the keys are faster than the server, the newest choice stays.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -40,21 +41,53 @@ def draw(view: View, trace: Trace, theme: Theme, *, by: str, live: bool) -> None
     Args:
         live: the run goes on, so nothing can be selected yet.
     """
+    draw_tokens(
+        KEY,
+        view,
+        trace,
+        theme,
+        _tokens(trace, theme, by),
+        selected=view.selected,
+        live=live,
+        on_selected=_on_selected,
+        wait=not view.painted,
+    )
+
+
+def draw_tokens(
+    key: str,
+    view: View,
+    trace: Trace,
+    theme: Theme,
+    tokens: Sequence[Sequence[Any]],
+    *,
+    selected: int,
+    live: bool,
+    on_selected: Callable[[], None],
+    wait: bool = False,
+) -> None:
+    """Draw a strip of tokens behind the prompt.
+
+    Args:
+        tokens: of each its text, colour, label and classes, and where a chart plays its group.
+        selected: the place of the selected one, -1 for none.
+        wait: ask for another run as soon as the text stands.
+    """
     _component(
-        key=KEY,
+        key=key,
         data={
             "prompt": _prompt(trace),
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
-            "tokens": tuple(_tokens(trace, theme, by)),
-            "selected": view.selected,
+            "tokens": tuple(tokens),
+            "selected": selected,
             "live": live,
             "run": view.number,
-            "first": not view.painted,
+            "first": wait,
             "mark": theme.accent,
             "theme": theme.name,
             "drawn": drawn_at(),
         },
-        on_selected_change=_on_selected,
+        on_selected_change=on_selected,
         on_painted_change=_rerun,
         on_theme_change=_rerun,
     )
@@ -80,28 +113,29 @@ def _prompt(trace: Trace) -> str:
 def _tokens(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
-        [_text(step), color, _label(step), _kind(step)]
+        [shown_text(step.text, step.chosen.text), color, _label(step), kind_of(step.text)]
         for step, (color, _) in zip(trace.token_steps, colors, strict=True)
     ]
 
 
-def _adds_text(step: TokenStep) -> bool:
+def _adds_text(added: str) -> bool:
     """False for the end of a text, and for bytes that are no character."""
-    return bool(step.text.strip("\ufffd"))
+    return bool(added.strip("\ufffd"))
 
 
-def _text(step: TokenStep) -> str:
-    if not _adds_text(step):
-        return visible_token(step.chosen.text)
+def shown_text(added: str, token: str) -> str:
+    """What stands in the strip for a token that added this text."""
+    if not _adds_text(added):
+        return visible_token(token)
     # A token of nothing but whitespace would be a gap that nobody can see or hit.
-    return visible_token(step.text) if step.text.isspace() else step.text.replace("\n", "↵")
+    return visible_token(added) if added.isspace() else added.replace("\n", "↵")
 
 
-def _kind(step: TokenStep) -> str:
+def kind_of(added: str) -> str:
     """`special` for a token that adds no text by itself, `line` before a line break."""
-    if not _adds_text(step):
+    if not _adds_text(added):
         return "special"
-    return "line" if "\n" in step.text else ""
+    return "line" if "\n" in added else ""
 
 
 def _label(step: TokenStep) -> str:

@@ -1,4 +1,4 @@
-"""The fused one-token step gives transformers' logits, and is used only where it does."""
+"""The fused step of a few tokens gives transformers' logits, and is used only where it does."""
 
 from __future__ import annotations
 
@@ -85,6 +85,33 @@ def test_fused_steps_of_several_rows_give_transformers_logits(
         paths = [paths[row] for row in order]
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("added", [2, 5, 65])
+def test_fused_steps_of_several_tokens_give_transformers_logits_at_every_position(
+    model: TransformersModel, added: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = model.start(IDS[:6]).branch([0] * rows)
+    new = [IDS[20 + 7 * row : 20 + 7 * row + added] for row in range(rows)]
+    with monkeypatch.context() as patched:
+        # Nothing goes through transformers.
+        patched.setattr(model.hf_model, "forward", None)
+        logits = context.extend(new)
+        context.rollback(added - 1)
+        again = context.extend([row[1:] for row in new])
+    with torch.inference_mode():
+        ids = torch.tensor([IDS[:6] + row for row in new])
+        expected = model.hf_model(input_ids=ids).logits[:, 6:]
+    torch.testing.assert_close(logits, expected, rtol=0, atol=2e-5)
+    torch.testing.assert_close(again, expected[:, 1:], rtol=0, atol=2e-5)
+
+
+def test_a_step_whose_positions_see_later_ones_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(FusedStep, "_mask", lambda *_: None)
+    assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
+
+
 def test_a_prompt_of_one_token_can_be_fused(model: TransformersModel) -> None:
     logits = model.start([5]).logits[0]
     torch.testing.assert_close(logits, _expected(model, [5]), rtol=0, atol=2e-5)
@@ -103,7 +130,7 @@ def test_other_models_run_through_transformers(why: str) -> None:
 
 def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = FusedStep._rotation
-    monkeypatch.setattr(FusedStep, "_rotation", lambda self, at: honest(self, 2 * at))
+    monkeypatch.setattr(FusedStep, "_rotation", lambda self, at, n: honest(self, 2 * at, n))
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 
 

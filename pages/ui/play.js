@@ -1,9 +1,9 @@
-// Lets the tree grow: a sheet of paper covers the steps that are not there yet, their numbers too. The figure itself
-// stays as it is, so that its export is always the whole tree.
+// Lets a chart grow: a sheet of paper covers the steps that are not there yet, their numbers too. The figure itself
+// stays as it is, so that its export is always the whole chart. The text's strip hears how far it is.
 
 const STEP_MS = 420;
 
-// `shown` counts steps from the first of the search; the chart holds those from `data.first` on. `wanted` is the count
+// `shown` counts steps from the first of the run; the chart holds those from `data.first` on. `wanted` is the count
 // that waits for another window of them.
 function create(root) {
   const play = { root, shown: 0, wanted: null, playing: false, timer: 0, run: null, data: null };
@@ -97,7 +97,13 @@ function show(play, count) {
   play.range.value = count;
   const whole = count === end(play) && !play.playing;
   const last = Math.max(count - 1, 0);
-  play.text.textContent = !whole ? `up to step ${last}` : first || last + 1 < all ? `steps ${first} to ${last}` : `all steps to ${last}`;
+  const word = play.data.word;
+  play.text.textContent = !whole
+    ? `up to ${word} ${last}`
+    : first || last + 1 < all
+      ? `${word}s ${first} to ${last}`
+      : `all ${word}s to ${last}`;
+  document.dispatchEvent(new CustomEvent("de-play", { detail: whole ? Infinity : count }));
   lay(play);
 }
 
@@ -167,6 +173,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.data = data;
   play.tell = setTriggerValue;
   play.range.max = data.count;
+  play.range.setAttribute("aria-label", `${data.word[0].toUpperCase()}${data.word.slice(1)}s shown`);
   follow(play, before);
   setTimeout(() => followTheme(play, setTriggerValue));
   const figure = document.querySelector(`.${data.chart}`);

@@ -1,0 +1,61 @@
+"""Whether two models speak of the same tokens, which is what lets one draft for the other."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from core.decoding.errors import ModelError
+from core.decoding.protocol import LanguageModel
+
+_MATCHED: WeakKeyDictionary[LanguageModel, WeakKeyDictionary[LanguageModel, bool]] = (
+    WeakKeyDictionary()
+)
+
+
+def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None:
+    """Compare the text and the bytes of every token; a pair that matched is remembered.
+
+    Ids past the shorter vocabulary must be padding: no token of the longer one's tokenizer.
+
+    Raises:
+        ModelError: names the first difference.
+    """
+    known = _MATCHED.setdefault(target, WeakKeyDictionary())
+    if draft in known:
+        return
+    difference = vocabulary_difference(target, draft)
+    if difference:
+        raise ModelError(
+            f"{draft.model_id} can't draft for {target.model_id}, whose vocabulary is another: "
+            f"{difference}. Take a draft with the same tokenizer."
+        )
+    known[draft] = True
+
+
+def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
+    """The first token that differs, in words; empty where both vocabularies are the same."""
+    shared = min(target.vocab_size, draft.vocab_size)
+    for token_id in range(shared):
+        own, other = _token(target, token_id), _token(draft, token_id)
+        if own != other:
+            return (
+                f"token {token_id} is {own[0]!r} in the target and {other[0]!r} in the draft "
+                f"(of {target.vocab_size} and {draft.vocab_size} tokens)"
+            )
+    longer, name = (target, "target") if target.vocab_size > shared else (draft, "draft")
+    for token_id in range(shared, longer.vocab_size):
+        if not is_padding(longer, token_id):
+            return (
+                f"the target has {target.vocab_size} tokens and the draft {draft.vocab_size}, and "
+                f"token {token_id} of the {name}, {longer.token_text(token_id)!r}, is no padding"
+            )
+    return ""
+
+
+def _token(model: LanguageModel, token_id: int) -> tuple[str, bytes]:
+    return model.token_text(token_id), model.token_bytes(token_id)
+
+
+def is_padding(model: LanguageModel, token_id: int) -> bool:
+    """Whether a row of logits has this id but the tokenizer doesn't."""
+    return model.token_text(token_id) == f"<unused {token_id}>"

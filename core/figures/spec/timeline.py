@@ -1,0 +1,333 @@
+"""The rounds of speculative decoding: what was drafted, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.speculative_types import DraftRound
+from core.decoding.types import Trace
+from core.figures.furniture import NO_FADE, add_key, axis, key_entry, no_fade
+from core.figures.grid import LEVEL_COLUMNS, frame_of
+from core.figures.labels import (
+    escaped,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.spec.words import (
+    EXTRA,
+    KINDS,
+    SIGNS,
+    SYMBOLS,
+    Kind,
+    emitted,
+    extra_kind,
+    kind_color,
+    kind_words,
+    number,
+    soft_color,
+)
+from core.figures.theme import LIGHT, Theme
+
+COLUMNS = 40
+_TITLE = "Rounds, and what became of them"
+_LEFT, _FEWEST = 92, 8
+# Rows above this many are too flat for turned text.
+_TALL_ROWS = 10
+_GAP = 0.22
+_CLEAR = "rgba(0,0,0,0)"
+_DATA = (
+    "round position outcome token_id token emitted draft_prob target_prob accept_prob uniform "
+    "residual_mass prob"
+).split()
+
+
+class _Spot(NamedTuple):
+    """A cell; `place` is that of the token in its round."""
+
+    column: int
+    row: float
+    kind: Kind
+    text: str
+    hover: str
+    key: tuple[int, int]
+
+
+def spec_timeline(
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int = COLUMNS,
+    selected: tuple[int, int] | None = None,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Rounds across, draft positions down, the target's own token in the last row.
+
+    Args:
+        first: the first round drawn.
+        columns: so many rounds are drawn at most; above 40 their tokens are too small to read.
+        selected: round and place of the token to mark; the target's own has place -1.
+
+    A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
+    ends, as a share of the plotting area, and what lies around that area in px.
+    """
+    caption = settings_caption(trace)
+    if not trace.rounds:
+        sentence = "This run made no round, so there is nothing to show."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    first = min(max(first, 0), len(trace.rounds) - 1)
+    rounds = trace.rounds[first : first + columns]
+    depth = max(1, max(len(step.drafted) for step in trace.rounds))
+    drawn = max(min(columns, len(trace.rounds)), _FEWEST)
+    spots = _spots(rounds, first, depth)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="A column is a round; its last row is the target’s own token.",
+        caption=caption,
+        alt=_alt(rounds, first),
+        plot_height=round(_row_height(drawn, depth) * (depth + 1 + _GAP)),
+        left=_LEFT,
+        above=24,
+        below=34,
+    )
+    _add_cells(sheet, spots, drawn)
+    _add_marks(sheet, spots, drawn)
+    _mark(sheet, spots, selected)
+    sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
+    sheet.layout |= {"barmode": "overlay", "bargap": 0}
+    sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
+    key = "".join(
+        key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS
+    )
+    add_key(sheet, [key], _LEFT, offset=10)
+    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
+    return sheet.figure()
+
+
+def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
+    margin: dict[str, int] = sheet.layout["margin"]  # type: ignore[assignment]
+    return {
+        "ends": [(at + 1) / drawn for at in range(count)],
+        "first": first,
+        "left": margin["l"],
+        "right": margin["r"],
+        "top": margin["t"],
+        "bottom": margin["b"],
+    }
+
+
+def _row_height(drawn: int, depth: int) -> int:
+    if depth > _TALL_ROWS:
+        return 22
+    return 66 if drawn > LEVEL_COLUMNS else 35
+
+
+def _spots(rounds: Sequence[DraftRound], first: int, depth: int) -> list[_Spot]:
+    spots = []
+    for column, step in enumerate(rounds):
+        at = first + column
+        for place, token in enumerate(step.drafted):
+            hover = _draft_hover(at, place, step)
+            spots.append(_Spot(column, place, token.outcome, token.text, hover, (at, place)))
+        if step.extra is not None:
+            hover = _extra_hover(at, step)
+            row = depth + _GAP
+            spots.append(_Spot(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA)))
+    return spots
+
+
+def _draft_hover(at: int, place: int, step: DraftRound) -> str:
+    token = step.drafted[place]
+    lines = [
+        f"<b>{show_token(token.text, 40)}</b>",
+        f"round {at} · position {place} · {kind_words(token.outcome)}",
+        f"target_prob {percent(token.target_prob)}",
+        f"draft_prob {percent(token.draft_prob)}",
+        f"accept_prob {number(token.accept_prob)}",
+    ]
+    if token.uniform is not None:
+        lines.append(f"uniform number {number(token.uniform)}")
+    return "<br>".join(lines)
+
+
+def _extra_hover(at: int, step: DraftRound) -> str:
+    extra = step.extra
+    assert extra is not None
+    return "<br>".join(
+        [
+            f"<b>{show_token(extra.text, 40)}</b>",
+            f"round {at} · {kind_words(extra_kind(step))}",
+            f"drawn with {percent(extra.prob)}",
+            f"target_prob {percent(extra.target_prob)}",
+        ]
+    )
+
+
+def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
+    theme, frame = sheet.theme, frame_of(drawn)
+    for kind in KINDS:
+        own = [spot for spot in spots if spot.kind == kind]
+        if not own:
+            continue
+        ground = soft_color(kind, theme)
+        ink = theme.muted if kind == "not_reached" else theme.text_on(ground)
+        pattern: Properties = {}
+        if kind == "not_reached":
+            shape = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
+            pattern = {"pattern": {**shape, "solidity": 0.15}}
+        sheet.traces.append(
+            {
+                "type": "bar",
+                "name": kind_words(kind),
+                "x": [spot.column for spot in own],
+                "base": [spot.row - 0.5 for spot in own],
+                "y": [1] * len(own),
+                "width": 1,
+                "text": [show_token(spot.text, frame.limit) for spot in own],
+                "textposition": "inside",
+                "insidetextanchor": "end",
+                **({} if frame.angle is None else {"textangle": frame.angle}),
+                "textfont": {"family": theme.mono, "size": 12, "color": ink},
+                "hovertext": [spot.hover for spot in own],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [list(spot.key) for spot in own],
+                "marker": {
+                    "color": ground,
+                    "line": {"width": 1.5, "color": theme.paper},
+                    **pattern,
+                },
+                **no_fade(ink),
+            }
+        )
+
+
+def _add_marks(sheet: Sheet, spots: Sequence[_Spot], drawn: int) -> None:
+    size = 8 if drawn > LEVEL_COLUMNS else 9
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "marks",
+            "mode": "markers",
+            "x": [spot.column for spot in spots],
+            "y": [spot.row - (0.33 if drawn > LEVEL_COLUMNS else 0.25) for spot in spots],
+            "hoverinfo": "skip",
+            "marker": {
+                "symbol": [SYMBOLS[spot.kind] for spot in spots],
+                "color": [kind_color(spot.kind, sheet.theme) for spot in spots],
+                "size": [size + (3 if spot.kind == "bonus" else 0) for spot in spots],
+                "line": {"width": 0},
+            },
+            **NO_FADE,
+        }
+    )
+
+
+def _mark(sheet: Sheet, spots: Sequence[_Spot], selected: tuple[int, int] | None) -> None:
+    """A ring around the selected token, if it is drawn."""
+    found = next((spot for spot in spots if spot.key == selected), None)
+    if found is None:
+        return
+    sheet.shapes.append(
+        {
+            "name": "selected",
+            "type": "rect",
+            "x0": found.column - 0.48,
+            "x1": found.column + 0.48,
+            "y0": found.row - 0.47,
+            "y1": found.row + 0.47,
+            "line": {"color": sheet.theme.ink, "width": 2.5},
+            "fillcolor": _CLEAR,
+        }
+    )
+
+
+def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Properties:
+    every = 1 if drawn <= LEVEL_COLUMNS else 5
+    shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
+    rows = [f"position {place} " if place == 0 else f"{place} " for place in range(depth)]
+    return {
+        "xaxis": axis(
+            theme,
+            range=[-0.5, drawn - 0.5],
+            side="top",
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=shown,
+            ticktext=[f"round {first + at}" if at == 0 else str(first + at) for at in shown],
+            tickangle=0,
+            tickfont={"size": 10, "color": theme.muted},
+        ),
+        "yaxis": axis(
+            theme,
+            range=[depth + _GAP + 0.5, -0.5],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=[*range(depth), depth + _GAP],
+            ticktext=[*rows, "target’s own "],
+        ),
+    }
+
+
+def _alt(rounds: Sequence[DraftRound], first: int) -> str:
+    drafted = [token for step in rounds for token in step.drafted]
+    accepted = sum(token.outcome == "accepted" for token in drafted)
+    recovered = sum(step.recovered is not None for step in rounds)
+    bonus = sum(step.bonus is not None for step in rounds)
+    text = "".join(step.text for step in rounds)
+    return (
+        f"Timeline of rounds {first} to {first + len(rounds) - 1}: {accepted} of {len(drafted)} "
+        f"drafted tokens accepted, {recovered} recovered, {bonus} bonus. "
+        f"Text: {visible_token(text, 300)}"
+    )
+
+
+def spec_timeline_data(trace: Trace) -> pd.DataFrame:
+    """Every drafted token and every token that the target added, one a row; text is raw."""
+    records: list[tuple[object, ...]] = []
+    out = {(found.round, found.place) for found in emitted(trace)}
+    for at, step in enumerate(trace.rounds):
+        for place, token in enumerate(step.drafted):
+            records.append(
+                (
+                    at,
+                    place,
+                    kind_words(token.outcome),
+                    token.token_id,
+                    table_text(token.text),
+                    (at, place) in out,
+                    token.draft_prob,
+                    token.target_prob,
+                    token.accept_prob,
+                    token.uniform,
+                    token.residual_mass,
+                    None,
+                )
+            )
+        extra = step.extra
+        if extra is not None:
+            own = (extra_kind(step), extra.token_id, table_text(extra.text), True)
+            probs = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
+            records.append((at, len(step.accepted), *own, *probs))
+    return pd.DataFrame(records, columns=_DATA)
+
+
+def key_words(theme: Theme) -> list[tuple[str, str, str]]:
+    """Colour, kind and words of what stands in the text, for a key beside it."""
+    shown: tuple[Kind, ...] = ("accepted", "recovered", "bonus")
+    words = {
+        "accepted": "drafted and accepted",
+        "recovered": "recovered after a rejection",
+        "bonus": "bonus",
+    }
+    return [(kind_color(kind, theme), kind, escaped(words[kind])) for kind in shown]

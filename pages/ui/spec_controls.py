@@ -1,0 +1,299 @@
+"""The speculative page's controls, declared once, and the run that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.configs import Acceptance, Shaping, Speculative
+from core.decoding.types import Trace
+from pages.ui import controls, models
+from pages.ui.knob import KNOBS, draw_knob, nearest_temperature, set_knob
+from pages.ui.request import Request
+
+DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
+MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE = 16, 500, 5000, 10.0
+# The address holds the words on the right: that is how Streamlit binds options.
+RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
+SCORINGS = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
+NAMES = ("A", "B", "C")
+SHARED = {knob.key: knob for knob in KNOBS if knob.key != "penalty"}
+DEFAULTS: dict[str, Any] = {
+    "draft": DEFAULT_DRAFT,
+    "draft_length": 5,
+    "spec_tokens": 48,
+    "rule": "speculative",
+    "scoring": "multi_query",
+    "own_temperature": False,
+    "draft_temperature": 1.0,
+    "adaptive": False,
+    "confidence": 0.0,
+    "ngram_size": 2,
+    "typical_epsilon": 0.09,
+    "typical_delta": 0.3,
+    "repeats": 5,
+    "runs": 400,
+    "run_tokens": 3,
+    "target_A": 0.6,
+    "target_B": 0.3,
+    "target_C": 0.1,
+    "draft_A": 0.2,
+    "draft_B": 0.5,
+    "draft_C": 0.3,
+}
+_RULE_NOTES: dict[str, str] = {
+    "speculative": "Keeps the target’s distribution: accepts with min(1, target_prob / "
+    "draft_prob), else draws from the residual.",
+    "exact": "Keeps the target’s distribution, accepts less: the target’s own draw must be the "
+    "drafted token.",
+    "typical": "Does NOT keep the target’s distribution: accepts what the target finds likely "
+    "enough.",
+}
+GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
+
+
+def value(key: str) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied."""
+    if key not in DEFAULTS:
+        return controls.value(key)
+    found = st.session_state.get(key)
+    return DEFAULTS[key] if found is None else found
+
+
+def config(read: Callable[[str], Any] = value) -> Speculative:
+    """The run that the controls describe; `read` gives a control's value by its key.
+
+    Raises:
+        ConfigError: settings outside their interval.
+    """
+    own = bool(read("own_temperature"))
+    return Speculative(
+        draft_length=int(read("draft_length")),
+        max_new_tokens=int(read("spec_tokens")),
+        acceptance=read("rule"),
+        scoring=read("scoring"),
+        drafter="prompt_lookup" if read("draft") == LOOKUP else "model",
+        draft_temperature=nearest_temperature(float(read("draft_temperature"))) if own else None,
+        draft_threshold=float(read("confidence")),
+        adaptive=bool(read("adaptive")),
+        lookup_ngram=int(read("ngram_size")),
+        posterior_threshold=float(read("typical_epsilon")),
+        posterior_alpha=float(read("typical_delta")),
+        seed=int(read("seed")),
+        shaping=Shaping(
+            temperature=nearest_temperature(float(read("temperature"))),
+            top_k=int(read("top_k")),
+            top_p=float(read("top_p")),
+            min_p=float(read("min_p")),
+        ),
+    )
+
+
+def draft() -> str:
+    """The chosen draft model; empty where tokens are looked up in the text."""
+    chosen = str(value("draft")).strip() or DEFAULT_DRAFT
+    return "" if chosen == LOOKUP else chosen
+
+
+def request() -> Request:
+    """What Run asks for under the controls as they are."""
+    return controls.request_for(config(), draft())
+
+
+def _bound(key: str, help: str | None = None) -> dict[str, Any]:
+    return {"key": key, "bind": "query-params", "persist_state": "session", "help": help}
+
+
+def pair() -> None:
+    """Who drafts, how many tokens, and what is rarely touched."""
+    options = [DEFAULT_DRAFT, *(m for m in models.options() if m != DEFAULT_DRAFT), LOOKUP]
+    st.selectbox(
+        "Draft",
+        options,
+        accept_new_options=True,
+        width=260,
+        **_bound(
+            "draft",
+            "The model that proposes; the target is the sidebar’s model. Both must have the same "
+            "tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
+            "earlier in the text.",
+        ),
+    )
+    _whole("Draft length", 1, MAX_DRAFT, "draft_length")
+    _whole("New tokens", 1, MAX_TOKENS, "spec_tokens")
+    with st.popover("More settings", icon=":material/tune:"):
+        _more()
+
+
+def rule() -> None:
+    """The temperature, and what decides over a drafted token, with what that does to the text."""
+    with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
+        _knob("temperature", width=210)
+        st.segmented_control(
+            "Acceptance",
+            list(RULES),
+            format_func=RULES.__getitem__,
+            default=DEFAULTS["rule"],
+            required=True,
+            **_bound("rule"),
+        )
+        chosen = str(value("rule"))
+        with st.container(key="rule-lossy" if lossy() else "rule-lossless"):
+            st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[chosen])
+
+
+def _greedy() -> bool:
+    return nearest_temperature(float(value("temperature"))) == 0
+
+
+def lossy() -> bool:
+    """Whether the rule changes the distribution, by the controls as they are."""
+    return value("rule") == "typical" and not _greedy()
+
+
+def acceptance() -> Acceptance:
+    """The chosen rule."""
+    chosen: Acceptance = value("rule")
+    return chosen
+
+
+def _knob(key: str, width: int | None = None) -> None:
+    with st.container(key=f"knob-{key}", gap=None, width=width or "stretch"):
+        draw_knob(SHARED[key], disabled=False)
+
+
+def _whole(label: str, low: int, high: int, key: str, help: str | None = None) -> None:
+    st.number_input(label, low, high, DEFAULTS[key], 1, width=150, **_bound(key, help))
+
+
+def _real(
+    label: str, high: float, key: str, help: str, *, step: float = 0.01, disabled: bool = False
+) -> None:
+    st.number_input(label, 0.0, high, DEFAULTS[key], step, disabled=disabled, **_bound(key, help))
+
+
+def _more() -> None:
+    for key in ("top_k", "top_p", "min_p"):
+        _knob(key)
+    st.segmented_control(
+        "Scoring",
+        list(SCORINGS),
+        format_func=SCORINGS.__getitem__,
+        default=DEFAULTS["scoring"],
+        required=True,
+        **_bound(
+            "scoring",
+            "One sequence with a query for each position, or one sequence for each position: the "
+            "same result, other work.",
+        ),
+    )
+    st.toggle("The draft has its own temperature", False, **_bound("own_temperature"))
+    _real(
+        "Draft temperature",
+        MAX_TEMPERATURE,
+        "draft_temperature",
+        "0 lets the draft take its most probable token.",
+        step=0.1,
+        disabled=not value("own_temperature"),
+    )
+    lookup = value("draft") == LOOKUP
+    st.toggle(
+        "Adaptive draft length",
+        False,
+        **_bound(
+            "adaptive",
+            "Two more after a round that was accepted whole, else one less (transformers’ "
+            "heuristic).",
+        ),
+    )
+    _real(
+        "Confidence threshold",
+        1.0,
+        "confidence",
+        "Drafting ends behind a token that the draft gives less. 0 is off.",
+        step=0.05,
+        disabled=lookup,
+    )
+    st.number_input(
+        "Lookup n-gram",
+        1,
+        10,
+        DEFAULTS["ngram_size"],
+        1,
+        disabled=not lookup,
+        **_bound("ngram_size", "The longest run of last tokens that prompt lookup searches for."),
+    )
+    typical = value("rule") == "typical"
+    formula = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
+    _real("Epsilon", 1.0, "typical_epsilon", formula, disabled=not typical)
+    _real("Delta", 1.0, "typical_delta", formula, step=0.05, disabled=not typical)
+
+
+def repeats() -> None:
+    """How many runs of each are timed."""
+    _whole("Runs", 1, 50, "repeats")
+
+
+def samples() -> None:
+    """How many short runs of each method are counted, and how long they are."""
+    _whole("Runs", 20, MAX_RUNS, "runs")
+    _whole("Tokens", 1, 8, "run_tokens")
+
+
+def weights(model: str) -> list[float]:
+    """The three numbers of a model (`target` or `draft`) in the enumeration, as typed."""
+    return [float(value(f"{model}_{name}")) for name in NAMES]
+
+
+def three_tokens() -> None:
+    """The probabilities of three tokens in both models."""
+    for model in ("target", "draft"):
+        with st.container(
+            key=f"three-{model}",
+            horizontal=True,
+            wrap=False,
+            vertical_alignment="center",
+            gap="small",
+        ):
+            st.markdown(f"**{model.capitalize()}**", width=60)
+            for name in NAMES:
+                key = f"{model}_{name}"
+                st.number_input(name, 0.0, 1.0, DEFAULTS[key], 0.05, **_bound(key))
+
+
+def adopt(trace: Trace) -> None:
+    """Set the controls to what a run was made with, as far as they reach."""
+    asked, state = trace.config, st.session_state
+    assert isinstance(asked, Speculative)
+    own = asked.draft_temperature is not None
+    state.update(
+        {
+            "prompt": trace.prompt[: controls.MAX_PROMPT],
+            "chat": False,
+            "seed": min(asked.seed, controls.MAX_SEED),
+            "draft_length": min(asked.draft_length, MAX_DRAFT),
+            "spec_tokens": min(asked.max_new_tokens, MAX_TOKENS),
+            "rule": asked.acceptance,
+            "scoring": asked.scoring,
+            "own_temperature": own,
+            "adaptive": asked.adaptive,
+            "confidence": asked.draft_threshold,
+            "ngram_size": min(asked.lookup_ngram, 10),
+            "typical_epsilon": asked.posterior_threshold,
+            "typical_delta": asked.posterior_alpha,
+        }
+    )
+    if own:
+        state["draft_temperature"] = min(float(asked.draft_temperature or 0.0), MAX_TEMPERATURE)
+    if models.is_embedded(trace.model_id):
+        state["model"] = trace.model_id
+    if asked.drafter == "prompt_lookup":
+        state["draft"] = LOOKUP
+    elif models.is_embedded(trace.draft_id):
+        state["draft"] = trace.draft_id
+    for key, knob in SHARED.items():
+        held = float(getattr(asked.shaping, key))
+        if knob.low <= held <= knob.typed_high:
+            set_knob(knob, held)

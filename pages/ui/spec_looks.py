@@ -1,0 +1,190 @@
+"""The figures of a speculative run: its timeline, one trial, and four more looks in tabs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.speculative_types import DraftToken
+from core.decoding.types import Trace
+from core.figures.labels import visible_token
+from core.figures.spec.timeline import COLUMNS
+from core.figures.spec.words import (
+    EXTRA,
+    extra_kind,
+    extra_words,
+    kind_words,
+    rule_of,
+    token_at,
+    trial_words,
+)
+from pages.ui import figure, play, spec_feed, spec_lossless, spec_time, style
+from pages.ui.spec_state import SpecView
+
+_NOTICE = """
+**What to notice**
+
+- A round ends with a token of the target's own: in the place of the first rejected one, or as a
+  bonus when all were accepted. So every round adds at least one token to the text.
+- Look for a token that the target finds likelier than the draft: it is never rejected. Only where
+  the draft is too sure can the number fall above accept_prob.
+- Behind a rejection nothing counts, however good: a longer draft wastes more there.
+- Many accepted tokens don't make it fast. Measure where the time goes.
+"""
+
+
+def draw(view: SpecView, trace: Trace) -> None:
+    """The timeline, the selected token, and what else there is to know."""
+    _timeline(view, trace)
+    if view.token is not None:
+        _one_token(view, trace, *view.token)
+    with st.container(key="more"):
+        tabs = {
+            "Where the time goes": spec_time.draw,
+            "Acceptance and metrics": spec_time.metrics,
+            "What is fed to the target": spec_feed.draw,
+            "Losslessness": spec_lossless.draw,
+        }
+        found = st.tabs(list(tabs), key="spec-look", on_change="rerun", bind="query-params")
+        for tab, look in zip(found, tabs.values(), strict=True):
+            if tab.open:
+                with tab:
+                    look(view, trace)
+
+
+def _timeline(view: SpecView, trace: Trace) -> None:
+    with st.container(key="spec-timeline", gap="small"):
+        drawn = figure.chart(
+            "timeline",
+            lambda theme: figures.spec_timeline(
+                trace, first=view.first, selected=view.token, theme=theme
+            ),
+            partial(figures.spec_timeline_data, trace),
+            (view.number, view.first, view.token),
+            on_click=lambda custom: _click(view, custom),
+        )
+        if not trace.rounds:
+            return
+        with st.container(
+            key="timeline-bar", horizontal=True, vertical_alignment="center", gap="medium"
+        ):
+            play.draw(
+                "timeline",
+                drawn,
+                style.theme(),
+                view.number,
+                count=len(trace.rounds),
+                turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
+                word="round",
+            )
+            _pager(view, trace)
+
+
+def _click(view: SpecView, custom: list[object]) -> None:
+    if len(custom) > 1 and all(isinstance(part, int | float) for part in custom[:2]):
+        view.look_at(int(custom[0]), int(custom[1]))  # type: ignore[call-overload]
+
+
+def _pager(view: SpecView, trace: Trace) -> None:
+    """Where the window stands, and one window back and on; nothing where all of it fits."""
+    count = len(trace.rounds)
+    if count <= COLUMNS:
+        return
+    last = min(view.first + COLUMNS, count)
+    with st.container(
+        key="pager-rounds",
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        width="content",
+    ):
+        _turn("Earlier rounds", "left", view.first == 0, view, view.first - COLUMNS)
+        st.markdown(f"Rounds {view.first} to {last - 1} of {count}", width="content")
+        _turn("Later rounds", "right", last == count, view, last)
+
+
+def _turn(words: str, side: str, disabled: bool, view: SpecView, first: int) -> None:
+    st.button(
+        words,
+        key=words.lower().replace(" ", "-"),
+        icon=f":material/chevron_{side}:",
+        disabled=disabled,
+        on_click=view.turn_page,
+        args=("first", first),
+    )
+
+
+def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
+    with st.container(key="step", gap="small"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "trial",
+                lambda theme: figures.spec_trial(trace, at, place, theme=theme),
+                lambda: figures.spec_trial_data(trace, at, place),
+                (view.number, at, place),
+            )
+        with right:
+            _facts(view, trace, at, place)
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+
+
+def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
+    """The selected token in words: its trial, and what took its place."""
+    token = token_at(trace, at, place)
+    step = trace.rounds[at]
+    if token is None:
+        return
+    kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
+    with st.container(key="spec-token", border=True, gap="small"):
+        with st.container(
+            key="node-head", horizontal=True, vertical_alignment="center", gap="small"
+        ):
+            where = f"position {place}" if place != EXTRA else "the target’s own token"
+            st.markdown(f"**Round {at}**, {where}", width="content")
+            st.text(kind_words(kind), width="stretch")
+        with st.container(key="node-path"):
+            st.text(visible_token(token.text, 60))
+        if isinstance(token, DraftToken):
+            st.text(trial_words(token, rule_of(trace)))
+            if token.outcome == "rejected" and step.recovered is not None:
+                st.button(
+                    "Show what took its place",
+                    key="to-recovered",
+                    icon=":material/my_location:",
+                    on_click=view.look_at,
+                    args=(at, EXTRA),
+                )
+        else:
+            st.text(extra_words(step, rule_of(trace)))
+            if step.recovered is not None:
+                st.button(
+                    "Show the rejected token",
+                    key="to-rejected",
+                    icon=":material/my_location:",
+                    on_click=view.look_at,
+                    args=(at, len(step.accepted)),
+                )
+        _ends(trace, at)
+
+
+_ENDS = {
+    "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
+    "confidence": "Drafting ended here by the confidence threshold.",
+    "eos": "Drafting ended with a drafted end of sequence.",
+    "no_match": "Prompt lookup found no more text to repeat.",
+}
+
+
+def _ends(trace: Trace, at: int) -> None:
+    step = trace.rounds[at]
+    sizes = step.target_cache
+    caches = f"target {sizes.before} → {sizes.peak} → {sizes.after}"
+    if step.draft_cache is not None:
+        own = step.draft_cache
+        caches += f", draft {own.before} → {own.peak} → {own.after}"
+    words = f"Cached tokens before the round, at most, after the rollback: {caches}."
+    st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

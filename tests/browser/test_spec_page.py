@@ -1,0 +1,145 @@
+"""The speculative page in a browser: clicks, play, measurements, export, links."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.decoding.types import Trace
+from tests.browser.spec_page import SpecPage
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "speculative.json"
+
+
+@pytest.fixture
+def spec(page: Page, server: str) -> SpecPage:
+    return SpecPage(page, server).open()
+
+
+def test_the_example_stands_in_the_first_sight_in_full(spec: SpecPage) -> None:
+    example = Trace.load(EXAMPLE)
+    expect(spec.tokens).to_have_count(len(example.token_ids))
+    assert spec.text() == example.text
+    figure = spec.figure_data("timeline")
+    drawn = sum(len(bars.get("customdata") or ()) for bars in figure["data"])
+    tokens = sum(len(step.drafted) + (step.extra is not None) for step in example.rounds)
+    assert drawn == tokens
+    box = spec.figure("timeline").bounding_box()
+    assert box and box["y"] + figure["layout"]["margin"]["t"] + 100 < 900
+
+
+def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
+    at, place = spec.click_token("rejected", 1)
+    expect(spec.token).to_contain_text(f"Round {at}, position {place}")
+    expect(spec.token).to_contain_text("accept")
+    expect(spec.figure("trial")).to_contain_text(f"Round {at}, position {place}")
+    spec.expect_ring(at, place)
+    spec.page.get_by_role("button", name="Show what took its place").click()
+    expect(spec.token).to_contain_text("recovered")
+    expect(spec.selected).to_have_class(re.compile("recovered"))
+    spec.tokens.nth(0).click()
+    expect(spec.token).to_contain_text("Round 0, position 0")
+    spec.expect_ring(0, 0)
+    assert spec.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_the_slider_shows_chart_and_text_up_to_a_round(spec: SpecPage) -> None:
+    example = Trace.load(EXAMPLE)
+    early = sum(len(step.token_ids) for step in example.rounds[:2])
+    expect(spec.cover).to_be_hidden()
+    spec.slider.fill("2")
+    expect(spec.cover).to_be_visible()
+    expect(spec.page.locator(".play output")).to_have_text("up to round 1")
+    expect(spec.tokens.nth(early - 1)).to_be_visible()
+    expect(spec.tokens.nth(early)).to_be_hidden()
+    spec.page.get_by_role("button", name="Play", exact=True).click()
+    expect(spec.cover).to_be_hidden(timeout=30_000)
+    expect(spec.tokens.last).to_be_visible()
+
+
+def test_run_decodes_and_the_link_makes_the_same_run(spec: SpecPage) -> None:
+    spec.set_number("draft_length", 3)
+    spec.set_number("spec_tokens", 14)
+    expect(spec.page).to_have_url(re.compile("spec_tokens=14"))
+    expect(spec.page).to_have_url(re.compile("draft_length=3"))
+    spec.run()
+    expect(spec.status).to_contain_text("14 tokens in")
+    expect(spec.tokens).to_have_count(14)
+    found, address = spec.text(), spec.page.url
+    assert "run=1" in address
+    again = SpecPage(spec.page.context.new_page(), spec.server)
+    again.page.goto(address)
+    expect(again.status).to_contain_text("Your run · 14 tokens in")
+    expect(again.tokens).to_have_count(14)
+    assert again.text() == found
+
+
+def test_greedy_speculation_is_proved_and_equals_the_target_alone(page: Page, server: str) -> None:
+    spec = SpecPage(page, server).open(
+        temperature=0, spec_tokens=16, **{"spec-look": "Losslessness"}
+    )
+    spec.run()
+    page.get_by_role("button", name="Run the target alone").click()
+    expect(spec.verdict).to_contain_text("Identical: all 16 tokens")
+    page.get_by_role("button", name=re.compile("Proved")).click()
+    checks = page.locator("li.passed")
+    expect(checks.first).to_be_visible()
+    before = checks.count()
+    page.get_by_role("button", name="Check against the model").click()
+    expect(checks.nth(before)).to_be_visible()
+    assert page.locator("li.failed").count() == 0
+
+
+def test_times_are_measured_and_judged(page: Page, server: str) -> None:
+    spec = SpecPage(page, server).open(repeats=1)
+    page.get_by_role("button", name="Measure against the target alone").click()
+    expect(spec.verdict).to_contain_text("because a round emits")
+    names = [bars["name"] for bars in spec.figure_data("time")["data"]]
+    assert "Target only: target only" in names and "Speculative: verify" in names
+
+
+def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: str) -> None:
+    spec = SpecPage(page, server).open(runs=5000, run_tokens=8, **{"spec-look": "Losslessness"})
+    page.locator(".st-key-start-counted button").click()
+    expect(page.locator(".st-key-measure-counted")).to_contain_text(re.compile(r"Run \d+ of 5000"))
+    page.locator(".st-key-stop-counted button").click()
+    expect(spec.verdict).to_contain_text("runs each of 8 tokens")
+    expect(spec.figure("enumeration")).to_contain_text("distribution exactly")
+    page.get_by_role("radio", name="Typical").click()
+    expect(spec.figure("enumeration")).to_contain_text("not the target")
+    expect(page.locator(".st-key-rule-lossy")).to_contain_text("NOT")
+    expect(page).to_have_url(re.compile("rule=Typical"))
+    spec.set_number("target_A", "0.2")
+    expect(page).to_have_url(re.compile("target_A=0.2"))
+
+
+def test_the_timeline_leaves_as_svg_and_csv(spec: SpecPage) -> None:
+    spec.figure("timeline").get_by_role("button", name=re.compile("Export")).click()
+    with spec.page.expect_download() as waiting:
+        spec.page.get_by_role("button", name="SVG", exact=True).click()
+    texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
+    assert "Rounds, and what became of them" in texts
+    assert "draft embedded:draft" in texts.replace("\u00a0", " ")
+    with spec.page.expect_download() as waiting:
+        spec.page.get_by_role("button", name="CSV", exact=True).click()
+    lines = Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    rounds = Trace.load(EXAMPLE).rounds
+    assert len(lines) == 1 + sum(len(r.drafted) + (r.extra is not None) for r in rounds)
+    assert "accept_prob" in lines[0]
+
+
+def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -> None:
+    page.goto(server)
+    page.get_by_text("Open a trace").click()
+    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(EXAMPLE)
+    heading = page.get_by_role("heading", name="Speculative decoding", exact=True)
+    expect(heading).to_be_visible()
+    status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
+    expect(status).to_contain_text("From a file · 48 tokens in 11 rounds")
+    expect(page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()

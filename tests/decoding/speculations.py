@@ -1,0 +1,109 @@
+"""Random pairs of models and random settings, for the tests that compare many speculative runs."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import torch
+
+from core import Shaping, Speculative
+from core.models.scripted import ScriptedModel
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_language_model, random_model, tiny_tokenizer
+
+ARCHITECTURES = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox")
+_ENDS: tuple[frozenset[int], ...] = (
+    frozenset({0}),
+    frozenset(range(5, 300, 40)),
+    frozenset(),
+)
+
+
+@cache
+def target(kind: str) -> TransformersModel:
+    """The same weights for every test."""
+    return random_language_model(kind)
+
+
+@cache
+def near_draft(kind: str) -> TransformersModel:
+    """The target with noise on its weights: it agrees now and then."""
+    model = random_model(kind)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            noise = torch.randn(weight.shape, generator=generator)
+            weight += 0.25 * weight.std() * noise if weight.dim() > 1 else 0
+    return TransformersModel(model, tiny_tokenizer(), model_id=f"near {kind}")
+
+
+@cache
+def other_draft(kind: str) -> TransformersModel:
+    """Another random model: it hardly ever agrees."""
+    return random_language_model(kind, seed=1)
+
+
+def pair(kind: str, dice: random.Random) -> tuple[TransformersModel, TransformersModel]:
+    """A target and a draft: mostly one that agrees now and then, else itself or a stranger."""
+    own = target(kind)
+    own.eos_ids = dice.choice(_ENDS)
+    kinds = [near_draft(kind), near_draft(kind), near_draft(kind), own, other_draft(kind)]
+    return own, dice.choice(kinds)
+
+
+def random_prompt(dice: random.Random) -> list[int]:
+    return [dice.randrange(1, 300) for _ in range(dice.randint(1, 12))]
+
+
+def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
+    """Any settings; greedy ones have temperature 0, with penalties now and then."""
+
+    def sometimes(value, neutral):
+        return value if dice.random() < 0.35 else neutral
+
+    longest = dice.randint(1, 24)
+    penalties = {
+        "repetition_penalty": sometimes(round(dice.uniform(0.8, 1.6), 2), 1.0),
+        "no_repeat_ngram_size": sometimes(dice.randint(1, 4), 0),
+    }
+    filters = {
+        "temperature": sometimes(round(dice.uniform(0.3, 2), 2), 1.0),
+        "top_k": sometimes(dice.randint(1, 80), 0),
+        "top_p": sometimes(round(dice.uniform(0.05, 0.99), 2), 1.0),
+        "min_p": sometimes(round(dice.uniform(0.01, 0.4), 2), 0.0),
+        "typical_p": sometimes(round(dice.uniform(0.1, 0.95), 2), 1.0),
+    }
+    return Speculative(
+        max_new_tokens=longest,
+        min_new_tokens=dice.choice([0, 0, 1, longest // 2]),
+        stop_strings=dice.choice([(), (), ("a", "e")]),
+        shaping=Shaping(**penalties, **({"temperature": 0.0} if greedy else filters)),
+        top_candidates=dice.choice([1, 5, 20]),
+        use_cache=dice.random() < 0.85,
+        draft_length=dice.randint(1, 7),
+        acceptance=dice.choice(["speculative", "speculative", "exact", "typical"]),
+        scoring=dice.choice(["multi_query", "multi_query", "batch_expansion"]),
+        draft_temperature=sometimes(dice.choice([0.0, 0.7, 1.5]), None),
+        draft_threshold=sometimes(round(dice.uniform(0.01, 0.6), 2), 0.0),
+        adaptive=dice.random() < 0.3,
+        lookup_ngram=dice.randint(1, 3),
+        drafter=dice.choice(["model", "model", "model", "prompt_lookup"]),
+        seed=dice.randrange(10_000),
+    )
+
+
+def scripted(*rows: list[float], eos: bool = False, model_id: str = "scripted") -> ScriptedModel:
+    """A model over a small vocabulary whose row depends on the last token alone.
+
+    Args:
+        rows: probabilities after token 0, after token 1, ...; the last one serves all others.
+        eos: whether token 0 ends the run.
+    """
+    tokens = ["a", "b", "c", "d", "e"][: len(rows[0])]
+    return ScriptedModel(
+        lambda ids: rows[min(ids[-1], len(rows) - 1)],
+        tokens=tokens,
+        eos="a" if eos else None,
+        model_id=model_id,
+    )

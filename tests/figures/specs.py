@@ -1,0 +1,72 @@
+"""Speculative runs over a small vocabulary, for tests of what is drawn from one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+from core import Sampling, Shaping, Speculative, Trace, check, collect
+from core.decoding.speculative_metrics import Costs
+from core.decoding.speculative_report import Comparison, Latency
+from core.decoding.speculative_types import DraftRound, RoundSeconds
+from core.models.scripted import END, ScriptedModel
+from tests.figures.traces import HOSTILE, WORDS
+
+_PLAIN = (END, *WORDS[:23])
+_HOSTILE = (END, *(text for text in HOSTILE if text), *WORDS[:12])
+
+
+def spec_model(name: str = "target", *, hostile: bool = False) -> ScriptedModel:
+    """A model whose probabilities depend on the last two tokens; the draft is a noisy target."""
+    tokens = _HOSTILE if hostile else _PLAIN
+
+    def row(ids: tuple[int, ...]) -> list[float]:
+        dice, own = random.Random(f"{ids[-2:]}"), random.Random(f"{name} {ids[-2:]}")
+        noise = 0.0 if name == "target" else 0.9
+        base = [dice.gauss(-0.5, 0.5), *(dice.gauss(0, 1.6) for _ in tokens[1:])]
+        return [logit + noise * own.gauss(0, 1) for logit in base]
+
+    return ScriptedModel(row, tokens=tokens, given="logits", model_id=f"embedded:{name}")
+
+
+@cache
+def make_spec(tokens: int = 30, *, hostile: bool = False, **settings: object) -> Trace:
+    """A proved run."""
+    temperature = float(settings.pop("temperature", 1.0))  # type: ignore[arg-type]
+    config = Speculative(
+        max_new_tokens=tokens,
+        shaping=Shaping(temperature=temperature),
+        **{"seed": 3, **settings},  # type: ignore[arg-type]
+    )
+    draft = None if config.drafter == "prompt_lookup" else spec_model("draft", hostile=hostile)
+    run = collect(spec_model(hostile=hostile), [1, 2, 3], config, draft=draft)
+    return run.with_checks(tuple(check(run)))
+
+
+def timed(trace: Trace, propose: float, score: float, verify: float) -> Trace:
+    """The same run with rounds that took just this, seconds."""
+    seconds = RoundSeconds(propose, score, verify, 0.0)
+    steps = tuple(
+        replace(step, seconds=seconds) if isinstance(step, DraftRound) else step
+        for step in trace.steps
+    )
+    return replace(trace, steps=steps)
+
+
+def make_comparison(spec_seconds: float, target_seconds: float) -> Comparison:
+    """A comparison whose tokens took these seconds; half of a round is proposing."""
+    trace = make_spec()
+    emitted, rounds = len(trace.token_ids), len(trace.rounds)
+    each = spec_seconds * emitted / rounds
+    alone = collect(spec_model(), [1, 2, 3], Sampling(max_new_tokens=5, seed=1))
+    costs = Costs(each / 8, target_seconds, ((4, each / 2),))
+    return Comparison(
+        speculative=timed(trace, each / 2, each / 4, each / 4),
+        target_only=alone,
+        speculative_latency=Latency((0.1, 0.3, 0.2)),
+        target_latency=Latency((0.4, 0.4, 0.4)),
+        speculative_token_seconds=(spec_seconds,) * 3,
+        target_token_seconds=(target_seconds,) * 3,
+        costs=costs,
+    )

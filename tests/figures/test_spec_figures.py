@@ -1,0 +1,320 @@
+"""The figures of speculative decoding, by their data."""
+
+from __future__ import annotations
+
+import json
+
+import plotly.graph_objects as go
+import pytest
+
+from core.decoding.acceptance import acceptance_table
+from core.decoding.speculative_metrics import Costs, acceptance_by_position, counts
+from core.decoding.speculative_report import LengthSweep, Losslessness, Outcome, SweepPoint
+from core.decoding.types import Trace
+from core.figures import (
+    DARK,
+    LIGHT,
+    Theme,
+    spec_enumeration,
+    spec_enumeration_data,
+    spec_feed,
+    spec_feed_data,
+    spec_outcomes,
+    spec_positions,
+    spec_sweep,
+    spec_time,
+    spec_timeline,
+    spec_timeline_data,
+    spec_trial,
+    spec_trial_data,
+)
+from core.figures.spec.lossless import lossless_words, normalised
+from core.figures.spec.metrics import spec_latency_data, spec_metrics_data
+from core.figures.spec.timeline import COLUMNS
+from core.figures.spec.verdict import verdict
+from core.figures.spec.words import EXTRA, KINDS, SYMBOLS, emitted, kind_color, kind_words
+from tests.figures.looking import shapes_named, strings, trace_named
+from tests.figures.specs import make_comparison, make_spec, timed
+
+OWN_TAGS = ("<br>", "<b>", "</b>", "</span>", '<span style="', "<extra></extra>")
+SWEEP = LengthSweep(
+    (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
+    0.8,
+    Costs(0.002, 0.01, ((1, 0.012), (4, 0.015))),
+    3,
+    7,
+)
+COUNTED = Losslessness(
+    100,
+    3,
+    (Outcome((1, 2), "<b>a</b>", 60, 55), Outcome((), "others", 40, 45)),
+    0.5,
+    1,
+    0.48,
+)
+THREE = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
+NAMES = ("A", "B", "C")
+
+
+def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]:
+    figures = {
+        "timeline": spec_timeline(trace, selected=(0, 0), theme=theme),
+        "time": spec_time(trace, theme=theme),
+        "positions": spec_positions(trace, theme=theme),
+        "sweep": spec_sweep(SWEEP, trace, theme=theme),
+        "outcomes": spec_outcomes(COUNTED, trace, theme=theme),
+        "enumeration": spec_enumeration(THREE, NAMES, "speculative", theme=theme),
+        "compared": spec_time(trace, make_comparison(0.02, 0.03), theme=theme),
+    }
+    for at, step in enumerate(trace.rounds):
+        figures[f"feed {at}"] = spec_feed(trace, at, theme=theme)
+        for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
+            figures[f"trial {at} {place}"] = spec_trial(trace, at, place, theme=theme)
+    return figures
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"acceptance": "exact"},
+        {"acceptance": "typical"},
+        {"drafter": "prompt_lookup"},
+        {"temperature": 0.0},
+        {"draft_length": 30},
+    ],
+    ids=str,
+)
+def test_plotly_accepts_every_property(theme: Theme, settings: dict[str, object]) -> None:
+    for name, figure in all_spec_figures(make_spec(9, **settings), theme).items():
+        go.Figure(json.loads(figure.to_json()))
+        assert len(figure.layout.meta["alt"]) > 40, name
+        assert 10 < len(figure.layout.title.text) <= 48, name
+
+
+def test_hostile_tokens_stay_text_everywhere() -> None:
+    for name, figure in all_spec_figures(make_spec(24, hostile=True)).items():
+        for text in strings(figure):
+            rest = text
+            for tag in OWN_TAGS:
+                rest = rest.replace(tag, "")
+            assert "<" not in rest, (name, text)
+            assert "$" not in rest, (name, text)
+
+
+def test_a_run_without_rounds_says_so() -> None:
+    from dataclasses import replace
+
+    empty = replace(make_spec(), steps=(), token_ids=(), text="")
+    for figure in (spec_timeline(empty), spec_time(empty), spec_positions(empty)):
+        assert any(note.name == "sentence" for note in figure.layout.annotations)
+    assert spec_timeline_data(empty).empty
+    assert spec_trial(empty, 0, 0).layout.annotations
+
+
+def test_the_timeline_holds_every_token_once_in_the_bars_of_its_kind() -> None:
+    trace = make_spec()
+    figure = spec_timeline(trace)
+    found = {
+        tuple(key): kind
+        for kind in KINDS
+        for bars in figure.data
+        if bars.name == kind_words(kind)
+        for key in bars.customdata
+    }
+    wanted: dict[tuple[int, int], str] = {}
+    for at, step in enumerate(trace.rounds):
+        wanted |= {(at, place): token.outcome for place, token in enumerate(step.drafted)}
+        if step.extra is not None:
+            wanted[at, EXTRA] = "recovered" if step.recovered else "bonus"
+    assert found == wanted
+    assert set(found.values()) == set(KINDS)
+
+
+def test_five_outcomes_have_five_marks_and_five_colours() -> None:
+    trace = make_spec()
+    marks = trace_named(spec_timeline(trace), "marks").marker
+    assert set(marks.symbol) == set(SYMBOLS.values()) and len(set(SYMBOLS.values())) == 5
+    for theme in (LIGHT, DARK):
+        assert len({kind_color(kind, theme) for kind in KINDS}) == 5
+
+
+def test_the_timeline_is_paged_and_marks_the_selected_token() -> None:
+    trace = make_spec(150, min_new_tokens=150)
+    assert len(trace.rounds) > COLUMNS
+    second = spec_timeline(trace, first=COLUMNS, selected=(COLUMNS + 1, 0))
+    rounds = {key[0] for bars in second.data if bars.customdata for key in bars.customdata}
+    assert rounds == set(range(COLUMNS, min(len(trace.rounds), 2 * COLUMNS)))
+    (ring,) = shapes_named(second, "selected")
+    assert ring.x0 < 1 < ring.x1
+    assert not shapes_named(spec_timeline(trace, selected=(COLUMNS + 1, 0)), "selected")
+    assert second.layout.meta["first"] == COLUMNS
+    assert len(second.layout.meta["ends"]) == len(rounds)
+
+
+def test_the_emitted_tokens_are_the_text() -> None:
+    trace = make_spec()
+    assert "".join(found.text for found in emitted(trace)) == trace.text
+    frame = spec_timeline_data(trace)
+    assert tuple(frame[frame["emitted"]]["token_id"]) == trace.token_ids
+
+
+def test_the_bars_of_a_trial_are_the_shared_part_and_both_rests() -> None:
+    trace = make_spec(top_candidates=24)
+    at = next(at for at, step in enumerate(trace.rounds) if step.recovered)
+    place = len(trace.rounds[at].accepted)
+    token = trace.rounds[at].drafted[place]
+    figure = spec_trial(trace, at, place, count=100)
+    both, target, draft = (
+        trace_named(figure, name).x for name in ("both", "target only", "draft only")
+    )
+    chosen = sorted(token.candidates, key=lambda c: (-c.target_prob, -c.draft_prob))
+    assert [b + t for b, t in zip(both, target, strict=True)] == pytest.approx(
+        [c.target_prob for c in chosen]
+    )
+    assert [b + d for b, d in zip(both, draft, strict=True)] == pytest.approx(
+        [c.draft_prob for c in chosen]
+    )
+    assert sum(target) == pytest.approx(token.residual_mass, abs=1e-6)
+    assert sum(trace_named(figure, "residual").x) == pytest.approx(1, abs=1e-5)
+    (mark,) = shapes_named(figure, "number")
+    assert mark.x0 == token.uniform
+    accept = next(bar for bar in figure.data if bar.name == "strip")
+    assert list(accept.x) == [token.accept_prob]
+    assert not token.passed and token.uniform >= token.accept_prob
+
+
+def test_the_drafted_and_the_recovered_token_are_always_among_the_bars() -> None:
+    trace = make_spec()
+    for at, step in enumerate(trace.rounds):
+        if step.recovered is None:
+            continue
+        place = len(step.accepted)
+        labels = " ".join(spec_trial(trace, at, place, count=2).layout.yaxis.ticktext)
+        assert "×" in labels and "◆" in labels
+        frame = spec_trial_data(trace, at, place)
+        assert list(frame[frame["drafted"]]["token_id"]) == [step.drafted[place].token_id]
+        assert list(frame[frame["added"]]["token_id"]) == [step.recovered.token_id]
+
+
+def test_a_bonus_has_no_draft_distribution() -> None:
+    trace = make_spec()
+    at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
+    figure = spec_trial(trace, at, EXTRA)
+    assert not any(trace_named(figure, "draft only").x)
+    assert spec_trial_data(trace, at, EXTRA)["draft_prob"].isna().all()
+    assert not any(bars.name == "residual" for bars in figure.data)
+
+
+def test_the_stages_of_a_token_add_up_to_its_time() -> None:
+    trace = timed(make_spec(), 0.004, 0.005, 0.001)
+    figure = spec_time(trace)
+    total = sum(
+        trace_named(figure, f"Speculative: {p}").x[0] for p in ("propose", "score", "verify")
+    )
+    assert total == pytest.approx(10 * len(trace.rounds) / len(trace.token_ids))
+    assert list(trace_named(figure, "propose").y) == pytest.approx([4.0] * len(trace.rounds))
+    compared = spec_time(trace, make_comparison(0.02, 0.03))
+    assert trace_named(compared, "Target only: target only").x[0] == pytest.approx(30)
+    ours = [bar.x[0] for bar in compared.data if bar.name.startswith("Speculative")]
+    assert sum(ours) == pytest.approx(20)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.02, "1.50 times faster"), (0.06, "Slower here, 0.50"), (0.0301, "About as fast")],
+)
+def test_the_verdict_says_what_was_measured_and_adds_up(seconds: float, words: str) -> None:
+    found = make_comparison(seconds, 0.03)
+    said = verdict(found)
+    assert said.startswith(words) and "because" in said
+    emitted_a_round = len(found.speculative.token_ids) / len(found.speculative.rounds)
+    cost = emitted_a_round * seconds / 0.03
+    assert f"emits {emitted_a_round:.1f} tokens" in said
+    assert f"as long as {cost:.1f} tokens" in said
+    assert f"takes {cost / 2:.1f}, scoring" in said
+
+
+def test_acceptance_by_position_is_drawn_as_counted() -> None:
+    trace = make_spec()
+    rates = acceptance_by_position(trace.rounds)
+    figure = spec_positions(trace)
+    assert list(trace_named(figure, "of drafted").y) == [rate.rate for rate in rates]
+    assert list(trace_named(figure, "of reached").y) == [rate.rate_when_reached for rate in rates]
+
+
+def test_the_sweep_draws_measured_and_predicted_over_the_even_line() -> None:
+    figure = spec_sweep(SWEEP, make_spec())
+    assert list(trace_named(figure, "measured").y) == [0.8, 1.3]
+    assert list(trace_named(figure, "predicted").y) == [0.9, 1.2]
+    assert shapes_named(figure, "even")[0].y0 == 1
+
+
+def test_both_ways_of_scoring_read_every_position_once() -> None:
+    trace = make_spec()
+    step = trace.rounds[1]
+    frame = spec_feed_data(trace, 1)
+    positions = list(
+        range(step.target_cache.before, step.target_cache.before + len(step.drafted) + 1)
+    )
+    for way, rows in (("multi_query", 1), ("batch_expansion", len(step.drafted) + 1)):
+        own = frame[frame["scoring"] == way]
+        assert own["sequence"].nunique() == rows
+        assert sorted(own[own["read"]]["position"]) == positions
+        assert not (own["read"] & own["padding"]).any()
+    multi = frame[frame["scoring"] == "multi_query"]
+    last = trace.rounds[0].token_ids[-1]
+    assert list(multi["token_id"]) == [last, *(token.token_id for token in step.drafted)]
+
+
+def test_the_first_round_begins_with_the_prompts_last_token() -> None:
+    trace = make_spec()
+    assert spec_feed_data(trace, 0)["token_id"][0] == trace.prompt_ids[-1]
+
+
+def test_the_enumeration_adds_up_to_the_target() -> None:
+    figure = spec_enumeration(THREE, NAMES, "speculative")
+    emitted_probs = [
+        a + r
+        for a, r in zip(
+            trace_named(figure, "accepted").y, trace_named(figure, "recovered").y, strict=True
+        )
+    ]
+    assert emitted_probs == pytest.approx([0.6, 0.3, 0.1])
+    assert "exactly" in figure.layout.meta["alt"]
+    assert list(spec_enumeration_data(THREE, NAMES)["emitted"]) == pytest.approx([0.6, 0.3, 0.1])
+    lossy = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3], "typical")
+    assert "not the target" in spec_enumeration(lossy, NAMES, "typical").layout.meta["alt"]
+
+
+def test_weights_become_a_distribution() -> None:
+    assert normalised([1, 1, 2]) == [0.25, 0.25, 0.5]
+    assert normalised([0, 0]) == [0.5, 0.5]
+
+
+def test_the_test_of_many_runs_is_told_honestly() -> None:
+    assert "Nothing speaks against" in lossless_words(COUNTED, claims=True)
+    assert "as this rule lets them" in lossless_words(
+        COUNTED._replace(p_value=0.0001), claims=False
+    )
+    assert "another seed" in lossless_words(COUNTED._replace(p_value=0.0001), claims=True)
+    assert "nothing to test" in lossless_words(COUNTED._replace(p_value=None), claims=True)
+
+
+def test_every_metric_has_a_definition_and_a_source() -> None:
+    trace = make_spec()
+    plain, measured = (
+        spec_metrics_data(trace),
+        spec_metrics_data(trace, make_comparison(0.02, 0.03)),
+    )
+    assert set(plain["metric"]) < set(measured["metric"])
+    assert (measured[["value", "definition", "source"]] != "").all(axis=None)
+    value = dict(zip(measured["metric"], measured["value"], strict=True))
+    found = counts(trace.rounds)
+    assert value["accepted"] == str(found.accepted)
+    assert value["acceptance rate"] == f"{100 * found.accepted / found.drafted:.1f} %"
+    assert value["speed-up"] == "1.50"
+    latencies = spec_latency_data(make_comparison(0.02, 0.03))
+    assert list(latencies["percentile"]) == [10, 25, 50, 75, 90, 99]
+    assert latencies["speculative, ms"][2] == pytest.approx(200)

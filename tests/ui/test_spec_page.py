@@ -1,0 +1,266 @@
+"""The speculative page without a browser: its states, its measurements, what it may not load."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.configs import Greedy, Shaping, Speculative
+from core.decoding.types import Trace
+from core.models.scripted import ScriptedModel
+from pages.ui import models, run_bar, share, spec_controls, spec_share, spec_state
+from pages.ui.spec_state import SpecView
+from tests.figures.specs import make_spec, spec_model
+from tests.figures.traces import make_trace
+from tests.ui.conftest import ROOT, Open
+
+SECONDS = 60
+PROMPT = " the a"
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The models that are there, by name."""
+    torch.set_num_threads(1)
+    found: dict[str, ScriptedModel] = {}
+
+    def load(where: str) -> ScriptedModel:
+        return found.setdefault(where, spec_model(where.removeprefix("embedded:")))
+
+    monkeypatch.setattr(models, "_cached", load)
+
+
+@pytest.fixture
+def open_spec(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Open the speculative page on a small run, with these parameters in the address."""
+    monkeypatch.setattr(spec_state, "load_example", lambda: make_spec(30))
+
+    def open_it(**parameters: str) -> AppTest:
+        app = open_app(prompt=PROMPT, **parameters).switch_page("pages/speculative.py")
+        return app.run()
+
+    return open_it
+
+
+def view_of(app: AppTest) -> SpecView:
+    view: SpecView = app.session_state["speculative"]
+    return view
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers, draw the page again."""
+    for job in list(view_of(app).jobs.values()):
+        assert job.done.wait(SECONDS)
+    return app.run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return settle(app.button(key=key).click().run())
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def charts(app: AppTest) -> list[str]:
+    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+
+
+def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None:
+    app, example = open_spec(), make_spec(30)
+    assert not app.exception
+    assert f"Example · 30 tokens in {len(example.rounds)} rounds" in texts(app)
+    assert charts(app) == ["timeline", "trial", "time"]
+    at, place = view_of(app).token
+    assert example.rounds[at].drafted[place].outcome == "rejected"
+
+
+def test_the_stored_example_is_what_the_defaults_describe() -> None:
+    from pages.ui import controls
+
+    example = spec_state.load_example()
+    assert example is not None
+    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS}
+    assert example.config == spec_controls.config(told.__getitem__)
+    assert example.prompt == told["prompt"] and example.draft_id == told["draft"]
+    assert example.checks and all(check.passed for check in example.checks)
+    kinds = {token.outcome for step in example.rounds for token in step.drafted}
+    assert kinds == {"accepted", "rejected", "not_reached"}
+    assert any(step.bonus for step in example.rounds)
+    assert spec_state.EXAMPLE.stat().st_size < 250_000
+
+
+def test_first_paint_loads_no_torch() -> None:
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "models.warm_up = lambda: None;"
+        "app = AppTest.from_file('app.py', default_timeout=60).run();"
+        "app = app.switch_page('pages/speculative.py').run(); assert not app.exception;"
+        "assert len(app.get('plotly_chart')) == 3;"
+        "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-800:]
+
+
+def test_the_controls_describe_a_run() -> None:
+    from pages.ui import controls
+
+    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS, "seed": 5, "rule": "typical"}
+    told |= {"typical_epsilon": 0.2, "typical_delta": 0.4, "adaptive": True, "confidence": 0.25}
+    told |= {"own_temperature": True, "draft_temperature": 0.5, "scoring": "batch_expansion"}
+    assert spec_controls.config(told.__getitem__) == Speculative(
+        max_new_tokens=48,
+        draft_length=5,
+        acceptance="typical",
+        scoring="batch_expansion",
+        draft_temperature=0.5,
+        draft_threshold=0.25,
+        adaptive=True,
+        posterior_threshold=0.2,
+        posterior_alpha=0.4,
+        seed=5,
+        shaping=Shaping(temperature=0.8, top_p=0.95),
+    )
+    told |= {"draft": spec_controls.LOOKUP, "own_temperature": False}
+    found = spec_controls.config(told.__getitem__)
+    assert found.drafter == "prompt_lookup" and found.draft_temperature is None
+
+
+def test_the_address_sets_the_controls(open_spec: Open) -> None:
+    app = open_spec(draft_length="3", rule="Exact match", temperature="0.5", draft="prompt lookup")
+    assert app.number_input(key="draft_length").value == 3
+    assert app.session_state["rule"] == "exact"
+    assert app.session_state["draft"] == spec_controls.LOOKUP
+    assert "Settings changed" in texts(app)
+
+
+def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
+    app = open_spec(rule="Typical")
+    assert "Does NOT keep the target" in texts(app)
+    app.number_input(key="temperature").set_value(0.0).run()
+    assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_run_makes_a_proved_run_of_both_models(open_spec: Open) -> None:
+    app = press(open_spec(spec_tokens="12", draft_length="3"), "start")
+    trace = view_of(app).trace
+    assert trace is not None and view_of(app).source == "run"
+    assert (trace.model_id, trace.draft_id) == ("embedded:target", "embedded:draft")
+    assert trace.config.draft_length == 3 and len(trace.token_ids) <= 12
+    assert trace.checks and all(check.passed for check in trace.checks)
+    assert "Your run" in texts(app) and not app.exception
+
+
+@pytest.mark.usefixtures("scripted")
+def test_prompt_lookup_needs_no_draft(open_spec: Open) -> None:
+    app = press(open_spec(spec_tokens="12", draft="prompt lookup"), "start")
+    trace = view_of(app).trace
+    assert trace is not None and trace.draft_id == "" and trace.config.drafter == "prompt_lookup"
+    assert not app.exception and view_of(app).failure == ""
+
+
+@pytest.mark.usefixtures("scripted")
+def test_time_is_measured_on_demand_and_gives_a_verdict(open_spec: Open) -> None:
+    app = press(open_spec(repeats="1"), "start-comparison")
+    found = view_of(app).comparison
+    assert found is not None and not app.exception
+    assert "because a round emits" in texts(app)
+    app = press(app, "start-sweep")
+    assert "sweep" in charts(app) and view_of(app).sweep is not None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
+    app = open_spec(**{"spec-look": "Acceptance and metrics"})
+    assert "positions" in charts(app)
+    app = press(
+        open_spec(**{"spec-look": "What is fed to the target", "repeats": "1"}), "start-scored"
+    )
+    assert "feed" in charts(app) and "Both emitted the same tokens." in texts(app)
+    app = open_spec(**{"spec-look": "Losslessness", "runs": "20", "run_tokens": "1"})
+    app = press(app, "start-counted")
+    assert {"outcomes", "enumeration"} <= set(charts(app)) and "p-value" in texts(app)
+    assert view_of(app).counted.runs == 20
+
+
+@pytest.mark.usefixtures("scripted")
+def test_greedy_is_compared_token_by_token(open_spec: Open) -> None:
+    app = open_spec(temperature="0", spec_tokens="12", **{"spec-look": "Losslessness"})
+    app = press(press(app, "start"), "start-alone")
+    other = view_of(app).alone
+    assert other is not None and isinstance(other.config, Greedy)
+    assert f"Identical: all {len(other.token_ids)} tokens." in texts(app)
+
+
+def test_another_run_forgets_what_was_measured() -> None:
+    view = SpecView()
+    view.show(make_spec(30), "run")
+    view.alone, view.first = make_trace(), 40
+    view.show(make_spec(20), "run")
+    assert view.alone is None and view.first == 0
+
+
+def test_a_token_that_is_not_there_stays_unselected() -> None:
+    view = SpecView()
+    view.show(make_spec(30), "run")
+    before = view.token
+    for at, place in ((99, 0), (0, 99), (-1, 0), (0, -2)):
+        view.look_at(at, place)
+    assert view.token == before
+    view.look_at(1, 0)
+    assert view.token == (1, 0)
+
+
+def test_a_file_never_makes_the_app_load_a_strange_draft(open_spec: Open) -> None:
+    app = open_spec()
+    view = view_of(app)
+    view.show(replace(make_spec(30), draft_id="stranger/model"), "file")
+    app.run()
+    assert app.button(key="start-comparison").disabled
+    assert "Choose this run's models first." in texts(app)
+
+
+def test_a_link_never_loads_a_strange_draft(open_spec: Open) -> None:
+    app = open_spec(run="1", draft="stranger/model")
+    assert run_bar.LINK_NEEDS_RUN in texts(app) and not view_of(app).jobs
+
+
+def test_adopting_a_run_restores_its_settings() -> None:
+    trace = make_spec(20, acceptance="exact", draft_temperature=0.5, adaptive=True)
+
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui import spec_controls
+
+        spec_controls.adopt(st.session_state["given"])
+
+    app = AppTest.from_function(script, default_timeout=20)
+    app.session_state["given"] = trace
+    app.run()
+    assert not app.exception
+    assert app.session_state["rule"] == "exact" and app.session_state["adaptive"] is True
+    assert app.session_state["draft_temperature"] == 0.5
+    assert app.session_state["draft"] == "embedded:draft"
+
+
+def test_hostile_text_is_escaped_on_the_web_page() -> None:
+    view, trace = SpecView(), make_spec(24, hostile=True)
+    view.show(trace, "run")
+    page = spec_share.web_page(view, trace).decode()
+    body = page.split("</head>")[1]
+    assert "<img" not in body and "Rounds, and what became of them" in page
+
+
+def test_a_trace_file_knows_its_page() -> None:
+    assert "speculative" in share.PATHS
+    again = Trace.from_dict(json.loads(make_spec(20).to_json()))
+    assert again.config.method == "speculative" and again.rounds == make_spec(20).rounds
