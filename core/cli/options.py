@@ -93,8 +93,9 @@ def config_of(args: Namespace) -> MethodConfig:
 
 def _refuse_ignored(args: Namespace, method: Method) -> None:
     """Raises ConfigError for an option that would do nothing."""
+    acting = {*method.config.__dataclass_fields__, *method.own}
     for other in METHODS:
-        useless = given(args, [n for n in other.own if n not in method.config.__dataclass_fields__])
+        useless = given(args, [name for name in other.own if name not in acting])
         for name in useless:
             raise ConfigError(
                 f"{option(name)} does nothing in {method.words}; use --method {other.name}."
