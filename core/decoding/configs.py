@@ -19,8 +19,11 @@ MAX_TEMPERATURE = 100.0
 MAX_BEAMS = 64
 MAX_STOP_STRINGS = 64
 MAX_STOP_LENGTH = 1_000
+MAX_IGNORED_ENDS = 100
 # Beyond it a length to this power leaves float32.
 MAX_LENGTH_PENALTY = 5.0
+# What a reasoning level is: a bound on the loop, in thinking tokens.
+LEVELS = {"low": 32, "medium": 64, "high": 128}
 
 _SHOWN = 60
 
@@ -49,6 +52,29 @@ def _require_whole(owner: str, name: str, value: object, low: int, high: int) ->
         raise ConfigError(f"{owner}.{name} must be a whole number, got {brief(value)}.")
     if not low <= value <= high:
         raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
+
+
+def _require_bool(owner: str, name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{owner}.{name} must be True or False, got {brief(value)}.")
+
+
+def _require_draw(owner: str, value: object) -> None:
+    if value not in DRAW_METHODS:
+        allowed = ", ".join(DRAW_METHODS)
+        raise ConfigError(f"{owner}.draw must be one of {allowed}, got {brief(value)}.")
+
+
+def _require_text(owner: str, name: str, value: object) -> None:
+    """A text that a run may force: not empty, not long, and one that UTF-8 can write."""
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{owner}.{name} must be a non-empty string, got {brief(value)}.")
+    if len(value) > MAX_STOP_LENGTH:
+        raise ConfigError(
+            f"{owner}.{name} must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise ConfigError(f"{owner}.{name} must be text that UTF-8 can write, got {brief(value)}.")
 
 
 def _require_temperature(value: float) -> None:
@@ -158,10 +184,7 @@ class MethodConfig:
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
-        if not isinstance(self.use_cache, bool):
-            raise ConfigError(
-                f"{owner}.use_cache must be True or False, got {brief(self.use_cache)}."
-            )
+        _require_bool(owner, "use_cache", self.use_cache)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,9 +213,7 @@ class Sampling(MethodConfig):
         # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
         MethodConfig.__post_init__(self)
         _require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
-        if self.draw not in DRAW_METHODS:
-            allowed = ", ".join(DRAW_METHODS)
-            raise ConfigError(f"Sampling.draw must be one of {allowed}, got {brief(self.draw)}.")
+        _require_draw("Sampling", self.draw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,10 +262,7 @@ class BeamSearch(MethodConfig):
             raise ConfigError(
                 f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
             )
-        if not isinstance(self.do_sample, bool):
-            raise ConfigError(
-                f"BeamSearch.do_sample must be True or False, got {brief(self.do_sample)}."
-            )
+        _require_bool(owner, "do_sample", self.do_sample)
         self._require_groups_that_work()
 
     def _require_groups_that_work(self) -> None:
@@ -270,8 +288,73 @@ class BeamSearch(MethodConfig):
         return self.do_sample and self.shaping.temperature > 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning(MethodConfig):
+    """Thinking between two marks up to a bound, then the answer up to another; greedy or drawn.
+
+    Whatever the bounds, the run ends with `max_new_tokens`, as a plain loop would: one that ends
+    while it thinks has no answer. Stop strings act in the answer only.
+
+    Args:
+        max_thinking_tokens: the thinking budget: tokens between the marks, the forced ones (wait,
+            results) included. At the bound the closing mark is forced. 0 closes at once.
+        max_answer_tokens: tokens after the closing mark, the end of sequence included.
+        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, if it still fits
+            into the budget (s1, Muennighoff et al. 2025).
+        wait_text: what is forced instead.
+        think_start: the mark that opens the thinking; forced unless the prompt ends with it.
+            Empty for a model that is told by its prompt to think.
+        think_end: the mark that closes it.
+        calculator: put the result in after every call that the model writes
+            (`<call>4821*377<result>`, then `1817517</result>`).
+        do_sample: draw every token that isn't forced; temperature and filters act then.
+            Temperature 0 switches it off.
+        seed: of the draws.
+        draw: as in `Sampling`.
+    """
+
+    method: ClassVar[str] = "reasoning"
+
+    max_new_tokens: int = 1024
+    max_thinking_tokens: int = LEVELS["high"]
+    max_answer_tokens: int = 64
+    ignore_end: int = 0
+    wait_text: str = " Wait,"
+    think_start: str = "<think>"
+    think_end: str = "</think>"
+    calculator: bool = False
+    do_sample: bool = False
+    seed: int = 0
+    draw: DrawMethod = "inverse_cdf"
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "Reasoning"
+        _require_whole(owner, "max_thinking_tokens", self.max_thinking_tokens, 0, MAX_NEW_TOKENS)
+        _require_whole(owner, "max_answer_tokens", self.max_answer_tokens, 1, MAX_NEW_TOKENS)
+        _require_whole(owner, "ignore_end", self.ignore_end, 0, MAX_IGNORED_ENDS)
+        _require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        _require_draw(owner, self.draw)
+        for name in ("calculator", "do_sample"):
+            _require_bool(owner, name, getattr(self, name))
+        for name in ("wait_text", "think_end"):
+            _require_text(owner, name, getattr(self, name))
+        if self.think_start:
+            _require_text(owner, "think_start", self.think_start)
+
+    @property
+    def draws(self) -> bool:
+        """Whether tokens are drawn."""
+        return self.do_sample and self.shaping.temperature > 0
+
+    @property
+    def level(self) -> str | None:
+        """The name of the thinking budget, None where it has none."""
+        return next((n for n, most in LEVELS.items() if most == self.max_thinking_tokens), None)
+
+
 METHODS: dict[str, type[MethodConfig]] = {
-    config.method: config for config in (Greedy, Sampling, BeamSearch)
+    config.method: config for config in (Greedy, Sampling, BeamSearch, Reasoning)
 }
 
 
