@@ -19,6 +19,7 @@ from core.decoding.text import TextStream
 from core.decoding.types import (
     Draw,
     FinishReason,
+    Phase,
     Step,
     StepSeconds,
     TokenStep,
@@ -106,6 +107,7 @@ class Picker:
         forward: float,
         text: str,
         finish_reason: FinishReason | None,
+        phase: Phase = "answer",
     ) -> TokenStep:
         """The frozen step."""
         pick = picked.pick
@@ -119,7 +121,7 @@ class Picker:
             tail_mass=reading.tail_mass,
             surprisal=reading.surprisal,
             origin="sampled" if self._sampling else "argmax",
-            phase="answer",
+            phase=phase,
             draw=Draw(method, pick.uniform, pick.interval, reading.scores),
             stages=reading.stages,
             text=text,

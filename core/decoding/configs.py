@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from core.decoding.errors import ConfigError
@@ -65,10 +65,11 @@ def _require_draw(owner: str, value: object) -> None:
         raise ConfigError(f"{owner}.draw must be one of {allowed}, got {brief(value)}.")
 
 
-def _require_text(owner: str, name: str, value: object) -> None:
-    """A text that a run may force: not empty, not long, and one that UTF-8 can write."""
-    if not isinstance(value, str) or not value:
-        raise ConfigError(f"{owner}.{name} must be a non-empty string, got {brief(value)}.")
+def _require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
+    """A text that a run may force: not long, and one that UTF-8 can write."""
+    if not isinstance(value, str) or not (value or may_be_empty):
+        kind = "a string" if may_be_empty else "a non-empty string"
+        raise ConfigError(f"{owner}.{name} must be {kind}, got {brief(value)}.")
     if len(value) > MAX_STOP_LENGTH:
         raise ConfigError(
             f"{owner}.{name} must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}."
@@ -304,7 +305,8 @@ class Reasoning(MethodConfig):
         wait_text: what is forced instead.
         think_start: the mark that opens the thinking; forced unless the prompt ends with it.
             Empty for a model that is told by its prompt to think.
-        think_end: the mark that closes it.
+        think_end: the mark that closes it. With both marks empty the run doesn't think: it is an
+            answer from its first token on.
         calculator: put the result in after every call that the model writes
             (`<call>4821*377<result>`, then `1817517</result>`).
         do_sample: draw every token that isn't forced; temperature and filters act then.
@@ -337,15 +339,30 @@ class Reasoning(MethodConfig):
         _require_draw(owner, self.draw)
         for name in ("calculator", "do_sample"):
             _require_bool(owner, name, getattr(self, name))
-        for name in ("wait_text", "think_end"):
-            _require_text(owner, name, getattr(self, name))
-        if self.think_start:
-            _require_text(owner, "think_start", self.think_start)
+        for name in ("wait_text", "think_end", "think_start"):
+            _require_text(owner, name, getattr(self, name), may_be_empty=name != "wait_text")
+        if self.think_start and not self.think_end:
+            raise ConfigError(
+                "Reasoning.think_end must close what think_start opens; give both, or neither."
+            )
+        if self.think_end and self.think_end in self.wait_text:
+            raise ConfigError(
+                f"Reasoning.wait_text must not close the thinking, got {brief(self.wait_text)}; "
+                "leave the closing mark out of it."
+            )
 
     @property
     def draws(self) -> bool:
         """Whether tokens are drawn."""
         return self.do_sample and self.shaping.temperature > 0
+
+    @property
+    def chooser(self) -> Greedy | Sampling:
+        """The method that chooses every token that isn't forced."""
+        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(MethodConfig)}
+        if self.draws:
+            return Sampling(seed=self.seed, draw=self.draw, **shared)
+        return Greedy(**shared)
 
     @property
     def level(self) -> str | None:
@@ -358,12 +375,17 @@ METHODS: dict[str, type[MethodConfig]] = {
 }
 
 
+def chooser_of(config: MethodConfig) -> MethodConfig:
+    """The method that chooses a run's tokens: itself, but for reasoning, which is built on one."""
+    return config.chooser if isinstance(config, Reasoning) else config
+
+
 def config_to_dict(config: MethodConfig) -> dict[str, Any]:
     """A plain dict with the method's name, ready for JSON."""
-    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    values = {name: getattr(config, name) for name in config.__dataclass_fields__}
     shaping = {name: getattr(config.shaping, name) for name in Shaping.__dataclass_fields__}
     stop_strings = list(config.stop_strings)
-    return {"method": config.method, **fields, "shaping": shaping, "stop_strings": stop_strings}
+    return {"method": config.method, **values, "shaping": shaping, "stop_strings": stop_strings}
 
 
 def config_from_dict(data: dict[str, Any]) -> MethodConfig:
