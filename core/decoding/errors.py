@@ -24,3 +24,7 @@ class ModelError(DecodingError):
 
 class TraceError(DecodingError, ValueError):
     """A trace file can't be read."""
+
+
+class ProblemError(DecodingError, ValueError):
+    """A file of problems can't be read."""
