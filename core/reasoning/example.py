@@ -126,7 +126,8 @@ def make_example(model_id: str) -> ReasoningExample:
 
 
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
-    from core import check, collect
+    from core.decoding.checks import check
+    from core.decoding.run import collect
     from core.reasoning.asking import prompt_ids_of
 
     ids = prompt_ids_of(model, problem)
@@ -136,9 +137,8 @@ def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
 
 def main() -> int:
     """Make the example with the embedded model; 2 where that can't be done."""
-    parser = argparse.ArgumentParser(
-        prog="python -m core.reasoning.example", description=main.__doc__
-    )
+    name = "python -m core.reasoning.example"
+    parser = argparse.ArgumentParser(prog=name, description=main.__doc__)
     parser.add_argument("file", help="where to write the example")
     parser.add_argument("--model", default="embedded:target", help="as in decode")
     args = parser.parse_args()
