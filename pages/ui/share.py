@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
-from core.decoding.configs import BeamSearch, Shaping
+from core.decoding.configs import BeamSearch, Shaping, chooser_of
 from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption
@@ -194,7 +194,7 @@ def adopt(trace: Trace) -> None:
     config, state = trace.config, st.session_state
     wanted: dict[str, Any] = {
         "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "method": config.method,
+        "method": chooser_of(config).method,
         "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
         "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
         "cache": config.use_cache,
