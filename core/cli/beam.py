@@ -61,6 +61,6 @@ METHOD = Method(
     add=_add,
     undrawn=_undrawn,
     values=_values,
-    print_step=None,
+    printer=lambda: None,
     print_result=_print_hypotheses,
 )

@@ -45,8 +45,10 @@ def run(args: Namespace) -> int:
     if args.chat:
         system = [{"role": "system", "content": args.system}] if args.system else []
         prompt = model.encode_chat([*system, {"role": "user", "content": text}])
+    if method.fit:
+        config = method.fit(model, config, args)
     draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
-    trace = collect(model, prompt, config, draft=draft, on_step=method.print_step, prompt_text=text)
+    trace = collect(model, prompt, config, draft=draft, on_step=method.printer(), prompt_text=text)
     if method.print_result:
         method.print_result(trace)
     print(flush=True)

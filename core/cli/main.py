@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli import check, decode
+from core.cli import check, decode, sweep
 from core.decoding.errors import DecodingError
 
 
@@ -27,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
         ("check", check, "validate a trace file and print its checks"),
+        ("sweep", sweep, "accuracy against the thinking budget"),
     ):
         own = commands.add_parser(name, help=text)
         command.add(own)

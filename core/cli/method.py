@@ -37,7 +37,9 @@ class Method:
             the end of a sentence; empty where they act.
         values: the settings of `own` from parsed arguments, as the config takes them.
         draft: which second model parsed arguments ask for, if any.
-        print_step, print_result: what goes to stdout at every step and after the run, if anything.
+        fit: the config for a loaded model.
+        printer: makes what prints every step of one run to stdout, or nothing.
+        print_result: what goes to stdout after the run, if anything.
     """
 
     config: type[MethodConfig]
@@ -48,7 +50,8 @@ class Method:
     undrawn: Callable[[Namespace], str] | None = None
     values: Callable[[Namespace], dict[str, Any]] | None = None
     draft: Callable[[Namespace], str | None] | None = None
-    print_step: Callable[[Step], None] | None = stream
+    fit: Callable[[Any, MethodConfig, Namespace], MethodConfig] | None = None
+    printer: Callable[[], Callable[[Step], None] | None] = lambda: stream
     print_result: Callable[[Trace], None] | None = None
 
     @property

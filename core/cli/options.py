@@ -5,14 +5,15 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 
-from core.cli import beam, greedy, sampling, speculative
+from core.cli import beam, greedy, reasoning, sampling, speculative
 from core.cli.method import DRAWING, Method, add_settings, given, option
-from core.decoding.configs import MethodConfig, Shaping
+from core.decoding.configs import Greedy, MethodConfig, Reasoning, Shaping
 from core.decoding.errors import ConfigError
 
 # Where no method is named, the first one is taken that an option asks for, else the last.
 METHODS: tuple[Method, ...] = (
     speculative.METHOD,
+    reasoning.METHOD,
     beam.METHOD,
     sampling.METHOD,
     greedy.METHOD,
@@ -53,7 +54,8 @@ def add_options(parser: ArgumentParser) -> None:
 def _add_run(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="N")
-    whole("--max-new-tokens", default=40, help="the bound on the loop (default: %(default)s)")
+    standard = f"{Greedy().max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
+    whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
     whole("--min-new-tokens", default=0, help="hold the end back so long")
     stop = "a stop string; repeatable"
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help=stop)
@@ -80,8 +82,9 @@ def config_of(args: Namespace) -> MethodConfig:
     own = method.values(args) if method.values else given(args, method.own)
     if "seed" in method.config.__dataclass_fields__:
         own |= given(args, ["seed"])
+    if args.max_new_tokens is not None:
+        own["max_new_tokens"] = args.max_new_tokens
     return method.config(
-        max_new_tokens=args.max_new_tokens,
         min_new_tokens=args.min_new_tokens,
         stop_strings=tuple(args.stop),
         shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),

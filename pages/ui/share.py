@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
+from core.decoding.configs import chooser_of
 from core.decoding.errors import DecodingError
 from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
@@ -266,7 +267,7 @@ def adopt(trace: Trace) -> None:
     config, state = trace.config, st.session_state
     wanted: dict[str, Any] = {
         "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "method": config.method,
+        "method": chooser_of(config).method,
         "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
         "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
         "cache": config.use_cache,
