@@ -46,7 +46,7 @@ bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)
 
 # What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search, a
-# speculative run.
+# speculative run, and what a thinking budget buys (about a minute).
 example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
@@ -56,6 +56,7 @@ example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --draft embedded:draft --prompt "Once upon a time" \
 		--method speculative --draft-length 5 --temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 48 \
 		--json assets/traces/speculative.json
+	@$(PY) -m core.reasoning.example assets/traces/reasoning.json
 
 # QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.
 TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))

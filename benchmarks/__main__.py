@@ -1,6 +1,4 @@
-"""`python -m benchmarks [decoding] [beam] [speculative] [memory] [app] [lab]`; default: all.
-
-Torch has two threads unless told otherwise."""
+"""`python -m benchmarks [SUBJECT ...]`, of `SUBJECTS`: all by default, two threads."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import platform
 import warnings
 from importlib.metadata import version
 
-SUBJECTS = ("decoding", "beam", "speculative", "memory", "app", "lab")
+SUBJECTS = ("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab")
 
 
 def main() -> None:
@@ -25,7 +23,7 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import app, beam, decoding, lab, memory, speculative
+    from benchmarks import app, beam, decoding, lab, memory, reasoning, speculative
 
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
@@ -40,8 +38,10 @@ def main() -> None:
             memory.run()
         elif subject == "app":
             app.run(args.repeats)
-        else:
+        elif subject == "lab":
             lab.run(args.repeats)
+        else:
+            reasoning.run(args.repeats)
 
 
 def _processor() -> str:

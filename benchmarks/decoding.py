@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -63,49 +64,31 @@ def run(repeats: int = 5) -> None:
     print("|---|---|---|---|---|---|")
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
     embedded = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).eval()
-    _compare("embedded:target", embedded, tokenizer, 100, repeats)
+    compare("embedded:target", embedded, tokenizer, _configs(100), repeats)
     for name, shape in SIZES.items():
         tokens = 32 if name.startswith("100M") else 100
-        _compare(name, random_llama(*shape), tokenizer, tokens, repeats)
+        compare(name, random_llama(*shape), tokenizer, _configs(tokens), repeats)
 
 
-def _compare(name: str, plain: Any, tokenizer: Any, tokens: int, repeats: int) -> None:
-    ours = TransformersModel(copy.deepcopy(plain), tokenizer, model_id=name)
-    ours.eos_ids = frozenset()
-    generator = torch.Generator().manual_seed(1)
-    top = min(ours.vocab_size, 2000)
-    prompt = torch.randint(10, top, (PROMPT_TOKENS,), generator=generator).tolist()
-    for label, config in _configs(tokens).items():
-        runs = {
-            "generate": _generate(plain, prompt, config),
-            "same layout": _generate(ours.hf_model, prompt, config),
-            "engine": lambda config=config: collect(ours, prompt, config),
-        }
-        times = interleaved(runs, repeats)
-        per_token = {key: value / tokens * 1e3 for key, value in times.items()}
-        base, same, engine = per_token.values()
-        print(
-            f"| {name} | {label} | {base:.2f} ms | {same:.2f} ms | {engine:.2f} ms | "
-            f"**{engine / base:.2f}** ({engine / same:.2f} of the second) |",
-            flush=True,
-        )
-
-
-def _configs(tokens: int) -> dict[str, MethodConfig]:
+def _configs(tokens: int) -> dict[str, tuple[MethodConfig, dict[str, object]]]:
+    drawn = Sampling(max_new_tokens=tokens, shaping=FILTERED, draw="multinomial")
+    knobs = {"do_sample": True, "temperature": 0.8, "top_k": 50, "top_p": 0.9}
     return {
-        "greedy": Greedy(max_new_tokens=tokens),
-        "sampling 0.8, top-k 50, top-p 0.9": Sampling(
-            max_new_tokens=tokens, shaping=FILTERED, draw="multinomial"
-        ),
+        "greedy": (Greedy(max_new_tokens=tokens), {"do_sample": False}),
+        "sampling 0.8, top-k 50, top-p 0.9": (drawn, knobs),
     }
 
 
-def _generate(model: Any, prompt: list[int], config: MethodConfig) -> Callable[[], object]:
-    sampled = isinstance(config, Sampling)
-    knobs = {"temperature": 0.8, "top_k": 50, "top_p": 0.9} if sampled else {}
+def generate_call(
+    model: Any, prompt: list[int], config: MethodConfig, **knobs: object
+) -> Callable[[], object]:
+    """transformers' own run of as many tokens, with all that it can record.
+
+    Args:
+        knobs: of `GenerationConfig`: how it decodes.
+    """
     settings = GenerationConfig(
         max_new_tokens=config.max_new_tokens,
-        do_sample=sampled,
         return_dict_in_generate=True,
         output_scores=True,
         eos_token_id=None,
@@ -121,6 +104,42 @@ def _generate(model: Any, prompt: list[int], config: MethodConfig) -> Callable[[
         return model.generate(ids, attention_mask=mask, generation_config=settings)
 
     return generate
+
+
+def compare(
+    name: str,
+    plain: Any,
+    tokenizer: Any,
+    configs: Mapping[str, tuple[MethodConfig, dict[str, object]]],
+    repeats: int,
+) -> dict[str, float]:
+    """Print a line for each config; the engine's share of `generate`'s time for each.
+
+    Args:
+        configs: what each line is called, the engine's config, and how `generate` is asked for
+            the same.
+    """
+    ours = TransformersModel(copy.deepcopy(plain), tokenizer, model_id=name)
+    ours.eos_ids = frozenset()
+    generator = torch.Generator().manual_seed(1)
+    top = min(ours.vocab_size, 2000)
+    prompt = torch.randint(10, top, (PROMPT_TOKENS,), generator=generator).tolist()
+    shares = {}
+    for label, (config, knobs) in configs.items():
+        runs: dict[str, Callable[[], object]] = {
+            "generate": generate_call(plain, prompt, config, **knobs),
+            "same layout": generate_call(ours.hf_model, prompt, config, **knobs),
+            "engine": partial(collect, ours, prompt, config),
+        }
+        times = interleaved(runs, repeats)
+        base, same, engine = (v / config.max_new_tokens * 1e3 for v in times.values())
+        shares[label] = engine / base
+        print(
+            f"| {name} | {label} | {base:.2f} ms | {same:.2f} ms | {engine:.2f} ms | "
+            f"**{engine / base:.2f}** ({engine / same:.2f} of the second) |",
+            flush=True,
+        )
+    return shares
 
 
 def interleaved(runs: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:

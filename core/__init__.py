@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from core.decoding.checks import check as check
     from core.decoding.configs import BeamSearch as BeamSearch
     from core.decoding.configs import Greedy as Greedy
+    from core.decoding.configs import Reasoning as Reasoning
     from core.decoding.configs import Sampling as Sampling
     from core.decoding.configs import Shaping as Shaping
     from core.decoding.configs import Speculative as Speculative
@@ -44,7 +45,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.decoding.beam_replay": ("Reranking", "follow", "guess_parents", "lineage", "rerank"),
     "core.decoding.checks": ("check",),
-    "core.decoding.configs": ("BeamSearch", "Greedy", "Sampling", "Shaping", "Speculative"),
+    "core.decoding.configs": (
+        "BeamSearch",
+        "Greedy",
+        "Reasoning",
+        "Sampling",
+        "Shaping",
+        "Speculative",
+    ),
     "core.decoding.errors": (
         "ConfigError",
         "DecodingError",

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 import core
-from core import BeamSearch, Greedy, Shaping, Speculative, read_trace
-from core.__main__ import build_parser, config_of, main
-from core.options import SHAPING_HELP, SPECULATIVE_HELP
+from core import BeamSearch, Shaping, read_trace
+from core.cli.main import build_parser, main
+from core.cli.options import METHODS, SHAPING_HELP, config_of
+from core.decoding.configs import METHODS as CONFIGS
+from core.decoding.configs import MethodConfig
 from tests.models.builders import random_model, tiny_tokenizer
 
 ROOT = Path(__file__).parent.parent
@@ -246,8 +248,19 @@ def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
     assert all(text in printed for text in SHAPING_HELP.values())
 
 
+def test_every_method_and_every_setting_of_its_own_is_an_option(capsys) -> None:
+    assert {method.config for method in METHODS} == set(CONFIGS.values())
+    with pytest.raises(SystemExit):
+        main(["decode", "--help"])
+    printed = capsys.readouterr().out
+    shared = set(MethodConfig.__dataclass_fields__)
+    for method in METHODS:
+        own = set(method.config.__dataclass_fields__) - shared
+        assert all(f"--{name.replace('_', '-')} " in printed for name in own)
+
+
 def test_a_setting_without_help_is_still_an_option(monkeypatch) -> None:
-    monkeypatch.setattr("core.options.SHAPING_HELP", {})
+    monkeypatch.setattr("core.cli.options.SHAPING_HELP", {})
     arguments = build_parser().parse_args(["decode", "--prompt", "x", "--top-k", "5"])
     assert config_of(arguments).shaping.top_k == 5
 
@@ -391,8 +404,3 @@ def test_a_speculative_run_from_start_to_check(folder, tmp_path, capsys) -> None
 def test_an_option_of_speculation_asks_for_it(line: str) -> None:
     arguments = build_parser().parse_args(["decode", "--prompt", "x", *line.split()])
     assert config_of(arguments).method == "speculative"
-
-
-def test_every_setting_of_speculation_has_an_option() -> None:
-    own = {field.name for field in fields(Speculative)} - {field.name for field in fields(Greedy)}
-    assert set(SPECULATIVE_HELP) == own - {"seed"}

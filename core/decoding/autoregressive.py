@@ -19,6 +19,7 @@ from core.decoding.shaping import Distribution, only, penalties, raw_distributio
 from core.decoding.types import (
     Draw,
     FinishReason,
+    Phase,
     Step,
     StepSeconds,
     TokenStep,
@@ -113,6 +114,7 @@ class Picker:
         forward: float,
         text: str,
         finish_reason: FinishReason | None,
+        phase: Phase = "answer",
     ) -> TokenStep:
         """The frozen step."""
         pick = picked.pick
@@ -126,7 +128,7 @@ class Picker:
             tail_mass=reading.tail_mass,
             surprisal=reading.surprisal,
             origin="sampled" if self._sampling else "argmax",
-            phase="answer",
+            phase=phase,
             draw=Draw(method, pick.uniform, pick.interval, reading.scores),
             stages=reading.stages,
             text=text,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.beam_replay import best_row, lineage
+from core.decoding.beam_rules import score_of
 from core.decoding.beam_types import BeamCandidate, BeamStep, Hypothesis
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Trace
@@ -33,11 +34,6 @@ class GreedyPath:
     end: GreedyEnd
     step: int
     parted_at: int | None
-
-    @property
-    def left(self) -> bool:
-        """Whether the beam lost it."""
-        return self.end in ("pruned", "unseen")
 
 
 def greedy_path(trace: Trace, winner: Hypothesis | None = None) -> GreedyPath | None:
@@ -108,40 +104,54 @@ class Rival(NamedTuple):
     rows: int
 
 
-def beam_rival(trace: Trace, winner: Hypothesis, length_penalty: float) -> Rival:
-    """The winner of a search, scored by the model's own log-probabilities."""
-    steps = trace.beam_steps
+class Ran(NamedTuple):
+    """What a comparison keeps of a run of greedy decoding or sampling.
+
+    Args:
+        sum_logprob: of its text under the model itself (no penalty), nats.
+        forwards: calls of the model after the prompt, of one row each.
+    """
+
+    text: str
+    tokens: int
+    sum_logprob: float
+    forwards: int
+
+
+def ran(trace: Trace) -> Ran:
+    """A run, for a comparison."""
+    steps = trace.token_steps
+    total = -sum(step.surprisal for step in steps)
+    return Ran(trace.text, len(trace.token_ids), total, max(len(steps) - 1, 0))
+
+
+def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, ...]:
+    """Greedy, the search's best hypothesis and the best of the samples, by the search's own score.
+
+    The samples' forwards are those of all of them. Without a hypothesis or a sample there is no
+    such rival.
+    """
+    penalty = getattr(search.config, "length_penalty", 1.0)
+    found = [_rival("Greedy", greedy, penalty)]
+    if search.hypotheses:
+        found.append(_searched(search, penalty))
+    if samples:
+        name, spent = f"Best of {len(samples)} samples", sum(run.forwards for run in samples)
+        drawn = (_rival(name, run, penalty) for run in samples)
+        best = max(drawn, key=lambda rival: rival.score)
+        found.append(best._replace(forwards=spent, rows=spent))
+    return tuple(found)
+
+
+def _searched(search: Trace, penalty: float) -> Rival:
+    steps, winner = search.beam_steps, search.hypotheses[0]
     total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
     # The first step's logits come with the prompt.
+    run = Ran(winner.text, len(winner.token_ids), total, len(steps) - 1)
     rows = sum(len(step.groups) for step in steps[1:])
-    return _rival(
-        "Beam search",
-        winner.text,
-        len(winner.token_ids),
-        total,
-        length_penalty,
-        (len(steps) - 1, rows),
-    )
+    return _rival("Beam search", run, penalty)._replace(rows=rows)
 
 
-def token_rival(name: str, traces: Sequence[Trace], length_penalty: float) -> Rival:
-    """The best-scored of some runs of greedy decoding or sampling, and what all of them cost."""
-    rivals = []
-    for trace in traces:
-        total = -sum(step.surprisal for step in trace.token_steps)
-        rivals.append(_rival(name, trace.text, len(trace.token_ids), total, length_penalty, (0, 0)))
-    best = max(rivals, key=lambda rival: rival.score)
-    spent = sum(max(len(trace.token_steps) - 1, 0) for trace in traces)
-    return best._replace(forwards=spent, rows=spent)
-
-
-def _rival(
-    name: str,
-    text: str,
-    tokens: int,
-    total: float,
-    length_penalty: float,
-    spent: tuple[int, int],
-) -> Rival:
-    score = total / max(tokens, 1) ** length_penalty
-    return Rival(name, text, tokens, total, score, *spent)
+def _rival(name: str, run: Ran, penalty: float) -> Rival:
+    score = score_of(run.sum_logprob, max(run.tokens, 1), penalty)
+    return Rival(name, run.text, run.tokens, run.sum_logprob, score, run.forwards, run.forwards)

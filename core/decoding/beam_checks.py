@@ -148,10 +148,15 @@ def _expected(
 
 def _tables(trace: Trace) -> Check:
     faults = [
-        f"step {step.index}: row {candidate.row} has another log-probability in the table"
+        f"step {step.index}: row {candidate.row} has another log-probability in the table, or one "
+        "in another group"
         for step in trace.beam_steps
         for candidate, row in zip(step.kept, step.kept_logprobs, strict=True)
         if row[candidate.parent] != candidate.logprob
+        or any(
+            value is not None and group != step.group_of(candidate)
+            for value, group in zip(row, step.groups, strict=True)
+        )
     ]
     return count("the table holds each survivor's own log-probability", faults, "differences")
 

@@ -6,14 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-import torch
-from torch import Tensor
-
-from core.decoding.beam_replay import best_row, lineage
-from core.decoding.beam_scores import Shaper
+from core.decoding.beam_replay import lineage
+from core.decoding.beam_rescoring import Rescoring, candidates_of_a_group
 from core.decoding.beam_types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.configs import BeamSearch, MethodConfig
-from core.decoding.model_checks import candidate_error, logit_tolerance, made_by
+from core.decoding.model_checks import logit_tolerance, made_by
 from core.decoding.protocol import LanguageModel
 from core.decoding.self_checks import count, worst
 from core.decoding.text import join_text
@@ -63,16 +60,22 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
         (c.ended == "eos") != (c.token_id in model.eos_ids) for s in steps for c in s.candidates
     ):
         faults.append("a path ended without the end-of-sequence token, or went on after it")
-    groups = config.num_beam_groups if isinstance(config, BeamSearch) else 1
-    beams = config.num_beams // groups if isinstance(config, BeamSearch) else 1
-    most = max(2, 1 + len(model.eos_ids)) * beams
-    for step in steps:
-        sizes = [sum(step.group_of(c) == group for c in step.candidates) for group in range(groups)]
-        if max(sizes) > most:
-            faults.append(f"step {step.index}: more than the {most} candidates of a group")
+    if isinstance(config, BeamSearch):
+        most = candidates_of_a_group(config, model)
+        faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
     return count("the trace can be this model's", faults, "contradictions")
+
+
+def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
+    """More than K, or than the rows have; that none is missing, the rescoring finds."""
+    for group in sorted(set(step.groups)):
+        listed = sum(step.group_of(c) == group for c in step.candidates)
+        allowed = min(most, step.groups.count(group) * vocab_size)
+        if listed > allowed:
+            return f"step {step.index}: more than the {allowed} candidates of a group"
+    return ""
 
 
 def _texts(trace: Trace, model: LanguageModel) -> Check:
@@ -90,88 +93,23 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
 
 
 def _rescored(trace: Trace, model: LanguageModel) -> tuple[Check, float]:
-    """One forward without a cache over each hypothesis, against every number along its path.
+    """Every number of every row, against forwards of another kind.
 
     Returns:
         the check, and the largest logit that was seen.
     """
-    name = "an independent forward gives each hypothesis the same log-probabilities"
-    rescoring = _Rescoring(trace, model)
-    paths = [(found.token_ids, found.parents) for found in trace.hypotheses]
-    if not paths:
-        open_path = best_row(trace.beam_steps)
-        paths = [(trace.token_ids, tuple(candidate.parent for candidate in open_path))]
-    for token_ids, parents in paths:
-        rescoring.begin(token_ids, parents)
-        ids = [*trace.prompt_ids, *token_ids[:-1]]
-        model.start(ids, use_cache=False, on_logits=rescoring.compare)
+    name = "independent forwards give every row of the tree the same log-probabilities"
+    found = Rescoring(trace, model)
     # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-    tolerance = 2 * logit_tolerance(trace, model, rescoring.largest)
+    tolerance = 2 * logit_tolerance(trace, model, found.largest)
+    values = [deviation for deviation, _ in found.deviations]
+    rescored = worst(name, values, tolerance, "")
+    where = max(found.deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
     detail = (
-        f"largest difference along {len(paths)} paths, and by which a better token was left out"
+        f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
+        f"at step {where}; a better or missing candidate counts"
     )
-    return worst(name, rescoring.deviations, tolerance, detail), rescoring.largest
-
-
-class _Rescoring:
-    """Compares logits along one path after the other with what the steps say."""
-
-    def __init__(self, trace: Trace, model: LanguageModel) -> None:
-        self._trace = trace
-        self._first = len(trace.prompt_ids) - 1
-        eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
-        config = trace.config if isinstance(trace.config, BeamSearch) else BeamSearch()
-        self._shaper = Shaper(config, eos)
-        self._token_ids: Sequence[int] = ()
-        self._parents: Sequence[int] = ()
-        self.deviations = [0.0]
-        self.largest = 1.0
-
-    def begin(self, token_ids: Sequence[int], parents: Sequence[int]) -> None:
-        """The path that the next logits belong to."""
-        self._token_ids, self._parents = token_ids, parents
-
-    def compare(self, at: int, logits: Tensor) -> None:
-        """Logits `[n, vocab]` after prompt and path, from position `at` on."""
-        prompt = self._trace.prompt_step
-        for position, own in enumerate(logits, start=at):
-            if prompt is not None and position < len(prompt.positions):
-                self.deviations.append(candidate_error(own, prompt.positions[position].candidates))
-            if 0 <= position - self._first < len(self._parents):
-                self._compare_step(position - self._first, own)
-        self.largest = max(self.largest, float(logits.abs().nan_to_num(posinf=0).max()))
-
-    def _compare_step(self, index: int, logits: Tensor) -> None:
-        step, row = self._trace.beam_steps[index], self._parents[index]
-        raw = torch.log_softmax(logits.double(), dim=-1)
-        entropy = float(torch.special.entr(raw.exp()).sum())
-        self.deviations.append(abs(entropy - step.entropies[row]))
-        group = step.groups[row]
-        ids = [*self._trace.prompt_ids, *self._token_ids[:index]]
-        taken = step.taken_before(group)
-        shaped = self._shaper(raw[None].float(), index, [ids], taken)[0].double()
-        listed = [c for c in step.candidates if c.parent == row]
-        at = [c.token_id for c in listed]
-        for candidate, own, added in zip(
-            listed, raw[at].tolist(), shaped[at].tolist(), strict=True
-        ):
-            self.deviations.append(abs(candidate.raw_logprob - own))
-            # A filter's threshold may fall on either side of a token by rounding alone.
-            if step.origin == "argmax" or added > -math.inf:
-                self.deviations.append(abs(candidate.logprob - added))
-        if step.origin == "argmax":
-            others = shaped.index_fill(0, torch.tensor(at, dtype=torch.long), -math.inf)
-            self._look_for_better(step, row, others)
-
-    def _look_for_better(self, step: BeamStep, row: int, others: Tensor) -> None:
-        """What was not listed must not have a higher sum than the last that was."""
-        group = step.groups[row]
-        sums = [c.cum_logprob for c in step.candidates if step.group_of(c) == group]
-        highest, before = float(others.max()), 0.0
-        if step.index:
-            before = self._trace.beam_steps[step.index - 1].kept[row].cum_logprob
-        if highest > -math.inf:
-            self.deviations.append(max(0.0, before + highest - min(sums, default=-math.inf)))
+    return rescored._replace(detail=detail), found.largest
 
 
 def _reference(trace: Trace, model: LanguageModel, tolerance: float) -> Check | None:
@@ -204,11 +142,15 @@ def _same_scores(trace: Trace, expected: Sequence[ReferencePath], tolerance: flo
 
 
 def _parting(trace: Trace, expected: Sequence[ReferencePath]) -> tuple[float, int]:
-    """How close the call was where the two searches part, in nats, and the step."""
+    """How close the call was where the two searches part, in nats, and the step.
+
+    Of several places the one where it was least close, for the step that it is at: what one tie
+    excuses, a path that lacks more elsewhere is not excused by.
+    """
     steps = trace.beam_steps
     partings = [parting for path in expected if (parting := _leaves(steps, path))]
     if partings:
-        return min(partings, key=lambda parting: parting[1])
+        return max(partings, key=lambda parting: parting[0] / (parting[1] + 1))
     # The same tree: they differ in which of its paths are held, or in when they stop.
     scores = [found.score for found in trace.hypotheses]
     other = [path.score for path in expected]

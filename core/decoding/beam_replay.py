@@ -188,6 +188,37 @@ def rerank(
     return Reranking(now.hypotheses[: new.num_return_sequences], ended, at, would)
 
 
+# What ranks the paths and ends the search, but chooses none of its steps.
+RANKING = ("length_penalty", "early_stopping")
+RANKED_ANEW = "ranked anew after a search with "
+
+
+def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
+    """What a re-ranking makes of a search, for figures and pages: no file holds such a trace.
+
+    It has the new length penalty and stopping rule, the hypotheses that they rank, the best one's
+    tokens and text, and a note that begins with `RANKED_ANEW`. The same trace where both are the
+    run's own.
+    """
+    old = _beam_config(trace)
+    changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
+    if not changed:
+        return trace
+    told = ", ".join(f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed)
+    shown = replace(
+        trace,
+        config=replace(old, **changed),
+        hypotheses=ranking.hypotheses,
+        notes=(*trace.notes, f"{RANKED_ANEW}{told}"),
+    )
+    best = next(iter(ranking.hypotheses), None)
+    return replace(shown, token_ids=best.token_ids, text=best.text) if best else shown
+
+
+def _said(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
 def _change(
     then: tuple[int, Rule] | None, now: tuple[int, Rule] | None
 ) -> tuple[int, Literal["stop", "go on"]] | None:

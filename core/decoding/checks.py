@@ -11,6 +11,7 @@ from core.decoding.beam_model_checks import beam_model_checks
 from core.decoding.configs import BeamSearch, Speculative
 from core.decoding.model_checks import model_checks
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning_checks import reasoning_checks
 from core.decoding.self_checks import SELF_CHECKS, prompt_reading, whole
 from core.decoding.speculative_checks import SPECULATIVE_SELF_CHECKS
 from core.decoding.speculative_model_checks import speculative_model_checks
@@ -34,7 +35,7 @@ def check(
     first = whole(trace)
     if not first.passed:
         return [first]
-    checks = [first, *(run(trace) for run in SELF_CHECKS)]
+    checks = [first, *(run(trace) for run in SELF_CHECKS), *reasoning_checks(trace)]
     return checks if model is None else checks + model_checks(trace, model)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from core.decoding.errors import ConfigError
@@ -26,8 +26,11 @@ MAX_BEAMS = 64
 MAX_DRAFT_LENGTH = 64
 MAX_STOP_STRINGS = 64
 MAX_STOP_LENGTH = 1_000
+MAX_IGNORED_ENDS = 100
 # Beyond it a length to this power leaves float32.
 MAX_LENGTH_PENALTY = 5.0
+# What a reasoning level is: a bound on the loop, in thinking tokens.
+LEVELS = {"low": 32, "medium": 64, "high": 128}
 
 _SHOWN = 60
 
@@ -56,6 +59,24 @@ def _require_whole(owner: str, name: str, value: object, low: int, high: int) ->
         raise ConfigError(f"{owner}.{name} must be a whole number, got {brief(value)}.")
     if not low <= value <= high:
         raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
+
+
+def _require_bool(owner: str, name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{owner}.{name} must be True or False, got {brief(value)}.")
+
+
+def _require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
+    """A text that a run may force: not long, and one that UTF-8 can write."""
+    if not isinstance(value, str) or not (value or may_be_empty):
+        kind = "a string" if may_be_empty else "a non-empty string"
+        raise ConfigError(f"{owner}.{name} must be {kind}, got {brief(value)}.")
+    if len(value) > MAX_STOP_LENGTH:
+        raise ConfigError(
+            f"{owner}.{name} must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise ConfigError(f"{owner}.{name} must be text that UTF-8 can write, got {brief(value)}.")
 
 
 def _require_temperature(owner: str, name: str, value: float) -> None:
@@ -172,10 +193,7 @@ class MethodConfig:
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
-        if not isinstance(self.use_cache, bool):
-            raise ConfigError(
-                f"{owner}.use_cache must be True or False, got {brief(self.use_cache)}."
-            )
+        _require_bool(owner, "use_cache", self.use_cache)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,10 +271,7 @@ class BeamSearch(MethodConfig):
             raise ConfigError(
                 f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
             )
-        if not isinstance(self.do_sample, bool):
-            raise ConfigError(
-                f"BeamSearch.do_sample must be True or False, got {brief(self.do_sample)}."
-            )
+        _require_bool(owner, "do_sample", self.do_sample)
         self._require_groups_that_work()
 
     def _require_groups_that_work(self) -> None:
@@ -335,10 +350,7 @@ class Speculative(MethodConfig):
         if self.draft_temperature is not None:
             _require_temperature(owner, "draft_temperature", self.draft_temperature)
         _require_number(owner, "draft_threshold", self.draft_threshold, 0.0, 1.0)
-        if not isinstance(self.adaptive, bool):
-            raise ConfigError(
-                f"Speculative.adaptive must be True or False, got {brief(self.adaptive)}."
-            )
+        _require_bool(owner, "adaptive", self.adaptive)
         _require_whole(owner, "lookup_ngram", self.lookup_ngram, 1, 100)
         _require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, 1.0)
         _require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, 1.0)
@@ -357,17 +369,103 @@ class Speculative(MethodConfig):
         return replace(self.shaping, temperature=self.draft_temperature)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning(MethodConfig):
+    """Thinking between two marks up to a bound, then the answer up to another; greedy or drawn.
+
+    Whatever the bounds, the run ends with `max_new_tokens`, as a plain loop would: one that ends
+    while it thinks has no answer. Stop strings act in the answer only.
+
+    Args:
+        max_thinking_tokens: the thinking budget: tokens between the marks, the forced ones (wait,
+            results) included. At the bound the closing mark is forced. 0 closes at once.
+        max_answer_tokens: tokens after the closing mark, the end of sequence included.
+        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, if it still fits
+            into the budget (s1, Muennighoff et al. 2025).
+        wait_text: what is forced instead.
+        think_start: the mark that opens the thinking; forced unless the prompt ends with it.
+            Empty for a model that is told by its prompt to think.
+        think_end: the mark that closes it. With both marks empty the run doesn't think: it is an
+            answer from its first token on.
+        calculator: put the result in after every call that the model writes
+            (`<call>4821*377<result>`, then `1817517</result>`).
+        do_sample: draw every token that isn't forced; temperature and filters act then.
+            Temperature 0 switches it off.
+        seed: of the draws.
+        draw: as in `Sampling`.
+    """
+
+    method: ClassVar[str] = "reasoning"
+
+    max_new_tokens: int = 1024
+    max_thinking_tokens: int = LEVELS["high"]
+    max_answer_tokens: int = 64
+    ignore_end: int = 0
+    wait_text: str = " Wait,"
+    think_start: str = "<think>"
+    think_end: str = "</think>"
+    calculator: bool = False
+    do_sample: bool = False
+    seed: int = 0
+    draw: DrawMethod = "inverse_cdf"
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "Reasoning"
+        _require_whole(owner, "max_thinking_tokens", self.max_thinking_tokens, 0, MAX_NEW_TOKENS)
+        _require_whole(owner, "max_answer_tokens", self.max_answer_tokens, 1, MAX_NEW_TOKENS)
+        _require_whole(owner, "ignore_end", self.ignore_end, 0, MAX_IGNORED_ENDS)
+        _require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        _require_choice(owner, "draw", self.draw, DRAW_METHODS)
+        for name in ("calculator", "do_sample"):
+            _require_bool(owner, name, getattr(self, name))
+        for name in ("wait_text", "think_end", "think_start"):
+            _require_text(owner, name, getattr(self, name), may_be_empty=name != "wait_text")
+        if self.think_start and not self.think_end:
+            raise ConfigError(
+                "Reasoning.think_end must close what think_start opens; give both, or neither."
+            )
+        if self.think_end and self.think_end in self.wait_text:
+            raise ConfigError(
+                f"Reasoning.wait_text must not close the thinking, got {brief(self.wait_text)}; "
+                "leave the closing mark out of it."
+            )
+
+    @property
+    def draws(self) -> bool:
+        """Whether tokens are drawn."""
+        return self.do_sample and self.shaping.temperature > 0
+
+    @property
+    def chooser(self) -> Greedy | Sampling:
+        """The method that chooses every token that isn't forced."""
+        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(MethodConfig)}
+        if self.draws:
+            return Sampling(seed=self.seed, draw=self.draw, **shared)
+        return Greedy(**shared)
+
+    @property
+    def level(self) -> str | None:
+        """The name of the thinking budget, None where it has none."""
+        return next((n for n, most in LEVELS.items() if most == self.max_thinking_tokens), None)
+
+
 METHODS: dict[str, type[MethodConfig]] = {
-    config.method: config for config in (Greedy, Sampling, BeamSearch, Speculative)
+    config.method: config for config in (Greedy, Sampling, BeamSearch, Speculative, Reasoning)
 }
+
+
+def chooser_of(config: MethodConfig) -> MethodConfig:
+    """The method that chooses a run's tokens: itself, but for reasoning, which is built on one."""
+    return config.chooser if isinstance(config, Reasoning) else config
 
 
 def config_to_dict(config: MethodConfig) -> dict[str, Any]:
     """A plain dict with the method's name, ready for JSON."""
-    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    values = {name: getattr(config, name) for name in config.__dataclass_fields__}
     shaping = {name: getattr(config.shaping, name) for name in Shaping.__dataclass_fields__}
     stop_strings = list(config.stop_strings)
-    return {"method": config.method, **fields, "shaping": shaping, "stop_strings": stop_strings}
+    return {"method": config.method, **values, "shaping": shaping, "stop_strings": stop_strings}
 
 
 def config_from_dict(data: dict[str, Any]) -> MethodConfig:

@@ -12,8 +12,11 @@ from torch import Tensor
 from core.decoding.configs import DrawMethod
 from core.decoding.shaping import Distribution
 
-_TOP_FIRST = 256
 _FEW_FIRST = 32
+# So many of the likeliest tokens are looked at before the whole vocabulary is sorted.
+_TOP_FIRST = (256, 4096)
+# A generator's state (5 KB) is kept before each so many throws.
+_STATE_EVERY = 8
 
 
 class Pick(NamedTuple):
@@ -43,11 +46,30 @@ def throw(method: DrawMethod, generator: torch.Generator, vocab_size: int) -> Te
 
 @lru_cache(maxsize=16)
 def dice_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> Tensor:
-    """The dice that step `index` of a run with this seed throws; those before are thrown away."""
-    generator = new_generator(seed)
-    for _ in range(index):
+    """The dice that step `index` of a run with this seed throws."""
+    return throw(method, generator_at(method, seed, index, vocab_size), vocab_size)
+
+
+def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> torch.Generator:
+    """A generator that throws the dice of step `index` next.
+
+    The throws before it are thrown away, from the nearest one whose state was kept.
+    """
+    states = _states((method, seed, vocab_size))
+    start = min(index // _STATE_EVERY, len(states) - 1)
+    generator = torch.Generator()
+    generator.set_state(states[start])
+    for number in range(start * _STATE_EVERY, index):
         throw(method, generator, vocab_size)
-    return throw(method, generator, vocab_size)
+        if (number + 1) % _STATE_EVERY == 0:
+            states.setdefault((number + 1) // _STATE_EVERY, generator.get_state())
+    return generator
+
+
+@lru_cache(maxsize=8)
+def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
+    """State i stands before throw 8 i; filled in order, by whichever thread comes there first."""
+    return {0: new_generator(series[1]).get_state()}
 
 
 def draw(distribution: Distribution, method: DrawMethod, dice: Tensor) -> Pick:
@@ -74,7 +96,7 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     found = _place_among_the_first(probs, uniform)
     if found is not None:
         return found
-    for size in (_TOP_FIRST, len(probs)):
+    for size in (*_TOP_FIRST, len(probs)):
         values, places = _most_probable(probs, size)
         cumulative = values.double().cumsum(dim=-1)
         at = int(torch.searchsorted(cumulative, uniform, right=True))

@@ -24,3 +24,11 @@ class ModelError(DecodingError):
 
 class TraceError(DecodingError, ValueError):
     """A trace file can't be read."""
+
+
+class ProblemError(DecodingError, ValueError):
+    """A file of problems can't be read."""
+
+
+class SweepError(DecodingError, ValueError):
+    """A stored sweep can't be read or continued."""

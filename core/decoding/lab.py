@@ -5,6 +5,7 @@ Every function takes the order of the acts as an argument (`orders`); runs know 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ from core.decoding.configs import Sampling, Shaping
 from core.decoding.draws import Pick, dice_at, draw
 from core.decoding.lab_types import Crossing, LabStep
 from core.decoding.orders import TRANSFORMERS, Order
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.recording import rank_of, read_step
+from core.decoding.reshape import logits_after
 from core.decoding.shaping import (
     Distribution,
     only,
@@ -33,11 +35,12 @@ class Scene(NamedTuple):
     """A step that the knobs act on.
 
     Args:
+        model: the tokens; a step that is kept for long keeps no weights.
         logits: `[vocab]`, the model's own.
         previous_ids: prompt and generated tokens before the step.
     """
 
-    model: LanguageModel
+    model: Vocabulary
     logits: Tensor
     previous_ids: tuple[int, ...]
 
@@ -48,8 +51,7 @@ def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
     Raises:
         PromptError: no token, an unknown one, or too many.
     """
-    logits = model.start(previous_ids).logits[0]
-    return Scene(model, logits, tuple(previous_ids))
+    return Scene(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
 def distributions(
@@ -70,25 +72,25 @@ def shaped(
     raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
 ) -> list[Distribution]:
     """As `distributions`, from a raw distribution that is there already."""
-    acts: dict[str, Callable[[Tensor], Tensor]] = dict(penalties(shaping, previous_ids, []))
+    stages = shape(raw, acts_of(previous_ids, shaping, order))
     if shaping.temperature == 0:
-        stages = shape(raw, list(acts.items()))
-        return [*stages, only(stages[-1], int(torch.argmax(stages[-1].logits)))]
-    acts |= dict(warpers(shaping))
-    return shape(raw, [(name, acts[name]) for name in order.acts if name in acts])
+        stages.append(only(stages[-1], int(torch.argmax(stages[-1].logits))))
+    return stages
+
+
+def acts_of(
+    previous_ids: Sequence[int], shaping: Shaping, order: Order
+) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+    """What acts on the logits, in the order's sequence; at temperature 0 the penalties only."""
+    acts = dict(penalties(shaping, previous_ids, []))
+    if shaping.temperature > 0:
+        acts |= dict(warpers(shaping))
+    return [(name, acts[name]) for name in order.acts if name in acts]
 
 
 def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
     """The dice of throw `number`: those that step `number` of a run with this seed throws."""
     return dice_at(config.draw, config.seed, number, scene.model.vocab_size)
-
-
-def pick_token(
-    scene: Scene, config: Sampling, order: Order, number: int
-) -> tuple[list[Distribution], Pick]:
-    """All stages, and what the dice of throw `number` pick from the last one."""
-    stages = distributions(scene, config.shaping, order)
-    return stages, draw(stages[-1], config.draw, dice_of(scene, config, number))
 
 
 def lab_step(
@@ -102,10 +104,10 @@ def lab_step(
     Raises:
         DecodingError: the logits are no distribution.
     """
-    model = scene.model
-    stages, pick = pick_token(scene, config, order, number)
+    model, dice = scene.model, dice_of(scene, config, number)
+    stages = distributions(scene, config.shaping, order)
+    pick, raw_pick = (draw(stage, config.draw, dice) for stage in (stages[-1], stages[0]))
     reading = read_step(model, stages, pick, config.top_candidates)
-    raw_pick = draw(stages[0], config.draw, dice_of(scene, config, number))
     greedy = config.shaping.temperature == 0
     step = TokenStep(
         index=0,
@@ -118,7 +120,7 @@ def lab_step(
         phase="answer",
         draw=Draw("argmax" if greedy else config.draw, *_numbers(pick, reading.scores, greedy)),
         stages=reading.stages,
-        text=model.token_bytes(pick.token_id).decode("utf-8", "replace"),
+        text=join_text(model, [pick.token_id]),
         seconds=StepSeconds(0.0, 0.0, 0.0),
         finish_reason=None,
     )
@@ -131,6 +133,37 @@ def lab_step(
         crossing=_crossing(scene, stages, reading.stages),
         skipped=skipped_acts(config.shaping, order),
     )
+
+
+def agrees(stored: LabStep, again: LabStep) -> bool:
+    """Whether a step from a file holds what the model gives, up to rounding on another machine."""
+    one, other = stored.step, again.step
+    named = [(own.token_id, [stage.name for stage in own.stages]) for own in (one, other)]
+    if named[0] != named[1] or stored.text_before != again.text_before:
+        return False
+    theirs, ours = _numbers_of(one), _numbers_of(other)
+    return theirs.keys() == ours.keys() and all(
+        math.isclose(value, ours[key], rel_tol=1e-3, abs_tol=1e-3) for key, value in theirs.items()
+    )
+
+
+def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
+    """What figures draw of a step, by name: of each candidate, of each stage, of the draw."""
+    found: dict[tuple[object, ...], float] = {}
+    ids = [own.token_id for own in step.candidates]
+    for own in step.candidates:
+        found |= {("logit", own.token_id): own.logit, ("prob", own.token_id): own.prob}
+    for stage in step.stages:
+        found |= {("stage", stage.name, at): p for at, p in zip(ids, stage.probs, strict=True)}
+        found[("tail", stage.name)] = stage.tail_mass
+        found[("removed", stage.name)] = stage.removed_mass
+    for at, score in zip(ids, step.draw.scores or (), strict=False):
+        if score is not None:
+            found[("score", at)] = score
+    if step.draw.uniform is not None and step.draw.interval is not None:
+        found |= {("uniform",): step.draw.uniform}
+        found |= {("end", at): end for at, end in enumerate(step.draw.interval)}
+    return found
 
 
 def _numbers(

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from core.decoding.configs import MIN_TEMPERATURE, Sampling
+import torch
+from torch import Tensor
+
+from core.decoding.configs import MIN_TEMPERATURE, Sampling, Shaping
 from core.decoding.draws import draw
-from core.decoding.lab import Scene, dice_of, shaped
+from core.decoding.lab import Scene, acts_of, dice_of, shaped
 from core.decoding.lab_types import KnobFlips, Piece
 from core.decoding.orders import Order
-from core.decoding.shaping import raw_distribution
+from core.decoding.shaping import Distribution, raw_distribution, shape
 
 _SCAN_POINTS = 33
 # Of a knob's range: what a figure can show, and how exactly the flips next to the knob are found.
 _COARSE, _FINE = 1 / 512, 1e-6
-# So many values are tried beyond the scan, where token follows on token along the range.
+# Where token follows on token, the figure draws anything narrower than this as "many tokens".
+_CROWDED = 1 / 64
+# So many values are tried beyond the scan.
 _MOST_TRIES = 160
+
+
+def every_flip(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    number: int,
+    ranges: Mapping[str, tuple[float, float]],
+    should_stop: Callable[[], bool] = bool,
+) -> tuple[KnobFlips, ...]:
+    """Which token the dice pick over each knob's whole range, the other knobs as they are.
+
+    The real shaping and the real draw run at 33 values of the range and at the knob's own; where
+    two values give different tokens, the change between them is bisected: to a millionth of the
+    range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
+    until 160 more values were tried. A token that only lives between two tried values is missed.
+
+    Args:
+        ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
+            that stands beyond is searched up to where it stands.
+        should_stop: asked before each try; True ends the search with what is known.
+    """
+    ranked = _rank(scene, config, number)
+    return tuple(
+        _knob_flips(scene, ranked, config, order, name, reach, should_stop)
+        for name, reach in ranges.items()
+    )
 
 
 def flips(
@@ -29,49 +62,99 @@ def flips(
     high: float,
     should_stop: Callable[[], bool] = bool,
 ) -> KnobFlips:
-    """Which token the dice pick over a knob's whole range, the other knobs as they are.
+    """As `every_flip`, of one knob between two values."""
+    return every_flip(scene, config, order, number, {name: (low, high)}, should_stop)[0]
 
-    The real shaping and the real draw run at 33 values of the range and at the knob's own; where
-    two values give different tokens, the change between them is bisected: to a millionth of the
-    range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
-    until 160 more values were tried. A token that only lives between two tried values is missed.
+
+class _Ranked(NamedTuple):
+    """The step with its tokens numbered by rank, since sorted rows sort several times as fast.
 
     Args:
-        name: the field of `Shaping`.
-        low, high: the range, both allowed values.
-        should_stop: asked before each try; True ends the search with what is known.
+        ids: `[vocab]`, the tokens by falling logit, ties by id.
+        previous: prompt and generated tokens in the new numbers.
     """
+
+    ids: Tensor
+    raw: Distribution
+    previous: list[int]
+    dice: Tensor
+
+
+def _rank(scene: Scene, config: Sampling, number: int) -> _Ranked:
+    logits, ids = torch.sort(scene.logits, descending=True, stable=True)
+    ranks = torch.empty_like(ids).scatter_(0, ids, torch.arange(len(ids)))
+    previous = [int(ranks[token]) for token in set(scene.previous_ids) if token < len(ids)]
+    dice = dice_of(scene, config, number)
+    return _Ranked(ids, raw_distribution(logits), previous, dice[ids] if dice.dim() else dice)
+
+
+def _knob_flips(
+    scene: Scene,
+    ranked: _Ranked,
+    config: Sampling,
+    order: Order,
+    name: str,
+    reach: tuple[float, float],
+    should_stop: Callable[[], bool],
+) -> KnobFlips:
     value = float(getattr(config.shaping, name))
     if order.lacks(name):
         return KnobFlips(name, value, (), acts=False)
-    raw, dice = raw_distribution(scene.logits), dice_of(scene, config, number)
+    low, high = min(reach[0], value), max(reach[1], value)
     whole = isinstance(getattr(config.shaping, name), int)
+    search = _Search(
+        token_at=_drawing(ranked, config, order, name, whole),
+        span=high - low,
+        whole=whole,
+        gap=MIN_TEMPERATURE if name == "temperature" else 0.0,
+        should_stop=should_stop,
+    )
+    runs = search.refined(search.runs(_scan(name, value, reach, whole)), value)
+    text, ids = scene.model.token_text, ranked.ids
+    pieces = tuple(Piece(a, b, int(ids[at]), text(int(ids[at]))) for a, b, at in runs)
+    return KnobFlips(name, value, pieces)
 
-    def token_at(tried: float) -> int:
-        setting = int(tried) if whole else tried
+
+def _drawing(
+    ranked: _Ranked, config: Sampling, order: Order, name: str, whole: bool
+) -> Callable[[float], int]:
+    """The place of the token that is drawn at a value; what acts before the knob runs once."""
+    after = order.acts[order.acts.index(name) :]
+    vocab_size = len(ranked.ids)
+
+    def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+        every = acts_of(ranked.previous, shaping, order)
+        return [(own, act) for own, act in every if (own in after) == late]
+
+    before = shape(ranked.raw, acts(config.shaping, False))[-1]
+
+    def token_at(value: float) -> int:
+        setting = int(value) if whole else value
         shaping = replace(config.shaping, **{name: setting})  # type: ignore[arg-type]
-        stages = shaped(raw, scene.previous_ids, shaping, order)
-        return draw(stages[-1], config.draw, dice).token_id
+        if 0 in (shaping.temperature, config.shaping.temperature):
+            stages = shaped(ranked.raw, ranked.previous, shaping, order)
+        else:
+            stages = shape(before, acts(shaping, True), vocab_size)
+        return draw(stages[-1], config.draw, ranked.dice).token_id
 
-    gap = MIN_TEMPERATURE if name == "temperature" else 0.0
-    search = _Search(token_at, 1.0 if whole else _COARSE * (high - low), whole, gap, should_stop)
-    runs = search.runs(_scan(name, value, low, high, whole))
-    least = 1.0 if whole else _FINE * (high - low)
-    runs = replace(search, least=least, tried=[], most=10 * _MOST_TRIES).refined(runs, value)
-    text = scene.model.token_text
-    return KnobFlips(name, value, tuple(Piece(a, b, token, text(token)) for a, b, token in runs))
+    return token_at
 
 
-def _scan(name: str, value: float, low: float, high: float, whole: bool) -> list[float]:
-    steps = (low + (high - low) * at / (_SCAN_POINTS - 1) for at in range(_SCAN_POINTS))
-    points = {float(round(point)) if whole else point for point in steps}
-    if low <= value <= high:
-        points.add(value)
+def _scan(name: str, value: float, reach: tuple[float, float], whole: bool) -> list[float]:
+    points = {value, *_spread(*reach)}
+    if value > reach[1]:
+        points |= _spread(reach[1], value)
+    if whole:
+        points = {float(round(point)) for point in points}
     if name == "temperature":
         points.add(MIN_TEMPERATURE)
     if name == "top_k":
         points |= {1.0, 2.0}  # 0 is off, which is far from 1
     return sorted(points)
+
+
+def _spread(low: float, high: float) -> set[float]:
+    return {low + (high - low) * at / (_SCAN_POINTS - 1) for at in range(_SCAN_POINTS)}
 
 
 _Run = tuple[float, float, int]
@@ -82,19 +165,18 @@ class _Search:
     """Finds runs of equal tokens along a knob.
 
     Args:
-        least: two values as near as this are not looked between.
+        span: from the lowest to the highest value.
         whole: the knob takes whole numbers only.
         gap: values between 0 and this one don't exist.
-        tried: values tried between others, at most so many.
+        tried: values tried between others, apart from the refined ones.
     """
 
     token_at: Callable[[float], int]
-    least: float
+    span: float
     whole: bool
     gap: float
     should_stop: Callable[[], bool]
     tried: list[float] = field(default_factory=list)
-    most: int = _MOST_TRIES
 
     def runs(self, points: Sequence[float]) -> list[_Run]:
         """(first, last, token) of every run of equal tokens, by rising value."""
@@ -103,45 +185,63 @@ class _Search:
             if self.should_stop():
                 break
             here: _Run = (point, point, self.token_at(point))
-            if found and found[-1][2] == here[2]:
-                found[-1] = (found[-1][0], point, here[2])
-            elif found:
-                found += self._between(found.pop(), here)
-            else:
-                found.append(here)
+            found += self._between(found.pop(), here) if found else [here]
         return found
 
+    def _between(self, left: _Run, right: _Run) -> list[_Run]:
+        """Both runs grown towards each other, and others met on the way."""
+        if left[2] == right[2]:
+            return [(left[0], right[1], left[2])]
+        middle = self._middle(left[1], right[0], _COARSE)
+        if middle is None or len(self.tried) >= _MOST_TRIES:
+            return [left, right]
+        self.tried.append(middle)
+        here: _Run = (middle, middle, self.token_at(middle))
+        third = here[2] not in (left[2], right[2])
+        if third and right[0] - left[1] <= _CROWDED * self.span and not self.whole:
+            return [left, here, right]
+        *before, last = self._between(left, here)
+        return [*before, *self._between(last, right)]
+
     def refined(self, runs: list[_Run], value: float) -> list[_Run]:
-        """The ends of the run that holds the value, bisected anew."""
+        """The ends of the run that holds the value, found more exactly."""
         at = next((at for at, run in enumerate(runs) if run[0] <= value <= run[1]), None)
         if at is None:
             return runs
-        before, here, after = runs[:at], [runs[at]], runs[at + 1 :]
+        here, before, after = runs[at], runs[:at], runs[at + 1 :]
         if before:
-            here = self._between(before.pop(), here[0])
+            here, others = self._edge(here, before.pop())
+            before += reversed(others)
         if after:
-            here += self._between(here.pop(), after.pop(0))
-        return [*before, *here, *after]
+            here, others = self._edge(here, after.pop(0))
+            after = others + after
+        return [*before, here, *after]
 
-    def _between(self, left: _Run, right: _Run) -> list[_Run]:
-        """Both runs grown towards each other, and any third one met on the way."""
-        middle = self._middle(left[1], right[0])
-        if middle is None:
-            return [left, right]
-        self.tried.append(middle)
-        token = self.token_at(middle)
-        if token == left[2]:
-            return self._between((left[0], middle, token), right)
-        if token == right[2]:
-            return self._between(left, (middle, right[1], token))
-        *before, third = self._between(left, (middle, middle, token))
-        return [*before, *self._between(third, right)]
+    def _edge(self, here: _Run, other: _Run) -> tuple[_Run, list[_Run]]:
+        """Where a run ends on the side of another one; the runs there from near to far."""
+        others = [other]
+        while True:
+            left, right = sorted((here, others[0]))
+            middle = self._middle(left[1], right[0], _FINE)
+            if middle is None:
+                return here, others
+            token = self.token_at(middle)
+            if token == here[2]:
+                here = _grown(here, middle)
+            elif token == others[0][2]:
+                others[0] = _grown(others[0], middle)
+            else:
+                others.insert(0, (middle, middle, token))
 
-    def _middle(self, low: float, high: float) -> float | None:
-        """A value to try between two; None where there is none."""
-        if high - low <= self.least or (low == 0 and high <= self.gap):
+    def _middle(self, low: float, high: float, part: float) -> float | None:
+        """A value to try between two; None where they are as near as this part of the range."""
+        if high - low <= (1 if self.whole else part * self.span) or self.should_stop():
             return None
-        if len(self.tried) >= self.most or self.should_stop():
+        if low == 0 and high <= self.gap:
             return None
         middle = float((low + high) // 2) if self.whole else (low + high) / 2
         return middle if low < middle < high else None
+
+
+def _grown(run: _Run, value: float) -> _Run:
+    return min(run[0], value), max(run[1], value), run[2]

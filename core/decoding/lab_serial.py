@@ -1,4 +1,7 @@
-"""The lab's example as plain JSON values and back; it is the project's own file, no stranger's."""
+"""A step of the lab as plain JSON values and back.
+
+Reading a file from a stranger goes through `core.traces.lab_file`, which validates it first.
+"""
 
 from __future__ import annotations
 
@@ -47,29 +50,31 @@ def _plain(value: Any) -> Any:
         return {name: _plain(item) for name, item in value._asdict().items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return round(value, _DIGITS) if isinstance(value, float) else value
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def example_from_dict(data: Any) -> LabExample:
-    """The example that `example_to_dict` wrote, its numbers to nine decimals.
+    """The example that `example_to_dict` wrote, its numbers to nine digits.
 
     Raises:
         TraceError: something else, another version, or a field missing or of the wrong kind.
     """
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
-        raise TraceError(f"This is no example of the sampling lab in version {VERSION}.")
+        raise TraceError(f"This is no step of the sampling lab in version {VERSION}.")
     try:
         return LabExample(
             index=data["index"],
             step=_step(data["step"]),
             flips=tuple(_flips(item) for item in data["flips"]),
-            rolls=_rolls(data["rolls"]),
-            sweep=_sweep(data["sweep"]),
-            continuations=_continuations(data["continuations"]),
+            rolls=None if data["rolls"] is None else _rolls(data["rolls"]),
+            sweep=None if data["sweep"] is None else _sweep(data["sweep"]),
+            continuations=None
+            if data["continuations"] is None
+            else _continuations(data["continuations"]),
         )
     except (ConfigError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise TraceError(
-            f"The lab's example is damaged: {type(error).__name__}: {error}."
+            f"The step of the lab is damaged: {type(error).__name__}: {error}."
         ) from error
 
 

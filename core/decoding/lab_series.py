@@ -9,11 +9,11 @@ import torch
 
 from core.decoding.chi_square import chi_square
 from core.decoding.configs import Sampling
-from core.decoding.draws import draw, new_generator, throw
+from core.decoding.draws import draw, generator_at, throw
 from core.decoding.lab import Scene, candidate_of, distributions, shaped
 from core.decoding.lab_types import RollBin, Rolls, Sweep
 from core.decoding.orders import Order
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Vocabulary
 from core.decoding.shaping import Distribution, raw_distribution
 
 _LEAST_EXPECTED = 5.0
@@ -29,10 +29,8 @@ def roll(
 ) -> Rolls:
     """The throws after throw `number`, counted, and how well they fit the exact distribution."""
     last = distributions(scene, config.shaping, order)[-1]
-    generator = new_generator(config.seed)
     vocab = scene.model.vocab_size
-    for _ in range(number + 1):
-        throw(config.draw, generator, vocab)
+    generator = generator_at(config.draw, config.seed, number + 1, vocab)
     counts: dict[int, int] = {}
     thrown = 0
     while thrown < total and not should_stop():
@@ -45,7 +43,7 @@ def roll(
 
 
 def _bins(
-    model: LanguageModel, last: Distribution, counts: dict[int, int], total: int
+    model: Vocabulary, last: Distribution, counts: dict[int, int], total: int
 ) -> tuple[RollBin, ...]:
     """A bin for each token that expects 5 rolls or more, and one for all the others."""
     order = torch.argsort(last.probs, descending=True, stable=True)

@@ -84,8 +84,9 @@ class KnobFlips:
 
     Args:
         name: the field of `Shaping`.
-        value: where the knob stands; may lie beyond the range that was tried.
-        pieces: by rising value, from one end of the range to the other.
+        value: where the knob stands.
+        pieces: by rising value, from one end of the range to the other; a range ends where the
+            knob stands, if it stands beyond.
         acts: False where the order's library has no such act.
     """
 
@@ -96,7 +97,7 @@ class KnobFlips:
 
     @property
     def here(self) -> int | None:
-        """The place of the piece that holds the value."""
+        """The place of the piece that holds the value; None of a search that was stopped."""
         inside = (
             at for at, piece in enumerate(self.pieces) if piece.low <= self.value <= piece.high
         )
@@ -233,15 +234,16 @@ class Continuations:
 
 @dataclass(frozen=True, slots=True)
 class LabExample:
-    """All that the lab's figures show of one step, stored so that they open without a model.
+    """What the lab's figures show of one step, stored so that they open without a model.
 
     Args:
         index: the step's place in the run that it was taken from.
+        flips, rolls, sweep, continuations: empty or None where they were not worked out.
     """
 
     index: int
     step: LabStep
-    flips: tuple[KnobFlips, ...]
-    rolls: Rolls
-    sweep: Sweep
-    continuations: Continuations
+    flips: tuple[KnobFlips, ...] = ()
+    rolls: Rolls | None = None
+    sweep: Sweep | None = None
+    continuations: Continuations | None = None

@@ -9,11 +9,13 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from core.decoding.configs import MethodConfig, Sampling
+from core.decoding.configs import MethodConfig, Reasoning, Sampling, chooser_of
 from core.decoding.draws import new_generator, throw
+from core.decoding.expected import expected_draw
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning_checks import ruled_again
 from core.decoding.replay_checks import rank_fits, replayed_fault
-from core.decoding.self_checks import VALUE_TOLERANCE, count, expected_draw, worst
+from core.decoding.self_checks import VALUE_TOLERANCE, count, worst
 from core.decoding.text import TextStream, join_prompt, join_text
 from core.decoding.types import Candidate, Check, PromptPosition, TokenStep, Trace
 
@@ -42,6 +44,8 @@ def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
     if not fits.passed:
         return [fits]
     checks = [fits, _texts(trace, model), *_rescored(trace, model), _noise(trace, model)]
+    if isinstance(trace.config, Reasoning):
+        checks.append(ruled_again(trace, model))
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -63,7 +67,8 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
         faults.append(f"{length} tokens don't fit into the context window of {window}")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
-    if any(step.draw.method != expected_draw(trace)[1] for step in steps):
+    methods = {step.draw.method for step in steps if step.draw.method != "forced"}
+    if methods - {expected_draw(trace)[1]}:
         faults.append("a draw is not that of the settings")
     faults += _ending_faults(trace, model, full=length == window)
     return count("the trace can be this model's", faults, "contradictions")
@@ -81,7 +86,7 @@ def _ending_faults(trace: Trace, model: LanguageModel, *, full: bool) -> list[st
     faults = []
     if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
         faults.append("the end-of-sequence token is not where the run ended")
-    complete = len(ends) == trace.config.max_new_tokens
+    complete = len(ends) == trace.config.max_new_tokens or isinstance(trace.config, Reasoning)
     if trace.finish_reason == "length" and not (complete or full):
         faults.append("the run ended with length before it was long enough")
     if not ends and trace.finish_reason != "cancelled":
@@ -201,15 +206,17 @@ def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) ->
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:
     """The Gumbel noise in every score is what the seed gives that token."""
-    config, deviations = trace.config, [0.0]
+    config, deviations = chooser_of(trace.config), [0.0]
     noisy = isinstance(config, Sampling) and config.draw != "inverse_cdf"
     if isinstance(config, Sampling) and noisy and config.shaping.temperature > 0:
         generator = new_generator(config.seed)
-        for step in trace.token_steps:
+        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
+            probs = step.stages[-3 if step.origin == "forced" else -1].probs
             noise = -throw(config.draw, generator, model.vocab_size).log()
-            for candidate, score in zip(step.candidates, step.draw.scores or (), strict=False):
-                if score is not None and candidate.prob > 0:
-                    expected = math.log(candidate.prob) + float(noise[candidate.token_id])
+            scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
+            for candidate, prob, score in scored:
+                if score is not None and prob > 0:
+                    expected = math.log(prob) + float(noise[candidate.token_id])
                     deviations.append(abs(score - expected) / max(1.0, abs(score)))
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if noisy:

@@ -65,8 +65,8 @@ MLX_LM = Order(
     acts=("repetition_penalty", "top_p", "min_p", "top_k", "temperature"),
     source="ml-explore/mlx-lm, mlx_lm/sample_utils.py, make_sampler and categorical_sampling; "
     "penalties: mlx_lm/generate.py, generate_step",
-    note="Temperature comes last: it tempers what the filters left. "
-    "The penalty there looks back 20 tokens only, here at the whole text.",
+    note="Temperature comes last: it tempers what the filters left. Top-p 0 is off there, here it "
+    "leaves one token. The penalty there looks back 20 tokens only, here at the whole text.",
 )
 LLAMA_CPP = Order(
     key="llama.cpp",

@@ -59,8 +59,8 @@ class Context(Protocol):
         ...
 
 
-class LanguageModel(Protocol):
-    """A decoder-only language model with its tokenizer."""
+class Vocabulary(Protocol):
+    """The tokens of a model, and what a trace says of it; may outlive its weights."""
 
     @property
     def model_id(self) -> str:
@@ -78,6 +78,28 @@ class LanguageModel(Protocol):
         ...
 
     @property
+    def dtype(self) -> str:
+        """The weights' type as torch names it: `float32`, `bfloat16`, ..."""
+        ...
+
+    def token_text(self, token_id: int) -> str:
+        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        ...
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        ...
+
+
+class LanguageModel(Vocabulary, Protocol):
+    """A decoder-only language model with its tokenizer."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The same without the weights, for what is kept longer than the model is needed."""
+        ...
+
+    @property
     def eos_ids(self) -> frozenset[int]:
         """Every id that ends a run."""
         ...
@@ -87,21 +109,8 @@ class LanguageModel(Protocol):
         """Tokens that fit, prompt and generated together; None for no bound."""
         ...
 
-    @property
-    def dtype(self) -> str:
-        """The weights' type as torch names it: `float32`, `bfloat16`, ..."""
-        ...
-
     def encode(self, text: str) -> list[int]:
         """Token ids of a prompt, with the special tokens that the tokenizer adds by itself."""
-        ...
-
-    def token_text(self, token_id: int) -> str:
-        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
-        ...
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """The bytes that a token adds to the text; empty for special and unknown tokens."""
         ...
 
     def start(

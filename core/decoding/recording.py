@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.draws import Pick, noisy_scores
 from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping import NO_DISTRIBUTION, Distribution
 from core.decoding.types import Candidate, PromptPosition, Stage
 
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
 
 def read_step(
-    model: LanguageModel, stages: Sequence[Distribution], pick: Pick, top_candidates: int
+    model: Vocabulary, stages: Sequence[Distribution], pick: Pick, top_candidates: int
 ) -> Reading:
     """The candidates by rank, the chosen one among them, and what every stage did to them."""
     raw = stages[0]

@@ -83,7 +83,7 @@ def _rows(
     yield (row := _Row(logits, tolerance))
     for stage in step.stages[1:-1]:
         before = row
-        if stage.name == "argmax":
+        if stage.name in ("argmax", "forced"):
             return
         if stage.name == "temperature":
             row = _Row(before.logits / shaping.temperature, before.tolerance / shaping.temperature)

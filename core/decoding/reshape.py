@@ -10,12 +10,18 @@ from core.decoding.autoregressive import Picker
 from core.decoding.configs import MethodConfig, Sampling
 from core.decoding.draws import dice_at
 from core.decoding.protocol import LanguageModel
+from core.decoding.text import join_text
 from core.decoding.types import TokenStep, Trace
 
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
     """The full logits that step `index` was drawn from, `[vocab]`: one forward over its prefix."""
-    return model.start([*trace.prompt_ids, *trace.token_ids[:index]]).logits[0]
+    return logits_after(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+
+
+def logits_after(model: LanguageModel, previous_ids: Sequence[int]) -> Tensor:
+    """The full logits of the step after some tokens, `[vocab]`: one forward over them."""
+    return model.start(previous_ids).logits[0]
 
 
 def reshape_step(
@@ -36,5 +42,4 @@ def reshape_step(
     if isinstance(config, Sampling):
         dice = dice_at(config.draw, config.seed, index, model.vocab_size)
     picked = picker.pick(index, logits, previous_ids, dice)
-    text = model.token_bytes(picked.pick.token_id).decode("utf-8", "replace")
-    return picker.record(index, picked, 0.0, text, None)
+    return picker.record(index, picked, 0.0, join_text(model, [picked.pick.token_id]), None)

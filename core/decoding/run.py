@@ -9,9 +9,16 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
-from core.decoding import autoregressive, beam, speculative
+from core.decoding import autoregressive, beam, reasoning, speculative
 from core.decoding.beam_replay import best_row, replay
-from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling, Speculative
+from core.decoding.configs import (
+    BeamSearch,
+    Greedy,
+    MethodConfig,
+    Reasoning,
+    Sampling,
+    Speculative,
+)
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.protocol import LanguageModel
 from core.decoding.text import join_prompt, join_text
@@ -26,10 +33,11 @@ from core.decoding.types import (
     Trace,
 )
 
-_GENERATORS = {
+_GENERATORS: dict[type[MethodConfig], Callable[..., Iterator[Step]]] = {
     Greedy: autoregressive.generate,
     Sampling: autoregressive.generate,
     BeamSearch: beam.generate,
+    Reasoning: reasoning.generate,
 }
 
 
@@ -209,7 +217,10 @@ def _outcome(
 
 
 def _notes(config: MethodConfig) -> tuple[str, ...]:
-    if isinstance(config, Sampling) and config.shaping.temperature == 0:
+    cold = config.shaping.temperature == 0
+    if cold and (
+        isinstance(config, Sampling) or (isinstance(config, Reasoning) and config.do_sample)
+    ):
         return ("Temperature 0 means greedy: the most probable token, nothing is drawn.",)
     if isinstance(config, BeamSearch) and config.do_sample and not config.draws:
         return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)

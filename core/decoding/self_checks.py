@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from core.decoding.configs import Sampling
+from core.decoding.configs import Sampling, chooser_of
 from core.decoding.cut_checks import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.draws import new_generator, throw
-from core.decoding.shaping import RESCALING, penalty_names, warpers
+from core.decoding.expected import as_picked, expected_draw_of, expected_stages
+from core.decoding.shaping import RESCALING
 from core.decoding.types import Check, PromptPosition, TokenStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
@@ -40,7 +41,7 @@ def whole(trace: Trace) -> Check:
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
-    fewest = 3 if step.draw.method == "argmax" else 2
+    fewest = 3 if step.draw.method in ("argmax", "forced") or step.origin == "forced" else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
         return f"step {step.index}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
@@ -106,6 +107,9 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
                 continue
             if after.kept > before.kept:
                 yield math.inf
+            if after.name == "forced":
+                yield abs(1 - before.probs[step.candidates.index(step.chosen)] - after.removed_mass)
+                continue
             rest = 1 - after.removed_mass
             for old, new in zip(before.probs, after.probs, strict=True):
                 if new > 0 and rest > 1e-6:
@@ -138,6 +142,8 @@ def _says_what_removed_it(step: TokenStep, at: int) -> bool:
     names = [stage.name for stage in step.stages]
     zeros = [name for stage, name in zip(step.stages, names, strict=True) if stage.probs[at] == 0]
     removed_by = step.candidates[at].removed_by
+    if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
+        return removed_by is None
     if zeros and zeros[0] in RESCALING:
         return removed_by is None or removed_by in set(zeros) - RESCALING
     return removed_by == (zeros[0] if zeros else None)
@@ -147,34 +153,16 @@ def _settings_made_the_steps(trace: Trace) -> Check:
     faults, length = [], len(trace.prompt_ids)
     for at, step in enumerate(trace.token_steps):
         names = [stage.name for stage in step.stages]
-        if names not in _expected_stages(trace, step, length + at):
+        if names not in expected_stages(trace, step, length + at):
             faults.append(f"step {step.index}: the stages are not those of the settings")
-        if (step.origin, step.draw.method) != expected_draw(trace):
+        if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {step.index}: the draw is not that of the settings")
     return count("every stage and draw is what the settings ask for", faults, "steps that differ")
-
-
-def _expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str]]:
-    """With and without `min_new_tokens`, which does nothing where a model has no end."""
-    config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
-    names = penalty_names(config.shaping, length)
-    ending = [name for name, _ in warpers(config.shaping)] if drawn else ["argmax"]
-    expected = [["raw", *names, *ending, "final"]]
-    if step.index < config.min_new_tokens:
-        expected.append(["raw", *names, "min_new_tokens", *ending, "final"])
-    return expected
 
 
 def _cuts(trace: Trace) -> Check:
     faults = list(shown_cut_faults(trace))
     return count("every filter cuts where the settings say", faults, "cuts elsewhere")
-
-
-def expected_draw(trace: Trace) -> tuple[str, str]:
-    config = trace.config
-    if isinstance(config, Sampling) and config.shaping.temperature > 0:
-        return "sampled", config.draw
-    return "argmax", "argmax"
 
 
 def _draw_explains_token(trace: Trace) -> Check:
@@ -185,6 +173,11 @@ def _draw_explains_token(trace: Trace) -> Check:
 def _draw_fault(step: TokenStep) -> str:
     where, draw, chosen = f"step {step.index}", step.draw, step.chosen
     own = step.candidates.index(chosen)
+    if step.origin == "forced":
+        picked = as_picked(step)
+        if chosen.prob != 1:
+            return f"{where}: a forced token must have probability 1"
+        return _draw_fault(picked) if picked else ""
     if chosen.removed_by is not None or chosen.prob <= 0:
         return f"{where}: a removed token was emitted"
     if draw.method == "argmax":
@@ -216,10 +209,11 @@ def _interval_fault(step: TokenStep) -> str:
 
 def _dice(trace: Trace) -> Check:
     """The uniform numbers are those that the seed gives."""
-    config, faults = trace.config, []
+    config, faults = chooser_of(trace.config), []
     if isinstance(config, Sampling) and config.draw == "inverse_cdf":
         generator = new_generator(config.seed)
-        for step in trace.token_steps if config.shaping.temperature > 0 else ():
+        drawn = [step for step in trace.token_steps if step.draw.method != "forced"]
+        for step in drawn if config.shaping.temperature > 0 else ():
             if step.draw.uniform != float(throw("inverse_cdf", generator, 0)):
                 faults.append(f"step {step.index}: the seed gives another uniform number")
     return count("the dice are those of the seed", faults, "uniform numbers that differ")

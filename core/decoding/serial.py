@@ -137,6 +137,7 @@ def _step_to_dict(step: Step) -> dict[str, Any]:
 
 
 def _token_step_to_dict(step: TokenStep) -> dict[str, Any]:
+    forced = {"forced_as": step.forced_as, "instead_of": step.instead_of}
     return {
         "kind": "token",
         "index": step.index,
@@ -148,6 +149,7 @@ def _token_step_to_dict(step: TokenStep) -> dict[str, Any]:
         "surprisal": step.surprisal,
         "origin": step.origin,
         "phase": step.phase,
+        **({} if step.forced_as is None else forced),
         "draw": step.draw._asdict(),
         "stages": [{**stage._asdict(), "probs": list(stage.probs)} for stage in step.stages],
         "seconds": step.seconds._asdict(),

@@ -294,16 +294,21 @@ _SORTING = {"top_p", "typical_p"}
 
 
 def shape(
-    raw: Distribution, acts: Sequence[tuple[str, Callable[[Tensor], Tensor]]]
+    start: Distribution,
+    acts: Sequence[tuple[str, Callable[[Tensor], Tensor]]],
+    vocab_size: int | None = None,
 ) -> list[Distribution]:
-    """Apply the acts in order and keep every distribution on the way, `raw` first.
+    """Apply the acts in order and keep every distribution on the way, `start` first.
+
+    Args:
+        vocab_size: where `start` is not over the whole vocabulary any more.
 
     Raises:
         DecodingError: nothing is left (every token banned by penalties).
     """
-    stages = [raw]
+    stages, size = [start], vocab_size or len(start.logits)
     for name, act in acts:
-        stages.append(_stage_after(stages[-1], name, _act(stages[-1], name, act, len(raw.logits))))
+        stages.append(_stage_after(stages[-1], name, _act(stages[-1], name, act, size)))
     return stages
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, Vocabulary
 
 
 class TextStream:
@@ -27,18 +27,36 @@ class TextStream:
         self._tail = seen[-self._tail_length :] if self._tail_length else ""
         return new
 
+    def watch_from_here(self) -> None:
+        """Let stop strings count from the next token on."""
+        self._tail, self.stopped = "", False
+
     def flush(self) -> str:
         """What is left of an incomplete character, as U+FFFD."""
         return self._decoder.decode(b"", final=True)
 
 
-def join_text(model: LanguageModel, token_ids: Sequence[int]) -> str:
+def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
     """The text of some tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
 
 
+def visible_bytes(model: LanguageModel, token_id: int) -> bytes:
+    """What a token adds to a text in which special tokens are written out."""
+    return model.token_bytes(token_id) or model.token_text(token_id).encode()
+
+
+def encode_plain(model: LanguageModel, text: str) -> list[int]:
+    """Token ids of a text without the special tokens that the tokenizer puts around a prompt."""
+    ids, around = model.encode(text), model.encode("")
+    for before in range(len(around), -1, -1):
+        after = len(around) - before
+        whole = ids[:before] == around[:before] and ids[len(ids) - after :] == around[before:]
+        if whole and len(ids) > len(around):
+            return ids[before : len(ids) - after]
+    return ids
+
+
 def join_prompt(model: LanguageModel, ids: Sequence[int]) -> str:
     """The text of prompt ids with their special tokens visible."""
-    return b"".join(
-        model.token_bytes(token) or model.token_text(token).encode() for token in ids
-    ).decode("utf-8", "replace")
+    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")

@@ -28,6 +28,7 @@ from core.decoding.speculative_types import RoundSeconds as RoundSeconds
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
 Phase: TypeAlias = Literal["answer", "thinking"]
+ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result"]
 
 
 class Candidate(NamedTuple):
@@ -69,9 +70,10 @@ class Draw(NamedTuple):
     of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
     `gumbel` and `multinomial` have `scores`, one for each candidate (log-probability plus Gumbel
     noise, None where the token was removed); the highest score of the vocabulary wins.
+    `forced` has no numbers: nothing was drawn.
     """
 
-    method: DrawMethod | Literal["argmax"]
+    method: DrawMethod | Literal["argmax", "forced"]
     uniform: float | None = None
     interval: tuple[float, float] | None = None
     scores: tuple[float | None, ...] | None = None
@@ -127,6 +129,8 @@ class TokenStep:
         stages: the named distributions, `raw` first and `final` last.
         text: what this token added to the running text; empty while a character is incomplete.
         finish_reason: set on the last step of a run that ended by itself.
+        forced_as: why the token was put there (origin `forced`), None where the model chose it.
+        instead_of: the token that `draw` had picked, where a forced one took its place.
     """
 
     index: int
@@ -142,6 +146,8 @@ class TokenStep:
     text: str
     seconds: StepSeconds
     finish_reason: FinishReason | None = None
+    forced_as: ForcedAs | None = None
+    instead_of: int | None = None
 
     @property
     def chosen(self) -> Candidate:

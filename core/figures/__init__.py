@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from core.figures.lab.tree import lab_tree as lab_tree
     from core.figures.lab.tree import lab_tree_data as lab_tree_data
     from core.figures.lab.tree import rows_data as rows_data
+    from core.figures.lab.words import lab_caption as lab_caption
     from core.figures.labels import percent as percent
     from core.figures.labels import settings_caption as settings_caption
     from core.figures.labels import show_token as show_token
@@ -86,6 +87,7 @@ _HOMES = {
     "lab.stages": ("lab_stages", "lab_stages_data"),
     "lab.sweep": ("lab_sweep", "lab_sweep_data"),
     "lab.tree": ("lab_tree", "lab_tree_data", "rows_data"),
+    "lab.words": ("lab_caption",),
     "labels": ("percent", "settings_caption", "show_token", "stage_name", "visible_token"),
     "prompt": ("prompt_reading", "prompt_reading_data"),
     "spec.feed": ("spec_feed", "spec_feed_data"),

@@ -8,21 +8,21 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from core.decoding.beam_replay import ParentGuesses
-from core.decoding.types import Hypothesis, Trace
+from core.decoding.types import Trace
 from core.figures.beam_columns import Columns
 from core.figures.beam_drawing import Drawing, lane_height, wrong_color
 from core.figures.beam_graph import (
     Layout,
-    Node,
     beam_graph,
     best_node,
     lay_out_beams,
     path_to,
-    window,
 )
+from core.figures.beam_window import Node, window
+from core.figures.beam_words import beam_caption
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry
-from core.figures.labels import settings_caption, visible_token
+from core.figures.labels import visible_token
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 
@@ -40,7 +40,6 @@ def beam_tree(
     pruned: bool = True,
     guesses: ParentGuesses | None = None,
     selected: Node | None = None,
-    best: Hypothesis | None = None,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """The tree over a window of steps, at most `MOST_NODES` nodes.
@@ -50,16 +49,15 @@ def beam_tree(
         pruned: draw what was pruned as well.
         guesses: an estimate of the parents; its wrong edges are drawn in red.
         selected: the node whose path is marked.
-        best: the path that is drawn strong; by default the best hypothesis.
 
     A click on a node hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = settings_caption(trace), trace.beam_steps
+    caption, steps = beam_caption(trace), trace.beam_steps
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
         return plain_sentence(theme, sentence, title=TITLE, caption=caption)
     tree = beam_graph(steps)
-    end = best_node(steps, best or next(iter(trace.hypotheses), None))
+    end = best_node(steps, next(iter(trace.hypotheses), None))
     strong = path_to(tree, end) if end else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
@@ -89,11 +87,14 @@ def beam_tree(
 
 
 def _subtitle(layout: Layout, count: int) -> str:
+    edges = "Every edge is a stored backpointer."
+    if layout.left_out:
+        edges += f" {layout.left_out} more pruned ones are not drawn."
     if layout.first == 0 and layout.last == count:
-        return "Every edge is a stored backpointer. Click a token."
-    return (
-        f"Steps {layout.first} to {layout.last - 1} of {count}. Every edge is a stored backpointer."
-    )
+        return f"{edges} Click a token."
+    last = layout.last - 1
+    shown = f"Steps {layout.first} to {last}" if last > layout.first else f"Step {last}"
+    return f"{shown} of {count}. {edges}"
 
 
 def _plot_area(sheet: Sheet, layout: Layout, columns: Columns) -> Properties:

@@ -37,18 +37,28 @@ def text_width(plain: str) -> float:
 
 
 def fitted(text: str, room: float) -> str:
-    """A token as visible plain text, cut to so many px, an ellipsis included."""
+    """A token as visible plain text, cut to so many px.
+
+    What is cut loses the sign of its leading space first; it ends with an ellipsis where at least
+    two letters fit beside one.
+    """
     shown = visible_token(text, 24)
     # Rooms are rounded.
     if text_width(shown) <= room + 0.1:
         return shown
-    kept, used = "", _character_width("…")
-    for char in shown:
+    letters = shown.removeprefix(SPACE)
+    kept = _prefix(letters, room - _character_width("…"))
+    return f"{kept}…" if len(kept) >= 2 else _prefix(letters, room)
+
+
+def _prefix(plain: str, room: float) -> str:
+    """As many characters as fit."""
+    used = 0.0
+    for at, char in enumerate(plain):
         used += _character_width(char)
         if used > room:
-            break
-        kept += char
-    return f"{kept}…" if kept else ""
+            return plain[:at]
+    return plain
 
 
 def label(plain: str) -> str:

@@ -8,14 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.beam_autopsy import winner_candidates
-from core.decoding.types import BeamCandidate, BeamStep, Hypothesis, Trace
-from core.figures.beam_words import beam_tree_data, fate_words, nats
+from core.decoding.types import BeamCandidate, BeamStep, Trace
+from core.figures.beam_words import beam_caption, beam_tree_data, fate_words, nats
 from core.figures.color import blend
 from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import (
     NBSP,
     escaped,
-    settings_caption,
     show_token,
     text_columns,
     visible_token,
@@ -32,27 +31,25 @@ def beam_step(
     index: int,
     *,
     selected: int | None = None,
-    best: Hypothesis | None = None,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """The candidates of a step, of the selected one's group only: nats before or behind the cut.
 
     Args:
         selected: the place of the one that is looked at.
-        best: the path that is drawn strong; by default the best hypothesis.
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = settings_caption(trace), trace.beam_steps
+    caption, steps = beam_caption(trace), trace.beam_steps
     if not 0 <= index < len(steps):
         sentence = "No step is selected: click a token in the tree."
         return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
     step = steps[index]
     shown = _shown(step, selected)
     before = _parents(trace, index)
-    labels = [_label(before, step.candidates[place], theme) for place in shown]
+    labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
-    margins, strong = _margins(step, shown), _strong(trace, index, best)
+    margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -103,26 +100,36 @@ def _parents(trace: Trace, index: int) -> list[str]:
     return [row.text for row in trace.beam_steps[index - 1].kept]
 
 
-def _strong(trace: Trace, index: int, best: Hypothesis | None) -> int | None:
+def _strong(trace: Trace, index: int) -> int | None:
     """The place of the best path's candidate in a step."""
-    winner = best or next(iter(trace.hypotheses), None)
+    winner = next(iter(trace.hypotheses), None)
     if winner is None or index >= len(winner.token_ids):
         return None
     path = winner_candidates(trace.beam_steps, winner)
     return trace.beam_steps[index].candidates.index(path[index])
 
 
-def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tuple[str, str]:
-    """Rank, parent's row and token, and token, as plain text and as Plotly's."""
+def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tuple[str, str, str]:
+    """Rank; parent's row and token, and token, as plain text and as Plotly's."""
     rank, token = f"{candidate.rank:>2}", visible_token(candidate.text, _LIMIT)
     parent = before[candidate.parent]
+    bold = f"<b>{escaped(token)}</b>{NBSP}"
     if not parent:
-        return f"{rank}  {token}", f"{rank}{NBSP}{NBSP}<b>{escaped(token)}</b>{NBSP}"
-    row = f"row {candidate.parent}"
-    plain = f"{rank}  {row} {visible_token(parent, _LIMIT)} → {token}"
+        return rank, token, bold
+    row = f"row{NBSP}{candidate.parent}"
+    plain = f"{row} {visible_token(parent, _LIMIT)} → {token}"
     quiet = f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span>'
-    shown = f"{rank}{NBSP}{NBSP}{quiet} <b>{escaped(token)}</b>{NBSP}"
-    return plain, shown.replace("row ", f"row{NBSP}")
+    return rank, plain, f"{quiet} {bold}"
+
+
+def _aligned(labels: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Whole labels, plain and Plotly's, with the ranks below each other."""
+    widest = max(text_columns(plain) for _, plain, _ in labels)
+    gaps = [NBSP * (2 + widest - text_columns(plain)) for _, plain, _ in labels]
+    return [
+        (f"{rank}{gap}{plain}", f"{rank.replace(' ', NBSP)}{gap}{shown}")
+        for gap, (rank, plain, shown) in zip(gaps, labels, strict=True)
+    ]
 
 
 def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:

@@ -10,7 +10,8 @@ import networkx as nx
 from core.decoding.beam_replay import ParentGuesses
 from core.decoding.types import Trace
 from core.figures.beam_columns import PADDING, TEXT_SIZE, columns_for, fitted, label, text_width
-from core.figures.beam_graph import Layout, Node, Spot, parent_of
+from core.figures.beam_graph import Layout, Spot, parent_of
+from core.figures.beam_window import Node
 from core.figures.beam_words import fate_words, is_grouped, nats, score_at
 from core.figures.color import blend
 from core.figures.labels import escaped, show_token
@@ -29,7 +30,12 @@ _BEND = ((0.0, 0.0), (0.25, 0.104), (0.5, 0.5), (0.75, 0.896), (1.0, 1.0))
 
 def lane_height(lanes: float) -> int:
     """Px for a lane: less where there are many."""
-    return 27 if lanes <= 16 else 21 if lanes <= 34 else 15
+    return 27 if lanes <= 16 else 21 if lanes <= 34 else 17
+
+
+def text_size(lanes: float) -> int:
+    """Px of a token's font, at which those of two pruned ones below each other don't touch."""
+    return TEXT_SIZE if lanes <= 34 else TEXT_SIZE - 2
 
 
 def wrong_color(theme: Theme) -> str:
@@ -135,6 +141,7 @@ class Drawing:
     def _bars(
         self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
     ) -> Properties:
+        size = text_size(self._layout.lanes)
         return {
             "type": "bar",
             "name": name,
@@ -147,11 +154,14 @@ class Drawing:
             "textposition": "inside",
             "insidetextanchor": "middle",
             "textangle": 0,
+            # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
+            # corners of more than 3 px whatever one asks for.
+            "constraintext": "none",
             "cliponaxis": False,
-            "textfont": {"family": self._theme.sans, "size": TEXT_SIZE, "color": ink or border},
+            "textfont": {"family": self._theme.sans, "size": size, "color": ink or border},
             "customdata": [self._told(spot.node) for spot in spots],
             "hovertemplate": _HOVER,
-            "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 4},
+            "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
             "selected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
             "unselected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
         }

@@ -1,22 +1,16 @@
-"""The tree of a beam search from its stored backpointers, and where its nodes stand.
-
-A node is `(step, place)`: a candidate by its place among the step's candidates; the prompt's nodes,
-one for each group, are `(-1, group)`.
-"""
+"""The tree of a beam search from its stored backpointers, and where its nodes stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import networkx as nx
 
 from core.decoding.types import BeamStep, Hypothesis
+from core.figures.beam_window import MOST_NODES, Node
 
-Node: TypeAlias = tuple[int, int]
-
-MOST_NODES = 500
 # How strongly a node pulls itself to the height of its parent.
 _SIZES = {"pruned": 0.72}
 _PULL = {"best": 8.0, "kept": 1.0, "finished": 0.6, "pruned": 0.12, "prompt": 1.0}
@@ -94,29 +88,19 @@ class Layout:
         spots: column by column, from top to bottom.
         lanes: how many lanes the fullest column takes; a pruned node takes less than one.
         first, last: the first step of the window and the one after its last.
+        left_out: so many pruned ones found no room.
     """
 
     spots: tuple[Spot, ...]
     lanes: float
     first: int
     last: int
+    left_out: int = 0
 
     @property
     def columns(self) -> int:
         """Drawn columns, the one before the window included."""
         return self.last - self.first + 1
-
-
-def window(steps: Sequence[BeamStep], first: int, span: int, *, pruned: bool) -> tuple[int, int]:
-    """The steps that are drawn: `span` of them, or as many as `MOST_NODES` allow."""
-    first = max(0, min(first, len(steps) - 1))
-    last, nodes = first, len(steps[first].groups)
-    while last < min(first + span, len(steps)):
-        nodes += sum(pruned or c.fate != "pruned" for c in steps[last].candidates)
-        if nodes > MOST_NODES and last > first:
-            break
-        last += 1
-    return first, last
 
 
 def lay_out_beams(
@@ -137,8 +121,10 @@ def lay_out_beams(
     first, last = window
     columns = [tree.graph["beams"][first]]
     for _ in range(first, last):
-        order = {node: at for at, node in enumerate(columns[-1])}
-        columns.append(_next_column(tree, order, pruned, selected))
+        columns.append(_next_column(tree, columns[-1], pruned, selected))
+    left_out = 0
+    if last - first == 1:
+        columns[1], left_out = _thinned(tree, columns[1], MOST_NODES - len(columns[0]), selected)
     sizes = [[_SIZES.get(tree.nodes[node]["kind"], 1.0) for node in column] for column in columns]
     lanes = max(map(sum, sizes))
     placed: dict[Node, float] = {}
@@ -150,19 +136,29 @@ def lay_out_beams(
         heights = _spread(wanted, pulls, sizes[at], lanes)
         placed.update(zip(column, heights, strict=True))
         spots += [Spot(node, at, lane) for node, lane in zip(column, heights, strict=True)]
-    return Layout(tuple(spots), lanes, first, last)
+    return Layout(tuple(spots), lanes, first, last, left_out)
 
 
 def _next_column(
-    tree: nx.DiGraph, order: dict[Node, int], pruned: bool, selected: Node | None
+    tree: nx.DiGraph, before: Sequence[Node], pruned: bool, selected: Node | None
 ) -> list[Node]:
     """The children of a column: by their parent's place, then by rank."""
     found = []
-    for parent, at in order.items():
+    for at, parent in enumerate(before):
         for child in tree.successors(parent):
             if pruned or child == selected or tree.nodes[child]["kind"] != "pruned":
                 found.append((at, tree.nodes[child]["candidate"].rank, child))
     return [child for *_, child in sorted(found)]
+
+
+def _thinned(
+    tree: nx.DiGraph, column: list[Node], room: int, selected: Node | None
+) -> tuple[list[Node], int]:
+    """The column of a step that alone is too much, without its last pruned ones; how many."""
+    pruned = [n for n in column if tree.nodes[n]["kind"] == "pruned" and n != selected]
+    pruned.sort(key=lambda node: tree.nodes[node]["candidate"].rank)
+    out = set(pruned[max(room - (len(column) - len(pruned)), 0) :])
+    return [node for node in column if node not in out], len(out)
 
 
 def _spread(

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from core.decoding.beam_autopsy import Rival
 from core.decoding.types import Trace
-from core.figures.beam_words import nats
+from core.figures.beam_words import beam_caption, nats
 from core.figures.furniture import axis, label_bar
-from core.figures.labels import NBSP, escaped, plain_name, settings_caption, table_text
+from core.figures.labels import NBSP, escaped, plain_name, table_text
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 
@@ -21,7 +21,7 @@ _ROW = 58
 
 def beam_rivals(rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
     """Total log-probability under the model itself, with length, score and forwards spent."""
-    caption = settings_caption(trace)
+    caption = beam_caption(trace)
     if not rivals:
         sentence = "Nothing was compared yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.decoding.beam_replay import ParentGuesses
+from core.decoding.beam_replay import RANKED_ANEW, ParentGuesses
 from core.decoding.beam_rules import score_of
 from core.decoding.configs import BeamSearch
 from core.decoding.types import BeamCandidate, BeamStep, Trace
 from core.figures.beam_graph import beam_graph, best_node, path_to
-from core.figures.labels import NBSP, table_text
+from core.figures.labels import NBSP, plain_name, settings_caption, table_text
 
 MINUS = "\u2212"
 ENDS = {
@@ -28,8 +28,19 @@ def nats(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 
+def plain_number(value: float) -> str:
+    """A setting with all its digits and a real minus sign."""
+    return f"{value:g}".replace("-", MINUS)
+
+
+def beam_caption(trace: Trace) -> str:
+    """Model, method and settings; and those of the search itself, where it was ranked anew."""
+    notes = [plain_name(note, 120) for note in trace.notes if note.startswith(RANKED_ANEW)]
+    return " · ".join([settings_caption(trace), *notes])
+
+
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
-    """What became of a candidate, and by how much; plain text."""
+    """What became of a candidate, and by how much it was before or behind the last survivor."""
     if candidate.fate == "kept":
         return f"kept as row {candidate.row}"
     if candidate.fate == "finished":

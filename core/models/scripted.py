@@ -58,6 +58,11 @@ class ScriptedModel:
         """How many tokens there are."""
         return len(self._tokens)
 
+    @property
+    def vocabulary(self) -> ScriptedModel:
+        """Itself: it has no weights."""
+        return self
+
     def encode(self, text: str) -> list[int]:
         """Token ids of a text; the longest token that fits comes next.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -13,6 +14,7 @@ from core.decoding.beam_types import ReferencePath
 from core.decoding.configs import MethodConfig
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits
+from core.decoding.reasoning_types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.chat import encode_chat, render_chat
 from core.models.contexts import CachedContext, UncachedContext
@@ -20,11 +22,31 @@ from core.models.fused import MOST_TOKENS, fused_step
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
+from core.models.think_marks import think_marks
 from core.models.token_text import TokenTexts
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 _WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenNames:
+    """What is left of a model without its weights (`protocol.Vocabulary`)."""
+
+    model_id: str
+    revision: str
+    dtype: str
+    vocab_size: int
+    texts: TokenTexts
+
+    def token_text(self, token_id: int) -> str:
+        """As the model's."""
+        return self.texts.text_of(token_id)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """As the model's."""
+        return self.texts.bytes_of(token_id)
 
 
 class TransformersModel:
@@ -86,6 +108,11 @@ class TransformersModel:
         """The weights' type as torch names it."""
         return str(self.hf_model.dtype).removeprefix("torch.")
 
+    @property
+    def vocabulary(self) -> TokenNames:
+        """The tokens without the weights."""
+        return TokenNames(self.model_id, self.revision, self.dtype, self.vocab_size, self._texts)
+
     def encode(self, text: str) -> list[int]:
         """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
 
@@ -113,6 +140,11 @@ class TransformersModel:
     def has_chat_template(self) -> bool:
         """Whether `render_chat` and `encode_chat` can be used."""
         return self.tokenizer.chat_template is not None
+
+    @cached_property
+    def think_marks(self) -> ThinkMarks:
+        """How the model marks its thinking, and where that is known from."""
+        return think_marks(self.tokenizer)
 
     def render_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True

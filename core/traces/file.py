@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from core.decoding.configs import brief
 from core.decoding.errors import TraceError
@@ -30,7 +30,25 @@ def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> T
     Raises:
         TraceError: one sentence that says what is wrong with the file.
     """
-    return trace_from_dict(_validated(_parsed(_bytes_of(source, max_bytes))))
+    return trace_of(parsed(source, max_bytes))
+
+
+def trace_of(data: Any) -> Trace:
+    """The trace of a file that was parsed.
+
+    Raises:
+        TraceError: one sentence that says what is wrong with the file.
+    """
+    return trace_from_dict(validated(data, TraceFile, SCHEMA, VERSION))
+
+
+def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
+    """The JSON of a file that may be a stranger's.
+
+    Raises:
+        TraceError: it is too large, can't be opened, or is no JSON.
+    """
+    return _parsed(_bytes_of(source, max_bytes))
 
 
 def _bytes_of(source: bytes | str | Path, max_bytes: int | None) -> bytes:
@@ -67,16 +85,21 @@ def _parsed(data: bytes) -> Any:
         raise TraceError("The trace file is not JSON; it may be cut off.") from None
 
 
-def _validated(data: Any) -> Any:
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+def validated(data: Any, layout: type[BaseModel], schema: str, version: int) -> Any:
+    """The same data, once they follow the layout.
+
+    Raises:
+        TraceError: another schema or version, or the first field that is wrong.
+    """
+    if not isinstance(data, dict) or data.get("schema") != schema:
         raise TraceError("This JSON is no trace file of Decoding Explorer: its schema differs.")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
+    found = data.get("version")
+    if type(found) is not int or found != version:
         raise TraceError(
-            f"The trace file has version {brief(version)}, this program reads version {VERSION}."
+            f"The trace file has version {brief(found)}, this program reads version {version}."
         )
     try:
-        TraceFile.model_validate(data)
+        layout.model_validate(data)
     except ValidationError as error:
         raise TraceError(_first_fault(error)) from None
     return data

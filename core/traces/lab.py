@@ -1,4 +1,4 @@
-"""The lab's stored example: read without torch, made by `python -m core.traces.lab`."""
+"""The lab's stored steps, read without torch; `python -m core.traces.lab` makes the example."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ KNOB_RANGES: dict[str, tuple[float, float]] = {
     "eta_cutoff": (0.0, 0.1),
     "repetition_penalty": (1.0, 2.0),
 }
+# So often dice can be rolled again: each throw has to be thrown.
+MAX_ROLL = 999
 TEMPERATURES = tuple(at / 20 for at in range(41))
 ROLLS = 1000
 ROWS, ROW_TOKENS = 6, 20
@@ -64,10 +66,15 @@ def load_lab(path: str | Path) -> LabExample:
 
 def save_lab(example: LabExample, path: str | Path) -> None:
     """Write the example (UTF-8 JSON)."""
+    Path(path).write_bytes(lab_bytes(example))
+
+
+def lab_bytes(example: LabExample) -> bytes:
+    """The step as its file holds it (UTF-8 JSON)."""
     text = json.dumps(
         example_to_dict(example), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
-    Path(path).write_text(text, encoding="utf-8")
+    return text.encode("utf-8", "replace")
 
 
 def make_lab(trace: Trace) -> LabExample:
@@ -78,7 +85,7 @@ def make_lab(trace: Trace) -> LabExample:
     """
     from core.decoding.continuations import continue_in_batch, rows_of
     from core.decoding.lab import lab_step, read_scene
-    from core.decoding.lab_flips import flips
+    from core.decoding.lab_flips import every_flip
     from core.decoding.lab_series import roll, sweep
     from core.models.registry import load_model
 
@@ -95,9 +102,7 @@ def make_lab(trace: Trace) -> LabExample:
     return LabExample(
         index=index,
         step=step,
-        flips=tuple(
-            flips(scene, config, order, index, name, *reach) for name, reach in KNOB_RANGES.items()
-        ),
+        flips=every_flip(scene, config, order, index, KNOB_RANGES),
         rolls=roll(scene, config, order, index, ROLLS),
         sweep=sweep(scene, config, order, TEMPERATURES),
         continuations=Continuations(

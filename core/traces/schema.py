@@ -44,6 +44,7 @@ StageName: TypeAlias = Literal[
     "epsilon_cutoff",
     "eta_cutoff",
     "argmax",
+    "forced",
     "final",
 ]
 STAGES: tuple[str, ...] = get_args(StageName)
@@ -109,7 +110,7 @@ class PromptStep(Strict):
 class Draw(Strict):
     """How a token was picked."""
 
-    method: Literal["argmax", "inverse_cdf", "gumbel", "multinomial"]
+    method: Literal["argmax", "forced", "inverse_cdf", "gumbel", "multinomial"]
     uniform: Annotated[float, Field(ge=0, lt=1)] | None
     interval: Annotated[list[Prob], Field(min_length=2, max_length=2, fail_fast=True)] | None
     scores: Annotated[list[Number | None], Field(max_length=MAX_ROWS, fail_fast=True)] | None
@@ -125,6 +126,7 @@ class Draw(Strict):
 
 _DRAW_FIELDS = {
     "argmax": set[str](),
+    "forced": set[str](),
     "inverse_cdf": {"uniform", "interval"},
     "gumbel": {"scores"},
     "multinomial": {"scores"},
@@ -166,6 +168,19 @@ class TokenStep(Strict):
     stages: Annotated[list[Stage], Field(min_length=2, max_length=len(STAGES), fail_fast=True)]
     seconds: StepSeconds
     finish_reason: Literal["eos", "stop", "length"] | None
+    forced_as: Literal["think_start", "think_end", "wait", "result"] | None = None
+    instead_of: TokenId | None = None
+
+    @model_validator(mode="after")
+    def _forced_is_whole(self) -> TokenStep:
+        forced = self.origin == "forced"
+        if forced != (self.forced_as is not None) or (self.instead_of is not None and not forced):
+            raise ValueError("only a forced token has a reason to be forced, and needs one")
+        if forced != (self.stages[-2].name == "forced"):
+            raise ValueError("the stage forced belongs to a forced token, and to no other")
+        if (self.draw.method == "forced") != (forced and self.instead_of is None):
+            raise ValueError("a forced token was drawn exactly where it took a picked one's place")
+        return self
 
     @model_validator(mode="after")
     def _rows_agree(self) -> TokenStep:
@@ -189,6 +204,10 @@ class TokenStep(Strict):
         if ("argmax" in names) != (self.draw.method == "argmax"):
             raise ValueError("the stage argmax belongs to a draw by argmax, and to no other")
         return self
+
+
+def _is_reasoned(step: object) -> bool:
+    return isinstance(step, TokenStep) and (step.phase == "thinking" or step.origin == "forced")
 
 
 class Timings(Strict):
@@ -249,6 +268,8 @@ class TraceFile(Strict):
         own = "beam" if searches else "round" if drafts else "token"
         if any(step.kind not in ("prompt", own) for step in self.steps):
             raise ValueError("a step is of another method than the settings")
+        if self.config.get("method") != "reasoning" and any(map(_is_reasoned, self.steps)):
+            raise ValueError("only a reasoning run thinks, or has forced tokens")
         if self.hypotheses and not searches:
             raise ValueError("only a beam search has hypotheses")
         if not drafts and (self.draft_id or self.draft_revision or self.draft_dtype):

@@ -38,7 +38,7 @@ _ROWS = (
     (
         "transformers, `output_logits`",
         '**raw**: "unprocessed prediction scores", logits',
-        f"[`GenerateDecoderOnlyOutput`]({_GITHUB}/huggingface/transformers/blob/main/src/"
+        f"[`GenerateDecoderOnlyOutput`]({_GITHUB}/huggingface/transformers/blob/v5.23.0/src/"
         "transformers/generation/utils.py)",
     ),
     (

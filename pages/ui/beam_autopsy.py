@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
 from core import figures
-from core.decoding.beam_autopsy import GreedyPath, greedy_path, winner_candidates
+from core.decoding.beam_autopsy import (
+    GreedyPath,
+    Rival,
+    greedy_path,
+    rivals,
+    winner_candidates,
+)
 from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Trace
-from core.figures.beam_words import ENDS, nats
+from core.figures.beam_words import ENDS, fate_words
 from core.figures.labels import table_text, visible_token
 from pages.ui import beam_controls, beam_work, controls, figure
 from pages.ui.beam_state import BeamView
 
 
-def hypotheses(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """The ranked paths with the parts of their scores."""
-    if not trace.hypotheses:
+def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
+    """The ranked paths with the parts of their scores, and with their ranks in the run."""
+    rows = ranking.hypotheses
+    if view.trace is None or not rows:
         st.text("No path has finished, so there is nothing to rank.")
         return
-    ranks = {found.token_ids: at + 1 for at, found in enumerate(trace.hypotheses)}
-    rows = ranking.hypotheses
+    then = {(h.group, h.token_ids): at + 1 for at, h in enumerate(view.trace.hypotheses)}
     st.dataframe(
         pd.DataFrame(
             {
                 "rank": range(1, len(rows) + 1),
-                "in the run": [str(ranks.get(r.token_ids, "not held")) for r in rows],
+                "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
                 "score": [r.score for r in rows],
                 "sum of log-probs": [r.sum_logprob for r in rows],
                 "tokens": [len(r.token_ids) for r in rows],
@@ -51,9 +59,13 @@ def hypotheses(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
     st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
 
 
-def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """Greedy's way through the search, and the comparison on demand."""
-    winner = next(iter(ranking.hypotheses), None)
+def draw(view: BeamView, trace: Trace) -> None:
+    """Greedy's way through the search, and the comparison on demand.
+
+    Args:
+        trace: the search as it is ranked now.
+    """
+    winner = next(iter(trace.hypotheses), None)
     greedy = greedy_path(trace, winner)
     if greedy is None:
         st.text(
@@ -69,7 +81,7 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
                 other = winner_candidates(trace.beam_steps, winner)[greedy.parted_at]
                 own = greedy.path[greedy.parted_at]
                 st.text(_parted(greedy.parted_at, own.text, other.text))
-    _compare(view, trace, asked)
+    _compare(view, trace)
 
 
 def _left(trace: Trace, greedy: GreedyPath) -> str:
@@ -81,11 +93,10 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
         )
     last = greedy.path[-1]
     if greedy.end == "pruned":
-        margin = trace.beam_steps[greedy.step].margin(last)
-        short = f", {nats(abs(margin))} nats behind the last survivor" if margin else ""
+        fate = fate_words(trace.beam_steps[greedy.step], last)
         return (
             f"Greedy's path left the beam at step {greedy.step}, with "
-            f"{visible_token(last.text, 24)} at rank {last.rank}{short}."
+            f"{visible_token(last.text, 24)} at rank {last.rank}, {fate}."
         )
     if greedy.end == "finished":
         return f"Greedy's path stayed in the beam and finished at step {greedy.step}."
@@ -101,8 +112,7 @@ def _parted(step: int, own: str, other: str) -> str:
 
 def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
     """Buttons to the places that the sentences name."""
-    steps, span = trace.beam_steps, int(beam_controls.value("span"))
-    places = {}
+    steps, places = trace.beam_steps, {}
     if greedy.end == "pruned":
         places["Show where greedy left"] = (greedy.step, greedy.path[-1])
     if greedy.parted_at is not None:
@@ -114,60 +124,68 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
                 key=words.lower().replace(" ", "-"),
                 icon=":material/my_location:",
                 on_click=view.bring,
-                args=((step, steps[step].candidates.index(candidate)), span),
+                args=(
+                    (step, steps[step].candidates.index(candidate)),
+                    *beam_controls.view_of_tree(),
+                ),
             )
 
 
-def _compare(view: BeamView, trace: Trace, asked: BeamSearch) -> None:
-    job = view.active("rivals")
-    may_load = view.may_load(str(controls.value("model"))) and bool(trace.hypotheses)
+def _compare(view: BeamView, trace: Trace) -> None:
+    job, hindrance = view.active("rivals"), _hindrance(view, trace)
     with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
         beam_controls.samples()
         st.button(
             "Stop" if job else "Compare with greedy and samples",
             key="compare_rivals",
             icon=":material/stop:" if job else ":material/balance:",
-            disabled=not job and (not may_load or view.active("decode") is not None),
+            disabled=not job and (bool(hindrance) or view.active("decode") is not None),
             on_click=job.stop if job else _start,
-            args=() if job else (view, trace, asked),
+            args=() if job else (view, trace),
         )
-        st.text(_compare_note(view, may_load), width="stretch")
-    if view.rivals:
+        st.text(_compare_note(view, hindrance), width="stretch")
+    if view.ran and trace.hypotheses:
+        compared = rivals(trace, view.ran[0], view.ran[1:])
         figure.chart(
             "beam-rivals",
-            lambda theme: figures.beam_rivals(view.rivals, trace, theme=theme),
-            lambda: figures.beam_rivals_data(view.rivals),
-            (view.number, view.rivals),
+            lambda theme: figures.beam_rivals(compared, trace, theme=theme),
+            lambda: figures.beam_rivals_data(compared),
+            (view.number, compared, trace.config),
         )
-        _texts(view)
+        _texts(compared)
 
 
-def _compare_note(view: BeamView, may_load: bool) -> str:
+def _hindrance(view: BeamView, trace: Trace) -> str:
+    """Why nothing can be compared; empty where it can."""
+    if not trace.hypotheses:
+        return "No path has finished, so there is nothing to compare."
+    if not view.may_load(str(controls.value("model"))):
+        return "Choose this run's model in the sidebar first."
+    return ""
+
+
+def _compare_note(view: BeamView, hindrance: str) -> str:
     job = view.jobs.get("rivals")
     if job is not None and job.active:
         return f"{job.stage} · {job.tokens} tokens"
     if job is not None:
         return job.error
-    if not may_load:
-        return "Choose this run's model in the sidebar first."
-    return "" if view.rivals else "Runs the model: greedy once, and samples at temperature 1."
+    if hindrance or view.ran:
+        return hindrance
+    return "Runs the model: greedy once, and samples at temperature 1."
 
 
-def _start(view: BeamView, trace: Trace, asked: BeamSearch) -> None:
-    view.jobs["rivals"] = beam_work.compare(
-        trace,
-        int(beam_controls.value("samples")),
-        asked.length_penalty,
-        int(controls.value("seed")),
-    )
+def _start(view: BeamView, trace: Trace) -> None:
+    samples, seed = int(beam_controls.value("samples")), int(controls.value("seed"))
+    view.jobs["rivals"] = beam_work.compare(trace, samples, seed)
 
 
-def _texts(view: BeamView) -> None:
+def _texts(compared: Sequence[Rival]) -> None:
     st.dataframe(
         pd.DataFrame(
             {
-                "way": [rival.name for rival in view.rivals],
-                "text": [table_text(rival.text) for rival in view.rivals],
+                "way": [rival.name for rival in compared],
+                "text": [table_text(rival.text) for rival in compared],
             }
         ),
         key="rival-texts",
@@ -185,7 +203,9 @@ def guesses(view: BeamView, trace: Trace) -> None:
     st.text(
         f"Without stored backpointers one can only guess: a token came from the row that gives it "
         f"the highest log-probability. In this run that is wrong for {len(found.wrong)} of "
-        f"{len(found.guesses)} tokens, {100 * found.error_rate:.1f} %."
+        f"{len(found.guesses)} tokens, {100 * found.error_rate:.1f} %. Only tokens that went on "
+        "count, from the second step on: the others leave no row behind, and the first step has "
+        "one row to choose from."
     )
     if not found.wrong:
         return
@@ -233,5 +253,5 @@ def _picked(view: BeamView, trace: Trace) -> None:
         chosen = wrong[int(rows[0])]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
-        view.bring((chosen.step, place), int(beam_controls.value("span")))
+        view.bring((chosen.step, place), *beam_controls.view_of_tree())
         st.session_state["guesses"] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 from core.decoding.configs import BeamSearch, Shaping
 from core.decoding.types import Trace
 from pages.ui import controls, models
-from pages.ui.knob import Knob, draw_knob, set_knob
+from pages.ui.knob import Knob, draw_knob, nearest_temperature, set_knob
 from pages.ui.request import Request
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
@@ -19,6 +20,7 @@ MAX_DIVERSITY, MAX_TEMPERATURE = 10.0, 10.0
 EARLY: dict[str, str] = {"no": "Off", "yes": "On", "never": "Never"}
 _STOPPING: dict[str, bool | str] = {"no": False, "yes": True, "never": "never"}
 SPANS = (10, 20, 40)
+_SEPARATOR = "|"
 LENGTH_PENALTY = Knob(
     "length_penalty",
     "Length penalty",
@@ -74,12 +76,26 @@ def config(read: Callable[[str], Any] = value) -> BeamSearch:
         num_beam_groups=groups,
         diversity_penalty=float(read("diversity")) if groups > 1 else 0.0,
         seed=int(read("seed")) if draws else 0,
-        stop_strings=controls.stop_strings(str(read("beam_stop"))),
+        stop_strings=stop_strings(str(read("beam_stop"))),
         shaping=Shaping(
             no_repeat_ngram_size=int(read("ngram")),
-            temperature=float(read("beam_temperature")) if draws else 1.0,
+            temperature=nearest_temperature(float(read("beam_temperature"))) if draws else 1.0,
         ),
     )
+
+
+def stop_strings(text: str) -> tuple[str, ...]:
+    """Several in one line, separated by `|`; `\\|`, `\\n` and `\\t` stand for the characters."""
+    parts = re.split(r"(?<!\\)\|", text)
+    return tuple(
+        stop for part in parts for stop in controls.stop_strings(part.replace("\\|", _SEPARATOR))
+    )
+
+
+def _written(stop: str) -> str:
+    """A stop string as `stop_strings` reads it."""
+    escapes = {_SEPARATOR: "\\|", "\n": "\\n", "\t": "\\t"}
+    return "".join(escapes.get(char, char) for char in stop)
 
 
 def request() -> Request:
@@ -98,8 +114,8 @@ def size() -> None:
         bind="query-params",
         persist_state="session",
         width=130,
-        help="A path is finished once its text holds this; \\n is a line break. Empty: only the "
-        "model or the length ends a path.",
+        help="A path is finished once its text holds this. Several are separated by |; \\n is a "
+        "line break. Empty: only the model or the length ends a path.",
     )
     with st.popover("More settings", icon=":material/tune:"):
         _more()
@@ -186,6 +202,11 @@ def looks() -> None:
     )
 
 
+def view_of_tree() -> tuple[int, bool]:
+    """How many steps the tree may show at once, and whether it shows what was pruned."""
+    return int(value("span")), bool(value("pruned"))
+
+
 def samples() -> None:
     """How many samples the search is compared with."""
     _whole("Samples", 1, 32, "samples")
@@ -207,7 +228,7 @@ def adopt(trace: Trace) -> None:
             "ngram": min(search.shaping.no_repeat_ngram_size, MAX_NGRAM),
             "groups": min(search.num_beam_groups, MAX_BEAMS),
             "beam_sample": search.do_sample,
-            "beam_stop": "".join(search.stop_strings[:1]).replace("\n", "\\n"),
+            "beam_stop": _SEPARATOR.join(map(_written, search.stop_strings)),
         }
     )
     if search.num_beam_groups > 1:

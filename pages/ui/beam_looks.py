@@ -9,8 +9,8 @@ import streamlit as st
 from core import figures
 from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
-from core.decoding.types import Hypothesis, Trace
-from core.figures.beam_graph import window
+from core.decoding.types import Trace
+from core.figures.beam_window import window
 from pages.ui import beam_autopsy, beam_controls, beam_node, figure, play, style
 from pages.ui.beam_state import BeamView
 
@@ -27,22 +27,25 @@ _NOTICE = """
 
 
 def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """The tree, the selected candidate, and three more looks in tabs."""
-    best = next(iter(ranking.hypotheses), None)
-    _tree(view, trace, best)
+    """The tree, the selected candidate, and three more looks in tabs.
+
+    Args:
+        trace: the search as it is ranked now.
+    """
+    _tree(view, trace)
     if view.node is not None:
-        _one_step(view, trace, best)
+        _one_step(view, trace)
     _more(view, trace, ranking, asked)
 
 
-def _tree(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
+def _tree(view: BeamView, trace: Trace) -> None:
     with st.container(key="beam-tree", gap="small"):
         bar = st.container(
             key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
         )
         with bar:
             beam_controls.looks()
-        pruned, span = bool(beam_controls.value("pruned")), int(beam_controls.value("span"))
+        span, pruned = beam_controls.view_of_tree()
         guesses = guess_parents(trace) if beam_controls.value("guesses") else None
         drawn = figure.chart(
             "beam-tree",
@@ -53,17 +56,23 @@ def _tree(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
                 pruned=pruned,
                 guesses=guesses,
                 selected=view.node,
-                best=best,
                 theme=theme,
             ),
             partial(_tree_data, trace),
-            (view.number, view.first, span, pruned, guesses is not None, view.node, best),
+            (view.number, view.first, span, pruned, guesses is not None, view.node, trace.config),
             on_click=lambda custom: _click(view, custom),
         )
         with bar:
             _pager(view, trace, span, pruned)
         if trace.beam_steps:
-            play.draw("beam-tree", drawn, style.theme(), view.number)
+            play.draw(
+                "beam-tree",
+                drawn,
+                style.theme(),
+                view.number,
+                count=len(trace.beam_steps),
+                turn=lambda step: view.turn_to(step, span, pruned),
+            )
 
 
 def _tree_data(trace: Trace) -> object:
@@ -110,18 +119,16 @@ def _turn(words: str, side: str, disabled: bool, view: BeamView, first: int) -> 
     )
 
 
-def _one_step(view: BeamView, trace: Trace, best: Hypothesis | None) -> None:
+def _one_step(view: BeamView, trace: Trace) -> None:
     step, place = view.node or (0, 0)
     with st.container(key="step", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
                 "beam-step",
-                lambda theme: figures.beam_step(
-                    trace, step, selected=place, best=best, theme=theme
-                ),
+                lambda theme: figures.beam_step(trace, step, selected=place, theme=theme),
                 lambda: figures.beam_step_data(trace, step),
-                (view.number, step, place, best),
+                (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
             )
         with right:
@@ -137,10 +144,10 @@ def _more(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -
         )
         if paths.open:
             with paths:
-                beam_autopsy.hypotheses(trace, ranking, asked)
+                beam_autopsy.hypotheses(view, ranking, asked)
         if autopsy.open:
             with autopsy:
-                beam_autopsy.draw(view, trace, ranking, asked)
+                beam_autopsy.draw(view, trace)
         if guesses.open:
             with guesses:
                 beam_autopsy.guesses(view, trace)

@@ -11,7 +11,7 @@ from core.decoding.beam_replay import Reranking
 from core.decoding.configs import BeamSearch
 from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
-from core.figures.beam_words import nats
+from core.figures.beam_words import plain_number
 from core.figures.labels import visible_token
 from pages.ui import (
     beam_controls,
@@ -62,7 +62,10 @@ def _live(view: BeamView, job: running.Job) -> None:
     _draw_live(view, job)
     with st.container(key="text-panel", border=True, gap="small"):
         with results.head("running"):
-            st.text(f"{job.stage} · {job.tokens} steps · {job.seconds:.1f} s", width="stretch")
+            st.text(
+                f"{job.stage} · {_counted(job.tokens, 'step')} · {job.seconds:.1f} s",
+                width="stretch",
+            )
         with st.container(key="beam-text"):
             asked = view.request.prompt if view.request else ""
             st.text(_ending(asked) + (view.live.text if view.live else " …"))
@@ -102,22 +105,23 @@ def _finished(view: BeamView, wanted: BeamSearch | None) -> None:
         return
     asked = wanted if wanted is not None else trace.config
     assert isinstance(asked, BeamSearch)
-    ranking = beam_state.reranked(view, trace, asked)
-    _panel(view, trace, ranking, asked)
+    ranking, ranked = beam_state.reranked(view, trace, asked)
+    _panel(view, trace, ranking, ranked, asked)
     with st.container(key="figures"):
-        beam_looks.draw(view, trace, ranking, asked)
+        beam_looks.draw(view, ranked, ranking, asked)
 
 
-def _panel(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+def _panel(
+    view: BeamView, trace: Trace, ranking: Reranking, ranked: Trace, asked: BeamSearch
+) -> None:
+    """The text with its proof and its files; the trace file holds the search as it was run."""
     with st.container(key="text-panel", border=True, gap="small"):
         with results.head("finished"):
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
-            share.menu(view, trace, lambda: beam_share.web_page(view, trace))
-        best = next(iter(ranking.hypotheses), None)
-        text = best.text if best is not None else trace.text
+            share.menu(view, trace, lambda: beam_share.web_page(view, ranked))
         with st.container(key="beam-text"):
-            st.text(_ending(trace.rendered_prompt or trace.prompt) + (text or "∅"))
+            st.text(_ending(trace.rendered_prompt or trace.prompt) + (ranked.text or "∅"))
         _note(trace, ranking, asked)
 
 
@@ -128,37 +132,45 @@ def _ending(text: str, most: int = 600) -> str:
 def _summary(view: BeamView, trace: Trace) -> str:
     search = trace.config
     assert isinstance(search, BeamSearch)
-    beams = "1 beam" if search.num_beams == 1 else f"{search.num_beams} beams"
-    steps = f"{len(trace.beam_steps)} steps"
     finished = sum(len(step.finished) for step in trace.beam_steps)
-    parts = [results.SOURCES.get(view.source, "Run"), beams, steps, f"{finished} paths finished"]
+    parts = [
+        results.SOURCES.get(view.source, "Run"),
+        _counted(search.num_beams, "beam"),
+        _counted(len(trace.beam_steps), "step"),
+        f"{_counted(finished, 'path')} finished",
+    ]
     if trace.model_id != str(controls.value("model")):
         parts.insert(1, visible_token(trace.model_id, 60))
     return " · ".join([*parts, results.ENDED[trace.finish_reason]])
 
 
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
     """What the controls now say that the run did not."""
     sentences = []
-    if beam_state.is_reranked(trace, asked):
+    if beam_state.ranks_anew(trace, asked):
         sentences.append(_reranked(trace, ranking, asked))
     if beam_state.needs_run(trace, asked):
-        sentences.append("Other settings changed since this run: press Run to search again.")
+        sentences.append("Other settings differ from this run's: press Run to search again.")
     with st.container(key="note-changed" if sentences else "note-plain"):
-        st.text(
-            " ".join(sentences)
-            or "Move the length penalty: the stored paths are ranked anew at once."
-        )
+        st.text(" ".join(sentences) or _plain_note(trace))
+
+
+def _plain_note(trace: Trace) -> str:
+    if trace.hypotheses:
+        return "Move the length penalty: the stored paths are ranked anew at once."
+    return "No path had finished when the search stopped: this is the likeliest open one."
 
 
 def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
     """What re-ranking found, and whether a new search would have gone another way."""
-    words = f"Ranked anew under length penalty {nats(asked.length_penalty, 1)}"
+    words = f"Ranked anew under length penalty {plain_number(asked.length_penalty)}"
     if asked.early_stopping != getattr(trace.config, "early_stopping", None):
         words += " and another stopping rule"
-    best = next(iter(ranking.hypotheses), None)
-    same = best is not None and trace.hypotheses and best.token_ids == trace.hypotheses[0].token_ids
-    words += ": the same path wins." if same else ": another path wins."
+    words += f": {_winner(trace, ranking)}."
     if ranking.would == "stop":
         words += f" The search would have ended after step {ranking.differs_at}."
     elif ranking.would == "go on":
@@ -169,3 +181,11 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
     elif ranking.exact:
         words += " A new search would return just this."
     return words
+
+
+def _winner(trace: Trace, ranking: Reranking) -> str:
+    if not ranking.hypotheses:
+        return "no path has finished, so there is none to rank"
+    now, then = ranking.hypotheses[0], next(iter(trace.hypotheses), None)
+    same = then is not None and (now.group, now.token_ids) == (then.group, then.token_ids)
+    return "the same path wins" if same else "another path wins"

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from core import figures
+from core.decoding.beam_autopsy import rivals
 from core.decoding.beam_replay import guess_parents
 from core.decoding.types import Trace
+from core.figures.beam_window import windows
+from core.figures.beam_words import beam_caption
 from core.figures.theme import LIGHT, Theme
 from pages.ui import share
 from pages.ui.beam_state import BeamView
 
+_SPAN = 20
+
 
 def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
-    """The text, the whole tree in windows, the selected step and the comparison."""
-    steps, span = len(trace.beam_steps), 20
+    """The text, the whole tree in windows, the selected step and the comparison.
+
+    Args:
+        trace: the search as it is ranked now.
+    """
     drawn = [
         figures.beam_tree(
             trace,
             first=first,
-            span=span,
+            span=last - first,
             guesses=guess_parents(trace),
             selected=view.node,
             theme=theme,
         )
-        for first in range(0, max(steps, 1), span)
+        for first, last in list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
     ]
     if view.node is not None:
         step, place = view.node
         drawn.append(figures.beam_step(trace, step, selected=place, theme=theme))
-    if view.rivals:
-        drawn.append(figures.beam_rivals(view.rivals, trace, theme=theme))
-    return share.document(trace, drawn, theme)
+    if view.ran:
+        compared = rivals(trace, view.ran[0], view.ran[1:])
+        drawn.append(figures.beam_rivals(compared, trace, theme=theme))
+    return share.document(trace, drawn, theme, settings=beam_caption(trace))

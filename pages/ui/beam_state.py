@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.beam_autopsy import Rival, greedy_path
-from core.decoding.beam_replay import Reranking, best_row, rerank
+from core.decoding.beam_autopsy import Ran, greedy_path
+from core.decoding.beam_replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam_types import BeamCandidate, BeamStep
-from core.decoding.configs import BeamSearch
+from core.decoding.configs import BeamSearch, MethodConfig, Shaping
 from core.decoding.errors import DecodingError
 from core.decoding.types import Timings, Trace
+from core.figures.beam_window import Node, window, windows
 from pages.ui import run_bar
 from pages.ui.running import Job
 from pages.ui.state import Source, View
@@ -37,20 +38,20 @@ class BeamView(View):
 
     Args:
         node: the selected candidate as (step, place among its candidates).
-        rivals: greedy, the search and the best of some samples, once they were run.
+        ran: greedy decoding and some samples, once they were run beside the search.
         live: the search under way as it was drawn last.
-        ranked: the last re-ranking and what it was asked for.
+        ranked: the last re-ranking, the trace as it makes it, and what it was asked for.
     """
 
-    node: tuple[int, int] | None = None
-    rivals: tuple[Rival, ...] = ()
+    node: Node | None = None
+    ran: tuple[Ran, ...] = ()
     live: Live | None = None
-    ranked: tuple[tuple[object, ...], Reranking] | None = None
+    ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another search, at the step that tells most of it."""
         super().show(trace, source)
-        self.rivals, self.live, self.ranked = (), None, None
+        self.ran, self.live, self.ranked = (), None, None
         if job := self.jobs.pop("rivals", None):
             job.stop()
         self.node = telling_node(trace)
@@ -73,14 +74,21 @@ class BeamView(View):
         if 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates):
             self.node = (step, place)
 
-    def bring(self, node: tuple[int, int], span: int) -> None:
+    def bring(self, node: Node, span: int, pruned: bool) -> None:
         """Select a candidate and move the window to it."""
         self.look_at(*node)
-        if not self.first <= node[0] < self.first + span:
-            self.first = node[0] // span * span
+        self.turn_to(node[0], span, pruned)
+
+    def turn_to(self, step: int, span: int, pruned: bool) -> None:
+        """Move the window of the tree so that it holds a step; it stays where it does."""
+        steps = self.beam_steps
+        first, last = window(steps, self.first, span, pruned=pruned) if steps else (0, 0)
+        if 0 <= step < len(steps) and not first <= step < last:
+            found = windows(steps, span, pruned=pruned)
+            self.first = next(first for first, last in found if first <= step < last)
 
 
-def telling_node(trace: Trace) -> tuple[int, int] | None:
+def telling_node(trace: Trace) -> Node | None:
     """Where greedy's path left the beam, else where the winner took another way, else the end."""
     steps = trace.beam_steps
     if not steps:
@@ -124,7 +132,7 @@ def settle(found: BeamView) -> None:
     run_bar.settle(found)
     job = found.jobs.get("rivals")
     if job is not None and not job.active and job.result is not None:
-        found.rivals = job.result
+        found.ran = job.result
         del found.jobs["rivals"]
         found.seen.pop("rivals", None)
 
@@ -148,8 +156,9 @@ def so_far(found: BeamView, job: Job) -> Trace | None:
     )
 
 
-def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> Reranking:
-    """The stored paths under the length penalty, count and stopping rule of other settings."""
+def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranking, Trace]:
+    """The stored paths under the length penalty, count and stopping rule of other settings, and
+    the trace as these settings make it."""
     held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
     count = min(wanted.num_return_sequences, held)
     key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
@@ -160,18 +169,39 @@ def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> Reranking:
             num_return_sequences=count,
             early_stopping=wanted.early_stopping,
         )
-        found.ranked = (key, ranking)
-    return found.ranked[1]
+        found.ranked = (key, ranking, ranked_anew(trace, ranking, wanted))
+    return found.ranked[1:]
 
 
-def is_reranked(trace: Trace, wanted: BeamSearch) -> bool:
-    """Whether what ranks the paths differs from the run's."""
-    names = ("length_penalty", "early_stopping")
-    return any(getattr(trace.config, name) != getattr(wanted, name) for name in names)
+def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:
+    """Whether what ranks the paths and ends the search differs from the run's."""
+    return any(getattr(trace.config, name) != getattr(wanted, name) for name in RANKING)
 
 
 def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
     """Whether the settings differ in what only another search could show."""
-    names = ("num_beams", "max_new_tokens", "do_sample", "num_beam_groups", "diversity_penalty")
-    names += ("stop_strings", "shaping", "seed")
-    return any(getattr(trace.config, name) != getattr(wanted, name) for name in names)
+    return _searches(trace.config) != _searches(wanted)
+
+
+def _searches(config: MethodConfig) -> tuple[object, ...]:
+    """What decides which steps a search makes; a setting that does nothing in it is left out."""
+    assert isinstance(config, BeamSearch)
+    acting = config.shaping if config.draws else penalties(config.shaping)
+    return (
+        config.num_beams,
+        config.max_new_tokens,
+        config.min_new_tokens,
+        config.num_beam_groups,
+        config.diversity_penalty,
+        config.stop_strings,
+        acting,
+        config.seed if config.draws else None,
+    )
+
+
+def penalties(shaping: Shaping) -> Shaping:
+    """What acts where nothing is drawn."""
+    return Shaping(
+        repetition_penalty=shaping.repetition_penalty,
+        no_repeat_ngram_size=shaping.no_repeat_ngram_size,
+    )

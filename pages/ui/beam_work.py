@@ -5,25 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from core.decoding.beam_autopsy import Rival, beam_rival, token_rival
-from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.beam_autopsy import Ran, ran
+from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling
 from core.decoding.types import Step, Trace
 from pages.ui import running
+from pages.ui.beam_state import penalties
 from pages.ui.compute import QUEUE
 from pages.ui.running import Job
 
 
-def compare(trace: Trace, samples: int, length_penalty: float, seed: int) -> Job:
+def compare(trace: Trace, samples: int, seed: int) -> Job:
     """Run greedy and `samples` samples of the model's own distribution, as long as the search.
 
-    The result is a tuple of three `Rival`s, each scored by the model without any penalty.
+    The result is a tuple of `Ran`s, greedy's first: what ranks them may change afterwards.
     """
-    return running.start(lambda job: _compare(job, trace, samples, length_penalty, seed))
+    return running.start(lambda job: _compare(job, trace, samples, seed))
 
 
-def _compare(
-    job: Job, trace: Trace, samples: int, length_penalty: float, seed: int
-) -> tuple[Rival, ...] | None:
+def _compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] | None:
     model = running.load_for(job, trace)
     greedy, draws = rival_configs(trace, samples, seed)
     with QUEUE.turn(job.should_stop) as turn:
@@ -41,14 +40,7 @@ def _compare(
                 return None
             job.stage = f"Sample {at + 1} of {samples}"
             runs.append(_run(model, trace, config, job, on_step))
-    if job.should_stop():
-        return None
-    best = beam_rival(trace, trace.hypotheses[0], length_penalty)
-    return (
-        token_rival("Greedy", runs[:1], length_penalty),
-        best,
-        token_rival(f"Best of {samples} samples", runs[1:], length_penalty),
-    )
+    return None if job.should_stop() else tuple(map(ran, runs))
 
 
 def _run(model: Any, trace: Trace, config: MethodConfig, job: Job, on_step: Any) -> Trace:
@@ -67,10 +59,7 @@ def rival_configs(trace: Trace, samples: int, seed: int) -> tuple[Greedy, tuple[
         "stop_strings": search.stop_strings,
         "top_candidates": 1,
     }
-    penalties = Shaping(
-        repetition_penalty=search.shaping.repetition_penalty,
-        no_repeat_ngram_size=search.shaping.no_repeat_ngram_size,
-    )
-    draw = Sampling(shaping=replace(penalties, temperature=1.0), **shared)
+    acting = penalties(search.shaping)
+    draw = Sampling(shaping=acting, **shared)
     seeds = range(seed, seed + samples)
-    return Greedy(shaping=penalties, **shared), tuple(replace(draw, seed=s) for s in seeds)
+    return Greedy(shaping=acting, **shared), tuple(replace(draw, seed=s) for s in seeds)

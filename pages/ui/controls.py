@@ -10,9 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.configs import MIN_TEMPERATURE, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.configs import Greedy, MethodConfig, Sampling, Shaping
 from pages.ui import examples, models
-from pages.ui.knob import KNOBS, draw_knob
+from pages.ui.knob import KNOBS, draw_knob, nearest_temperature
 from pages.ui.request import Request
 
 MAX_PROMPT = 20_000
@@ -85,7 +85,7 @@ def config(read: Callable[[str], Any] = value) -> MethodConfig:
         Shaping(repetition_penalty=penalty)
         if greedy
         else Shaping(
-            temperature=temperature(float(read("temperature"))),
+            temperature=nearest_temperature(float(read("temperature"))),
             top_k=int(read("top_k")),
             top_p=float(read("top_p")),
             min_p=float(read("min_p")),
@@ -101,11 +101,6 @@ def config(read: Callable[[str], Any] = value) -> MethodConfig:
     if greedy:
         return Greedy(**common)
     return Sampling(seed=int(read("seed")), draw=read("draw"), **common)
-
-
-def temperature(typed: float) -> float:
-    """The nearest that there is: 0, which is greedy, or the lowest that can be divided by."""
-    return 0.0 if typed < MIN_TEMPERATURE / 2 else max(typed, MIN_TEMPERATURE)
 
 
 def stop_strings(text: str) -> tuple[str, ...]:

@@ -13,6 +13,15 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from core.decoding.configs import MIN_TEMPERATURE, Shaping
+
+# Where the address has a shorter name than the settings.
+_FIELDS = {
+    "penalty": "repetition_penalty",
+    "epsilon": "epsilon_cutoff",
+    "eta": "eta_cutoff",
+}
+
 
 @dataclass(frozen=True)
 class Knob:
@@ -32,6 +41,11 @@ class Knob:
     @property
     def slider_key(self) -> str:
         return f"{self.key}_slider"
+
+    @property
+    def field(self) -> str:
+        """The field of `Shaping` that it sets."""
+        return _FIELDS.get(self.key, self.key)
 
     @property
     def whole(self) -> bool:
@@ -223,6 +237,19 @@ def _moved(knob: Knob, key: str) -> None:
     if not memory.is_echo(key, value):
         memory.value = value
         memory.widgets.pop(key, None)
+
+
+def nearest_temperature(typed: float) -> float:
+    """The nearest that there is: 0, which is greedy, or the lowest that can be divided by."""
+    return 0.0 if typed < MIN_TEMPERATURE / 2 else max(typed, MIN_TEMPERATURE)
+
+
+def adopt_shaping(shaping: Shaping) -> None:
+    """Set every knob to what a run was shaped with, as far as it reaches."""
+    for knob in LAB_KNOBS:
+        value = getattr(shaping, knob.field)
+        if knob.low <= value <= knob.typed_high:
+            set_knob(knob, value)
 
 
 def set_knob(knob: Knob, value: float) -> None:

@@ -9,16 +9,16 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.configs import Sampling, Shaping
+from core.decoding.lab_types import LabExample
 from core.decoding.orders import ORDERS, TRANSFORMERS, Order
-from pages.ui import controls
-from pages.ui.knob import LAB_KNOBS, draw_knob
+from core.traces.lab import MAX_ROLL
+from pages.ui import controls, models
+from pages.ui.knob import LAB_KNOBS, adopt_shaping, draw_knob, nearest_temperature
 
 # The address holds the words on the right: that is how Streamlit binds options.
 SPOTS = {"run": "A step of the run", "prompt": "The prompt's next token"}
 ORDER_NAMES = {key: order.label for key, order in ORDERS.items()}
-# More throws would have to be thrown away one by one before the next.
-MAX_ROLL = 999
-MOST_WAYS, MOST_TOKENS = 12, 40
+LEAST_WAYS, MOST_WAYS, LEAST_TOKENS, MOST_TOKENS = 2, 12, 4, 40
 LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 DEFAULTS: dict[str, Any] = {
@@ -60,18 +60,38 @@ def settings(read: Callable[[str], Any] = value) -> Settings:
     Raises:
         ConfigError: a typed value that lies outside its interval.
     """
-    shaping = Shaping(
-        temperature=float(read("temperature")),
-        top_k=int(read("top_k")),
-        top_p=float(read("top_p")),
-        min_p=float(read("min_p")),
-        typical_p=float(read("typical_p")),
-        epsilon_cutoff=float(read("epsilon")),
-        eta_cutoff=float(read("eta")),
-        repetition_penalty=float(read("penalty")),
-    )
+    knobs = {knob.field: knob.cast(read(knob.key)) for knob in LAB_KNOBS}
+    knobs["temperature"] = nearest_temperature(knobs["temperature"])
+    shaping = Shaping(**knobs)  # type: ignore[arg-type]
     config = Sampling(shaping=shaping, seed=int(read("seed")), draw=read("dice"))
     return Settings(config, ORDERS[read("order")], int(read("roll")))
+
+
+def adopt(example: LabExample) -> None:
+    """Set the controls to what a stored step was made with, as far as they reach."""
+    st.session_state.update(adopted(example))
+    adopt_shaping(example.step.config.shaping)
+
+
+def adopted(example: LabExample) -> dict[str, Any]:
+    """What the controls, the knobs aside, have to say for a stored step."""
+    step, grown = example.step, example.continuations
+    assert isinstance(step.config, Sampling)
+    wanted: dict[str, Any] = {
+        "at": "run",
+        "order": step.order.key,
+        "dice": step.config.draw,
+        "roll": min(step.throw - example.index, MAX_ROLL),
+        "seed": min(step.config.seed, controls.MAX_SEED),
+    }
+    if models.is_embedded(step.trace.model_id):
+        wanted["model"] = step.trace.model_id
+    if step.trace.prompt:
+        wanted |= {"prompt": step.trace.prompt[: controls.MAX_PROMPT], "chat": False}
+    if grown is not None:
+        wanted["ways"] = min(max(len(grown.sampled), LEAST_WAYS), MOST_WAYS)
+        wanted["length"] = min(max(grown.config.max_new_tokens, LEAST_TOKENS), MOST_TOKENS)
+    return wanted
 
 
 def knobs() -> None:
@@ -160,7 +180,7 @@ def ways() -> None:
     """How many continuations, and how long."""
     st.number_input(
         "Continuations",
-        2,
+        LEAST_WAYS,
         MOST_WAYS,
         DEFAULTS["ways"],
         1,
@@ -171,7 +191,7 @@ def ways() -> None:
     )
     st.number_input(
         "Tokens each",
-        4,
+        LEAST_TOKENS,
         MOST_TOKENS,
         DEFAULTS["length"],
         1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core import figures
@@ -10,10 +12,13 @@ from pages.ui import api_logprobs, figure, lab_controls, lab_work, models, runni
 from pages.ui.lab_controls import LOOKS, Settings
 from pages.ui.lab_state import Lab, Spot
 
+_NOT_THERE = "The file holds nothing of this, and its model is not loaded."
+
 
 def draw(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     """The tabs; only the open one is worked out."""
     _settle(lab)
+    _write_address(lab, spot, settings)
     with st.container(key="more"):
         rolls, sweep, ways, api = st.tabs(
             LOOKS, key="lab_look", on_change="rerun", bind="query-params"
@@ -35,7 +40,7 @@ def draw(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
 def _rolls(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     found = lab_work.rolls(lab, spot, settings, step)
     if found.value is None:
-        st.text("Rolling…")
+        st.text(_NOT_THERE if found.ready else "Rolling…")
         return
     with st.container(key="rolls-now" if found.ready else "rolls-before"):
         figure.chart(
@@ -49,7 +54,7 @@ def _rolls(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
 def _sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     found = lab_work.sweep(lab, spot, settings, step)
     if found.value is None:
-        st.text("Trying every temperature…")
+        st.text(_NOT_THERE if found.ready else "Trying every temperature…")
         return
     with st.container(key="sweep-now" if found.ready else "sweep-before"):
         figure.chart(
@@ -71,6 +76,23 @@ def _settle(lab: Lab) -> None:
         lab.grown = job.result
 
 
+def _write_address(lab: Lab, spot: Spot, settings: Settings) -> None:
+    """A link grows continuations again only where they are those of its own settings."""
+    grown = lab.grown
+    shown = grown is not None and grown[0] == spot and not _changed(grown[1], settings)
+    if shown or lab.regrow or "grow" in lab.jobs:
+        st.query_params["grow"] = "1"
+    elif "grow" in st.query_params:
+        del st.query_params["grow"]
+
+
+def _changed(grown: Continuations, settings: Settings) -> bool:
+    """Whether pressing Continue would give other rows."""
+    ways, tokens = int(lab_controls.value("ways")), int(lab_controls.value("length"))
+    config = replace(settings.config, max_new_tokens=tokens)
+    return (grown.config, len(grown.sampled)) != (config, ways)
+
+
 def _ways(lab: Lab, spot: Spot, settings: Settings) -> None:
     job = lab.jobs.get("grow")
     with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
@@ -82,7 +104,7 @@ def _ways(lab: Lab, spot: Spot, settings: Settings) -> None:
         st.fragment(_live, run_every=running.POLL_SECONDS)(job)
     elif job is not None and job.error:
         st.text(job.error)
-    grown = _shown(lab, spot)
+    grown = shown_rows(lab, spot)
     if grown is not None:
         _tree(grown, settings)
 
@@ -104,22 +126,21 @@ def _button(lab: Lab, spot: Spot, settings: Settings, job: running.Job | None) -
         icon=":material/play_arrow:",
         on_click=_start,
         args=(lab, spot, settings),
-        disabled=not (lab.scene_is(spot) or models.is_embedded(spot.model)),
+        disabled=not lab.loadable,
     )
 
 
 def _start(lab: Lab, spot: Spot, settings: Settings) -> None:
     ways, tokens = int(lab_controls.value("ways")), int(lab_controls.value("length"))
     lab.jobs["grow"] = lab_work.grow(spot, settings, ways, tokens)
-    st.query_params["grow"] = "1"
 
 
 def _restore(lab: Lab, spot: Spot, settings: Settings) -> None:
     """Continue again what a copied link tells of; only built-in models load by a link alone."""
-    if lab.restored:
+    if not lab.regrow:
         return
-    lab.restored = True
-    if st.query_params.get("grow") == "1" and models.is_embedded(spot.model):
+    lab.regrow = False
+    if models.is_embedded(spot.model):
         _start(lab, spot, settings)
         st.rerun()
 
@@ -131,24 +152,18 @@ def _live(job: running.Job) -> None:
     st.text(f"{job.stage} · {job.seconds:.1f} s")
 
 
-def _shown(lab: Lab, spot: Spot) -> Continuations | None:
-    """The continuations of this spot; the example's at the example's spot."""
+def shown_rows(lab: Lab, spot: Spot) -> Continuations | None:
+    """The continuations of this spot; the stored ones at the stored step."""
     if lab.grown is not None and lab.grown[0] == spot:
         return lab.grown[1]
-    example = lab.example
-    if example is not None and spot.ids == example.step.trace.prompt_ids:
-        return example.continuations
-    return None
+    return lab.example.continuations if lab.example is not None and lab.stores(spot) else None
 
 
 def _tree(grown: Continuations, settings: Settings) -> None:
-    changed = (grown.config.shaping, grown.config.seed) != (
-        settings.config.shaping,
-        settings.config.seed,
-    )
+    changed = _changed(grown, settings)
     with st.container(key="note-changed" if changed else "note-plain"):
         st.text(
-            "Knobs changed since: press Continue to sample anew."
+            "Other settings since: press Continue to sample anew."
             if changed
             else "One batch, each row with dice of its own: row i is what a run with its seed "
             "gives, in transformers' order."

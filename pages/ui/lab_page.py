@@ -10,13 +10,14 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab_types import LabStep
 from core.figures.lab.stages import FEW_PANELS
 from core.figures.labels import stage_name, visible_token
-from pages.ui import figure, lab_controls, lab_looks, lab_state, lab_work, running, share
+from pages.ui import figure, lab_controls, lab_looks, lab_share, lab_state, lab_work, running
 from pages.ui.lab_controls import Settings
 from pages.ui.lab_state import Lab, Spot
 from pages.ui.state import View
 
 _TEXT_SHOWN = 280
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
+OTHER_STEP = "There is no such step; figures below are of the one before."
 _NOTICE = """
 **What to notice**
 
@@ -34,16 +35,23 @@ def draw(lab: Lab, view: View) -> None:
     failures = st.container()
     with st.container(key="lab-step", border=True, gap="small"):
         # Before the step is looked up: what the address says is known once this is drawn.
-        _step_head(lab, view)
+        head = _step_head(lab, view)
         spot = lab_state.spot_of(lab, view)
         _write_address(lab, view, spot)
         lab.asked_for.clear()
-        failure, settings, step = _step(lab, view, spot)
+        lab.loadable = lab_state.may_load(lab, view, spot)
+        failure, settings, step = _step(lab, spot)
         shown = step or lab.step or (lab.example.step if lab.example else None)
-        _step_words(lab, view, spot, shown, waiting=step is None and not failure)
+        proof = _take_along(head, lab, spot, settings, step)
+        if not failure and not lab.loadable:
+            _ask_to_load(lab, spot, proof)
+        if step is None and failure:
+            st.text(OTHER_STEP)
+        elif shown is not None and (step is not None or lab.loadable):
+            _step_words(lab, shown, proof, waiting=step is None)
     if failure:
         with failures:
-            _failure(failure)
+            _failure(lab, failure)
     if shown is not None and settings is not None:
         with st.container(key="figures"):
             _figures(lab, spot, settings, shown)
@@ -61,7 +69,7 @@ def _write_address(lab: Lab, view: View, spot: Spot) -> None:
         del st.query_params["ids"]
 
 
-def _step(lab: Lab, view: View, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
+def _step(lab: Lab, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
     """Why there is no step; the settings; the step where there is one."""
     try:
         settings = lab_controls.settings()
@@ -70,7 +78,7 @@ def _step(lab: Lab, view: View, spot: Spot) -> tuple[str, Settings | None, LabSt
     lab.stop_outdated(lab_work.key_of(spot, settings))
     if spot.ids is None and not spot.prompt.strip():
         return NO_TEXT, settings, None
-    if not lab_work.is_example(lab, spot, settings) and not lab_state.may_load(lab, view, spot):
+    if not lab_work.is_example(lab, spot, settings) and not lab.loadable:
         return "", settings, None
     try:
         step = lab_work.step(lab, spot, settings)
@@ -79,10 +87,27 @@ def _step(lab: Lab, view: View, spot: Spot) -> tuple[str, Settings | None, LabSt
     return (lab.error("scene") if step is None else ""), settings, step
 
 
-def _failure(sentence: str) -> None:
+def _take_along(
+    head: st.delta_generator.DeltaGenerator,
+    lab: Lab,
+    spot: Spot,
+    settings: Settings | None,
+    step: LabStep | None,
+) -> str:
+    """The menu that saves the step; returns what is known of one that came from a file."""
+    if settings is None or step is None:
+        return ""
+    with head, st.container(key="lab-save", width="content"):
+        lab_share.menu(lab, spot, settings, step)
+    return lab_work.proof(lab, spot, settings, step)
+
+
+def _failure(lab: Lab, sentence: str) -> None:
     with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
         st.text(sentence, width="stretch")
+        if lab.error("scene"):
+            st.button("Try again", key="try_again", type="tertiary", on_click=lab.try_again)
 
 
 def _watch(lab: Lab) -> None:
@@ -93,28 +118,32 @@ def _watch(lab: Lab) -> None:
         st.rerun()
 
 
-def _step_head(lab: Lab, view: View) -> None:
-    """Which step it is."""
-    with st.container(
+def _step_head(lab: Lab, view: View) -> st.delta_generator.DeltaGenerator:
+    """Which step it is; returns the row, for what takes the step along."""
+    row = st.container(
         key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
-    ):
+    )
+    with row:
         lab_controls.spot()
         if lab_controls.value("at") == "run":
             _choose_step(lab, view)
-        share.link()
+    return row
 
 
-def _step_words(lab: Lab, view: View, spot: Spot, shown: LabStep | None, *, waiting: bool) -> None:
+def _step_words(lab: Lab, shown: LabStep, proof: str, *, waiting: bool) -> None:
     """The text before the step, and what the dice say."""
-    if waiting and not lab_state.may_load(lab, view, spot):
-        _ask_to_load(lab, spot)
-    elif shown is not None:
-        st.text(_ending(shown.text_before), width="stretch")
-        with st.container(key="lab-outcome"):
-            st.text("Reading this step…" if waiting else _outcome(lab, shown), width="stretch")
+    st.text(_ending(shown.text_before), width="stretch")
+    with st.container(key="lab-outcome"):
+        words = "Reading this step…" if waiting else _outcome(lab, shown)
+        st.text(f"{proof} · {words}" if proof else words, width="stretch")
 
 
-def _ask_to_load(lab: Lab, spot: Spot) -> None:
+def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
+    otherwise = (
+        "its file alone can't prove these figures, nor move them."
+        if proof
+        else "the figures show another step until it is loaded."
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             "Load the model",
@@ -123,7 +152,7 @@ def _ask_to_load(lab: Lab, spot: Spot) -> None:
             on_click=lab.allowed.add,
             args=(spot.model,),
         )
-        st.text(f"{spot.model} is not built in; the figures show another step until it is loaded.")
+        st.text(f"{spot.model} is not built in: {otherwise}")
 
 
 def _ending(text: str) -> str:
@@ -154,12 +183,13 @@ def _outcome(lab: Lab, step: LabStep) -> str:
 
 def _choose_step(lab: Lab, view: View) -> None:
     """The steps of the run on the Decode page, as a table to click in."""
-    steps = view.steps
-    if not steps or lab.linked is not None:
+    steps, linked = view.steps, lab.linked
+    if linked is None and not steps:
         return
     at = max(0, min(lab.index, len(steps) - 1))
+    origin = "a file" if lab.from_file else "a link"
     popover = st.popover(
-        f"Step {at} of {len(steps)}",
+        f"Step {at} of {len(steps)}" if linked is None else f"Step {linked.index} of {origin}",
         icon=":material/format_list_numbered:",
         key="choose-step",
         on_change="rerun",
@@ -170,6 +200,9 @@ def _choose_step(lab: Lab, view: View) -> None:
 
 
 def _steps_table(lab: Lab, view: View) -> None:
+    if not view.steps:
+        st.markdown("There is no run on the Decode page to choose another step from.")
+        return
     st.markdown("The run on the Decode page. Click a row to bring its step here.")
     st.dataframe(
         pd.DataFrame(

@@ -21,6 +21,7 @@ EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "lab.json"
 MEASURED = ("flips", "rolls", "sweep")
 # A link carries no more tokens than this.
 MOST_LINKED = 1500
+_LONGEST_LINK = 11 * MOST_LINKED + 500
 # Work that is done within this time needs no second drawing.
 PATIENCE_SECONDS = 0.25
 
@@ -50,8 +51,9 @@ class Lab:
 
     Args:
         index: the step of the run that is looked at.
+        from_file: the example came from a file that was opened, which anyone may have written.
         run_seen, asked: the run's view, and the prompt's controls, as the lab last saw them.
-        linked: prompt and generated ids of the link that opened the page, until another is picked.
+        linked: where the link or the file that was opened points, until another step is picked.
         allowed: models that the visitor asked to load here.
         step: what was drawn last, for `step_of`.
         jobs: `scene`, `flips`, `rolls`, `sweep` and `grow`.
@@ -59,13 +61,17 @@ class Lab:
         wanted, kept: what each work was asked for, and the last one finished, by name.
         told: work whose failure the page has shown.
         flipped: the token before the last change of a knob, if it was another one.
+        grown: continuations with the spot that they go on from.
+        regrow: the link that opened the page tells of continuations.
+        loadable: the model of the spot may be loaded.
     """
 
     example: LabExample | None = None
+    from_file: bool = False
     index: int = 0
     run_seen: tuple[int, int] | None = None
     asked: tuple[object, ...] | None = None
-    linked: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    linked: Spot | None = None
     allowed: set[str] = field(default_factory=set)
     step: LabStep | None = None
     step_of: tuple[Hashable, ...] | None = None
@@ -77,7 +83,8 @@ class Lab:
     asked_for: set[str] = field(default_factory=set)
     flipped: str = ""
     grown: tuple[Spot, Continuations] | None = None
-    restored: bool = False
+    regrow: bool = False
+    loadable: bool = False
 
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
         """What the work gives for this key, and whether it is there; else the last one's.
@@ -127,7 +134,7 @@ class Lab:
             self.told[name] = job
             return
         del self.jobs[name]
-        if not job.should_stop():
+        if not job.stopping.is_set():
             self.kept[name] = (self.wanted[name], job.result)
 
     def forget_unasked(self) -> None:
@@ -138,6 +145,13 @@ class Lab:
             if name != "grow":
                 self._settle(name)
             self.told[name] = job
+
+    def stores(self, spot: Spot) -> bool:
+        """Whether the stored step is of this spot."""
+        if self.example is None or spot.ids is None:
+            return False
+        trace = self.example.step.trace
+        return (spot.model, spot.ids) == (trace.model_id, trace.prompt_ids)
 
     def scene_is(self, spot: Spot) -> bool:
         """Whether the spot's logits were read."""
@@ -150,6 +164,22 @@ class Lab:
             return ""
         self.told[name] = job
         return job.error
+
+    def try_again(self) -> None:
+        """Forget what failed, so that it begins anew."""
+        for name in [name for name, job in self.jobs.items() if job.error]:
+            del self.jobs[name]
+
+    def open(self, example: LabExample) -> None:
+        """Look at a stored step."""
+        for job in self.jobs.values():
+            job.stop()
+        trace, index = example.step.trace, example.index
+        ids, revision = trace.prompt_ids, trace.model_revision
+        self.linked = Spot(trace.model_id, trace.prompt, ids=ids, index=index, revision=revision)
+        self.example, self.from_file = example, True
+        self.step = self.step_of = self.grown = self.asked = None
+        self.jobs, self.waiting, self.kept, self.flipped = {}, {}, {}, ""
 
     @property
     def under_way(self) -> bool:
@@ -170,6 +200,7 @@ def lab(view: View) -> Lab:
     """
     if "lab" not in st.session_state:
         made = Lab(example=load_example(), linked=_linked())
+        made.regrow = st.query_params.get("grow") == "1"
         made.run_seen = (view.number, view.selected)
         if view.trace is not None:
             made.index = telling_step(view.trace) if view.untouched else view.selected
@@ -180,30 +211,35 @@ def lab(view: View) -> Lab:
     return found
 
 
-def _linked() -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The ids that the address holds: `prompt~generated`, each joined by dashes."""
-    halves = st.query_params.get("ids", "").split("~")
-    if len(halves) != 2 or len(halves[0]) > 12 * MOST_LINKED:
+def _linked() -> Spot | None:
+    """The step of the address: `prompt~generated~model`, the ids joined by dashes."""
+    text = st.query_params.get("ids", "")
+    parts = text.split("~", 2)
+    if len(parts) != 3 or len(text) > _LONGEST_LINK:
         return None
-    try:
-        prompt, generated = (
-            tuple(int(part) for part in half.split("-")) if half else () for half in halves
-        )
-    except ValueError:
+    numbers = [half.split("-") if half else [] for half in parts[:2]]
+    prompt, generated = numbers
+    if not prompt or not parts[2] or len(prompt) + len(generated) > MOST_LINKED:
         return None
-    fits = len(prompt) > 0 and len(prompt) + len(generated) <= MOST_LINKED
-    return (prompt, generated) if fits and max((*prompt, *generated)) < 2**31 else None
+    if not all(_is_id(part) for part in (*prompt, *generated)):
+        return None
+    ids = tuple(map(int, (*prompt, *generated)))
+    return Spot(parts[2], "", ids=ids, index=len(generated)) if max(ids) < 2**31 else None
+
+
+def _is_id(part: str) -> bool:
+    return len(part) <= 10 and part.isascii() and part.isdecimal()
 
 
 def follow(found: Lab, view: View) -> None:
     """Take over what changed elsewhere: another run or step on Decode, another prompt."""
     seen = (view.number, view.selected)
+    asked = tuple(controls.value(key) for key in ("model", "prompt", "chat", "system"))
     if seen != found.run_seen:
         found.run_seen, found.linked = seen, None
         pick(found, view.selected)
         _adopt(view.trace)
-    asked = tuple(controls.value(key) for key in ("model", "prompt", "chat", "system"))
-    if found.asked is not None and asked != found.asked:
+    elif found.asked is not None and asked != found.asked:
         st.session_state["at"] = "prompt"
     found.asked = asked
 
@@ -226,9 +262,7 @@ def spot_of(found: Lab, view: View) -> Spot:
     """The step that the controls point at."""
     if lab_controls.value("at") == "run":
         if found.linked is not None:
-            prompt, generated = found.linked
-            ids = (*prompt, *generated)
-            return Spot(str(controls.value("model")), "", ids=ids, index=len(generated))
+            return found.linked
         if view.trace is not None and view.trace.token_ids:
             return _spot_in(view.trace, found.index)
     return Spot(
@@ -253,7 +287,8 @@ def link_ids(found: Lab, view: View, spot: Spot) -> str | None:
     if untouched and found.linked is None and found.index == telling_step(view.trace):  # type: ignore[arg-type]
         return None
     cut = len(spot.ids) - spot.index
-    return "~".join("-".join(map(str, half)) for half in (spot.ids[:cut], spot.ids[cut:]))
+    halves = ("-".join(map(str, half)) for half in (spot.ids[:cut], spot.ids[cut:]))
+    return "~".join((*halves, spot.model))
 
 
 def may_load(found: Lab, view: View, spot: Spot) -> bool:

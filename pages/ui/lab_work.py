@@ -7,32 +7,34 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.configs import Greedy
-from core.decoding.errors import DecodingError, ModelError
+from core.decoding.errors import DecodingError
 from core.decoding.lab_types import Continuations, KnobFlips, LabStep, Rolls, Sweep
 from core.traces.lab import KNOB_RANGES, ROLLS, TEMPERATURES
-from pages.ui import models, running
+from pages.ui import running
 from pages.ui.compute import QUEUE
 from pages.ui.lab_controls import Settings
 from pages.ui.lab_state import Lab, Spot
 from pages.ui.request import Request
 from pages.ui.running import Job
 
-OTHER_VERSION = (
-    "This run was made with another version of the model: press Run on the Decode page to make it "
-    "again, or look at the prompt's next token."
-)
+OTHER_VERSION = "press Run on the Decode page to make it again, or look at the prompt's next token"
 
 
 def read(job: Job, spot: Spot) -> Any:
     """The scene of a spot: one forward over the tokens before it."""
-    job.stage = "Loading the model"
-    model = models.load(spot.model)
-    if spot.revision and model.revision and spot.revision != model.revision:
-        raise ModelError(OTHER_VERSION)
+    model, ids = _loaded(job, spot)
     from core.decoding.lab import lab_step, read_scene  # noqa: F401 - imported for what follows
-    from core.decoding.run import encode_prompt
 
     job.stage = "Reading the step"
+    with QUEUE.turn(job.should_stop) as turn:
+        return read_scene(model, ids) if turn.held else None
+
+
+def _loaded(job: Job, spot: Spot) -> tuple[Any, list[int]]:
+    """The spot's model, and the tokens before the step."""
+    model = running.load_version(job, spot.model, spot.revision, OTHER_VERSION)
+    from core.decoding.run import encode_prompt
+
     asked = Request(
         spot.model,
         spot.prompt,
@@ -41,9 +43,7 @@ def read(job: Job, spot: Spot) -> Any:
         system=spot.system,
         ids=spot.ids,
     )
-    ids = encode_prompt(model, asked.prompt_for(model))
-    with QUEUE.turn(job.should_stop) as turn:
-        return read_scene(model, ids) if turn.held else None
+    return model, list(encode_prompt(model, asked.prompt_for(model)))
 
 
 def scene(lab: Lab, spot: Spot) -> Any:
@@ -63,13 +63,17 @@ def key_of(spot: Spot, settings: Settings) -> tuple[Hashable, ...]:
 
 
 def is_example(lab: Lab, spot: Spot, settings: Settings) -> bool:
-    """Whether the stored example shows just this."""
-    if lab.example is None or spot.ids is None:
+    """Whether the stored step shows just this, and is to be believed without the model."""
+    return is_stored(lab, spot, settings) and not (lab.from_file and lab.loadable)
+
+
+def is_stored(lab: Lab, spot: Spot, settings: Settings) -> bool:
+    """Whether the stored step is of this spot, under these settings."""
+    if lab.example is None or not lab.stores(spot):
         return False
     step = lab.example.step
     return (
-        (spot.model, spot.ids) == (step.trace.model_id, step.trace.prompt_ids)
-        and settings.config == step.config
+        settings.config == step.config
         and settings.order == step.order
         and throw_of(spot, settings) == step.throw
     )
@@ -100,6 +104,18 @@ def step(lab: Lab, spot: Spot, settings: Settings) -> LabStep | None:
     return found
 
 
+def proof(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> str:
+    """What is known of a step that came from a file; empty for any other."""
+    if lab.example is None or not lab.from_file or not is_stored(lab, spot, settings):
+        return ""
+    if step is lab.example.step:
+        return "From a file: not proved without its model"
+    from core.decoding.lab import agrees
+
+    same = agrees(lab.example.step, step)
+    return f"From a file: the model gives {'the same' if same else 'other'} numbers"
+
+
 def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
     """Remember the token before, where only knobs were moved since."""
     old, old_key = lab.step, lab.step_of
@@ -116,13 +132,11 @@ def flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
     """Where the token would flip."""
 
     def work(job: Job, ready: Any) -> tuple[KnobFlips, ...]:
-        from core.decoding.lab_flips import flips
+        from core.decoding.lab_flips import every_flip
 
-        common = (ready, settings.config, settings.order, throw_of(spot, settings))
-        return tuple(
-            flips(*common, name, low, high, job.should_stop)
-            for name, (low, high) in KNOB_RANGES.items()
-        )
+        number = throw_of(spot, settings)
+        asked = (settings.config, settings.order, number, KNOB_RANGES)
+        return every_flip(ready, *asked, job.should_stop)
 
     return _measured(lab, "flips", spot, settings, step, work)
 
@@ -151,6 +165,14 @@ def sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
     return _measured(lab, "sweep", spot, settings, step, work)
 
 
+def known(lab: Lab, name: str, spot: Spot, settings: Settings, step: LabStep) -> Any:
+    """What is measured of the step already; None where nothing is."""
+    if lab.example is not None and step is lab.example.step:
+        return getattr(lab.example, name) or None
+    kept = lab.kept.get(name)
+    return kept[1][1] if kept is not None and kept[0] == key_of(spot, settings) else None
+
+
 class Measured(NamedTuple):
     """A measurement with the step that it belongs to.
 
@@ -174,7 +196,9 @@ def _measured(
     """The example's own, or what a worker thread finds out; until then the last one."""
     example = lab.example
     if example is not None and step is example.step:
-        return Measured(step, getattr(example, name), True)
+        stored = getattr(example, name)
+        if stored or not lab.loadable:
+            return Measured(step, stored, True)
     ready = scene(lab, spot)
     if ready is not None:
         key = key_of(spot, settings)
@@ -192,9 +216,7 @@ def grow(spot: Spot, settings: Settings, ways: int, tokens: int) -> Job:
 
 
 def _grow(job: Job, spot: Spot, settings: Settings, ways: int, tokens: int) -> Any:
-    ready = read(job, spot)
-    if ready is None:
-        return None
+    model, ids = _loaded(job, spot)
     from core.decoding.continuations import continue_in_batch, rows_of
     from core.decoding.text import join_text
 
@@ -205,7 +227,7 @@ def _grow(job: Job, spot: Spot, settings: Settings, ways: int, tokens: int) -> A
     with QUEUE.turn(job.should_stop) as turn:
         if not turn.held:
             return None
-        for steps in continue_in_batch(ready.model, ready.previous_ids, config, seeds):
+        for steps in continue_in_batch(model, ids, config, seeds):
             batch.append(steps)
             job.stage = f"Continuing · {len(batch)} of {tokens} tokens"
             turn.pass_on()
@@ -213,7 +235,5 @@ def _grow(job: Job, spot: Spot, settings: Settings, ways: int, tokens: int) -> A
                 break
     if not batch:
         raise DecodingError("The context window is full: no token fits after this text.")
-    rows = rows_of(ready.model, batch, seeds)
-    text = join_text(ready.model, ready.previous_ids)
-    seconds = job.seconds
-    return spot, Continuations(ready.model.model_id, text, config, rows, seconds)
+    rows, text = rows_of(model, batch, seeds), join_text(model, ids)
+    return spot, Continuations(model.model_id, text, config, rows, job.seconds)

@@ -3,19 +3,27 @@
 
 const STEP_MS = 420;
 
+// `shown` counts steps from the first of the run; the chart holds those from `data.first` on. `wanted` is the count
+// that waits for another window of them.
 function create(root) {
-  const play = { root, shown: 0, timer: 0, run: null };
+  const play = { root, shown: 0, wanted: null, playing: false, timer: 0, run: null, data: null };
   play.button = root.querySelector("button");
   play.range = root.querySelector("input");
   play.text = root.querySelector("output");
   play.cover = document.createElement("div");
   play.cover.className = "de-cover";
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  Object.assign(play.cover.style, { position: "absolute", zIndex: 2, transition: still ? "" : `left ${STEP_MS}ms linear` });
-  play.button.addEventListener("click", () => (play.timer ? stop(play) : start(play)));
+  play.slide = still ? "none" : `left ${STEP_MS}ms linear`;
+  Object.assign(play.cover.style, { position: "absolute", zIndex: 2, transition: play.slide });
+  play.button.addEventListener("click", () => (play.playing ? stop(play) : start(play)));
   play.range.addEventListener("input", () => {
+    const count = Number(play.range.value);
     stop(play);
-    show(play, Number(play.range.value));
+    show(play, count);
+  });
+  play.range.addEventListener("change", () => {
+    const count = Number(play.range.value);
+    if (count <= play.data.first || count > end(play)) turn(play, count - 1, count);
   });
   play.watch = new MutationObserver(() => lay(play));
   return play;
@@ -27,41 +35,98 @@ function destroy(play) {
   play.cover.remove();
 }
 
+function end(play) {
+  return play.data.first + play.data.ends.length;
+}
+
+// Asks for the window that holds a step, to show so many steps in it.
+function turn(play, step, count) {
+  play.wanted = count;
+  play.tell("turn", step);
+}
+
 function start(play) {
-  const count = play.data.ends.length;
-  if (play.shown >= count) {
-    play.cover.style.transition = "none";
-    show(play, 0);
-    play.cover.getBoundingClientRect();
-    play.cover.style.transition = `left ${STEP_MS}ms linear`;
-  }
-  play.timer = setInterval(() => {
-    show(play, play.shown + 1);
-    if (play.shown >= count) stop(play);
-  }, STEP_MS);
+  play.playing = true;
   name(play);
+  if (play.shown >= play.data.count && play.data.first > 0) {
+    turn(play, 0, 0);
+    return;
+  }
+  if (play.shown >= end(play)) jump(play, play.data.first);
+  run(play);
+}
+
+function run(play) {
+  clearInterval(play.timer);
+  play.timer = setInterval(() => {
+    if (play.shown < end(play)) show(play, play.shown + 1);
+    if (play.shown < end(play)) return;
+    if (end(play) >= play.data.count) {
+      stop(play);
+      return;
+    }
+    clearInterval(play.timer);
+    turn(play, end(play), end(play));
+  }, STEP_MS);
 }
 
 function stop(play) {
   clearInterval(play.timer);
   play.timer = 0;
+  play.playing = false;
+  play.wanted = null;
   name(play);
+  if (play.data) show(play, play.shown);
 }
 
 function name(play) {
-  play.button.textContent = play.timer ? "❚❚ Pause" : "▶ Play";
-  play.button.setAttribute("aria-label", play.timer ? "Pause" : "Play");
+  play.button.textContent = play.playing ? "❚❚ Pause" : "▶ Play";
+  play.button.setAttribute("aria-label", play.playing ? "Pause" : "Play");
+}
+
+function jump(play, count) {
+  play.cover.style.transition = "none";
+  show(play, count);
+  play.cover.getBoundingClientRect();
+  play.cover.style.transition = play.slide;
 }
 
 function show(play, count) {
-  const all = play.data.ends.length;
-  play.shown = Math.min(count, all);
-  play.range.value = play.shown;
-  const last = play.data.first + play.shown - 1;
-  play.text.textContent = play.shown === all ? `all ${play.data.word}s to ${last}` : `up to ${play.data.word} ${Math.max(last, 0)}`;
-  const until = play.shown === all ? Infinity : play.data.first + play.shown;
-  document.dispatchEvent(new CustomEvent("de-play", { detail: until }));
+  const { first, count: all } = play.data;
+  play.shown = count;
+  play.range.value = count;
+  const whole = count === end(play) && !play.playing;
+  const last = Math.max(count - 1, 0);
+  const word = play.data.word;
+  play.text.textContent = !whole
+    ? `up to ${word} ${last}`
+    : first || last + 1 < all
+      ? `${word}s ${first} to ${last}`
+      : `all ${word}s to ${last}`;
+  document.dispatchEvent(new CustomEvent("de-play", { detail: whole ? Infinity : count }));
   lay(play);
+}
+
+// Another search, or another window of this one: what was asked for is shown, else all of the window.
+function follow(play, before) {
+  const { first, run: number } = play.data;
+  if (play.run !== number) {
+    play.run = number;
+    play.wanted = null;
+    play.playing = false;
+    play.shown = end(play);
+    stop(play);
+  } else if (before && (before.first !== first || before.ends.length !== play.data.ends.length)) {
+    const whole = play.wanted === null && (play.shown === before.first + before.ends.length || before.first !== first);
+    const count = whole ? end(play) : Math.min(Math.max(play.wanted ?? play.shown, first), end(play));
+    const playing = play.playing && play.wanted !== null;
+    play.wanted = null;
+    if (!playing) stop(play);
+    jump(play, count);
+    if (playing) run(play);
+  } else {
+    show(play, play.shown);
+  }
 }
 
 // Puts the cover over the chart as it stands now; a chart drawn anew has lost it.
@@ -74,12 +139,13 @@ function lay(play) {
   }
   const { left, right, top, bottom } = play.data.box;
   const all = play.data.ends.length;
-  const share = play.shown ? play.data.ends[play.shown - 1] : 0;
+  const shown = Math.min(Math.max(play.shown - play.data.first, 0), all);
+  const share = shown ? play.data.ends[shown - 1] : 0;
   const style = play.cover.style;
-  const hidden = play.shown >= all && !play.timer;
+  const hidden = shown >= all && !play.playing;
   if ((style.display === "none") !== hidden) style.display = hidden ? "none" : "block";
   // Past the last step the cover is gone, margin and all.
-  const at = play.shown >= all ? "100%" : `calc(${left}px + (100% - ${left + right}px) * ${share})`;
+  const at = shown >= all ? "100%" : `calc(${left}px + (100% - ${left + right}px) * ${share})`;
   const box = { background: play.data.paper, left: at, right: "0px", top: `${top - 22}px`, bottom: `${bottom}px` };
   for (const [key, value] of Object.entries(box)) if (play[key] !== value) style[key] = play[key] = value;
 }
@@ -103,16 +169,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // A later call may overtake an earlier one while the module loads.
   if (data.drawn < play.drawn) return undefined;
   play.drawn = data.drawn;
+  const before = play.data;
   play.data = data;
-  play.range.max = data.ends.length;
+  play.tell = setTriggerValue;
+  play.range.max = data.count;
   play.range.setAttribute("aria-label", `${data.word[0].toUpperCase()}${data.word.slice(1)}s shown`);
-  if (play.run !== data.run) {
-    play.run = data.run;
-    stop(play);
-    show(play, data.ends.length);
-  } else {
-    show(play, play.shown);
-  }
+  follow(play, before);
   setTimeout(() => followTheme(play, setTriggerValue));
   const figure = document.querySelector(`.${data.chart}`);
   play.watch.disconnect();

@@ -1,6 +1,11 @@
-"""Play: a chart grows step by step in the browser, which covers what is not there yet."""
+"""Play: a chart grows step by step in the browser, which covers what is not there yet.
+
+Where the chart is drawn in windows, the browser asks for the one that it needs.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -8,6 +13,8 @@ import streamlit as st
 from core.figures.theme import Theme
 from pages.ui.drawn import drawn_at
 from pages.ui.figure import source
+
+Turn = Callable[[int], None]
 
 _HTML = """
 <div class="play">
@@ -25,28 +32,48 @@ _component = st.components.v2.component(
 )
 
 
-def draw(name: str, figure: go.Figure, theme: Theme, number: int, word: str = "step") -> None:
+def draw(
+    name: str,
+    figure: go.Figure,
+    theme: Theme,
+    number: int,
+    *,
+    count: int,
+    turn: Turn,
+    word: str = "step",
+) -> None:
     """The play button and the step slider of the chart `name`.
 
     Args:
-        number: of the trace; another one begins with the whole chart in sight.
+        number: of the trace; another one begins with all of its window in sight.
+        count: the steps of the whole run.
+        turn: moves the window to a step.
         word: what a column of the chart is.
     """
+    key = f"play-{name}"
     area = figure.layout.meta
+
+    def turned() -> None:
+        step = (st.session_state.get(key) or {}).get("turn")
+        if isinstance(step, int | float):
+            turn(int(step))
+
     _component(
-        key=f"play-{name}",
+        key=key,
         data={
             "chart": f"st-key-figure-{name}",
             "ends": tuple(area["ends"]),
             "first": area["first"],
+            "count": count,
             "word": word,
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "theme": theme.name,
-            "run": f"{number} {area['first']} {len(area['ends'])}",
+            "run": number,
             "drawn": drawn_at(),
         },
         on_theme_change=_rerun,
+        on_turn_change=turned,
     )
 
 

@@ -17,6 +17,13 @@ _list = st.components.v2.component(
     js=source("proof.js"),
 )
 
+_AGAINST_MODEL = {
+    "greedy": "Scores the text again in one independent forward pass and shapes it anew; where the "
+    "run is greedy or draws by multinomial, transformers' own generate runs beside it.",
+    "beam": "Scores every row of the tree again, the hypotheses without a cache, and looks for "
+    "candidates that are missing; transformers' own generate runs beside it, but not for groups.",
+}
+
 
 def badge(view: View, trace: Trace) -> None:
     """The outcome in three words; opens the list of checks."""
@@ -74,8 +81,7 @@ def _against_model(view: View, trace: Trace) -> None:
         args=(view, trace),
     )
     st.caption(
-        "Scores the text again in one independent forward pass and shapes it anew; where the run "
-        "is greedy or draws by multinomial, transformers' own generate runs beside it."
+        _AGAINST_MODEL.get(trace.config.method, _AGAINST_MODEL["greedy"])
         if may_load
         else "Choose this run's model in the sidebar first."
     )

@@ -19,6 +19,7 @@ from pages.ui.request import Request
 POLL_SECONDS = 0.15
 # A page that nobody looks at any more stops asking; its run ends by itself.
 ABANDONED_SECONDS = 120.0
+RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 
@@ -63,7 +64,10 @@ class Job:
         self.stopping.set()
 
     def should_stop(self) -> bool:
-        return self.stopping.is_set() or time.monotonic() - self.watched > ABANDONED_SECONDS
+        """Asked by the work itself; work that was abandoned once stays so."""
+        if time.monotonic() - self.watched > ABANDONED_SECONDS:
+            self.stopping.set()
+        return self.stopping.is_set()
 
 
 def start(work: Callable[[Job], Any]) -> Job:
@@ -156,20 +160,23 @@ def _logits(job: Job, trace: Trace, index: int) -> Any:
 
 def load_for(job: Job, trace: Trace) -> Any:
     """The model that made the trace, and no other version of it."""
-    return _load_version(job, trace.model_id, trace.model_revision)
+    return load_version(job, trace.model_id, trace.model_revision)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
     """The draft model of a speculative run, and no other version of it; None where it had none."""
-    return _load_version(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
+    return load_version(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
-def _load_version(job: Job, where: str, revision: str) -> Any:
+def load_version(job: Job, where: str, revision: str, remedy: str = RUN_AGAIN) -> Any:
+    """The model in this version, or in any where none is named.
+
+    Raises:
+        ModelError: it can't be found, or is another version now.
+    """
     model = _load(job, where)
     if revision and model.revision and revision != model.revision:
-        raise ModelError(
-            "This run was made with another version of the model: press Run to make it again."
-        )
+        raise ModelError(f"This run was made with another version of the model: {remedy}.")
     return model
 
 

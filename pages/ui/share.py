@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from time import monotonic
 from typing import Any
@@ -14,8 +14,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import Shaping
+from core.decoding.configs import chooser_of
 from core.decoding.errors import DecodingError
+from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption
 from core.figures.theme import LIGHT, Theme
@@ -23,6 +24,8 @@ from pages.ui import (
     beam_controls,
     beam_state,
     controls,
+    lab_controls,
+    lab_state,
     models,
     running,
     spec_controls,
@@ -30,7 +33,7 @@ from pages.ui import (
     state,
 )
 from pages.ui.figure import source
-from pages.ui.knob import KNOBS, set_knob
+from pages.ui.knob import adopt_shaping
 from pages.ui.state import View
 
 _link = st.components.v2.component(
@@ -41,8 +44,8 @@ _link = st.components.v2.component(
 )
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-# The pages that traces turn to, besides the first one; each bears the name of its method.
-PATHS = ("beam", "speculative")
+# The pages that traces turn to, besides the first one; those of runs bear their method's name.
+PATHS = ("beam", "sampling", "speculative")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -64,11 +67,28 @@ def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> N
     Args:
         page: makes the web page; that of the Decode page by default.
     """
+    save(
+        _stem(trace),
+        lambda: trace_file(trace),
+        page or (lambda: web_page(view, trace)),
+        run=True,
+    )
+
+
+def save(
+    stem: str, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+) -> None:
+    """The menu of a file, a web page and a link.
+
+    Args:
+        stem: of the files' names.
+        run: whether the link makes the run again.
+    """
     with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
         st.download_button(
             "Trace file (JSON)",
-            lambda: trace_file(trace),
-            f"{_stem(trace)}.json",
+            file,
+            f"{stem}.json",
             "application/json",
             key="save_trace",
             icon=":material/data_object:",
@@ -77,21 +97,15 @@ def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> N
         )
         st.download_button(
             "Web page (HTML)",
-            page or (lambda: web_page(view, trace)),
-            f"{_stem(trace)}.html",
+            page,
+            f"{stem}.html",
             "text/html",
             key="save_page",
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
         )
-        _link(key="copy_link", data={"run": True})
-
-
-def link() -> None:
-    """Copies the address of a page that holds everything in it."""
-    with st.container(key="copy-address", width="content"):
-        _link(key="copy_address", data={"run": False})
+        _link(key="copy_link", data={"run": run})
 
 
 def _stem(trace: Trace) -> str:
@@ -118,11 +132,22 @@ def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
     return document(trace, drawn, theme)
 
 
-def document(trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT) -> bytes:
-    """A run's text and its figures as one page."""
+def document(
+    trace: Trace,
+    drawn: list[go.Figure],
+    theme: Theme = LIGHT,
+    *,
+    title: str = "Decoding Explorer: one run",
+    settings: str = "",
+) -> bytes:
+    """A run's text and its figures as one page.
+
+    Args:
+        settings: what the run was made with; the trace's own by default.
+    """
     page = _PAGE.format(
-        title=escape("Decoding Explorer: one run"),
-        settings=escape(settings_caption(trace)),
+        title=escape(title),
+        settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
         text=escape(trace.text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
@@ -158,21 +183,32 @@ def open_file(view: View) -> None:
 
 def _opened(view: View) -> None:
     upload = st.session_state.get("trace_file")
-    if upload is None:
+    # While the page turns, Streamlit may report one upload twice.
+    if upload is None or upload.file_id == st.session_state.get("opened"):
         return
-    from core import read_trace
+    st.session_state["opened"] = upload.file_id
+    from core.traces.lab_file import read_any
 
     try:
-        trace = read_trace(upload.getvalue())
+        trace = read_any(upload.getvalue())
     except DecodingError as error:
         view.failure = str(error)
         return
+    if isinstance(trace, LabExample):
+        lab_controls.adopt(trace)
+        lab_state.lab(state.view()).open(trace)
+        _turn_to("sampling")
+        return
     # What a file says about its own proof counts for nothing: it is proved again here.
-    path = trace.config.method if trace.config.method in PATHS else ""
+    path = trace.config.method if trace.config.method in _VIEWS else ""
     home = view_of(path)
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
     _ADOPT.get(path, adopt)(trace)
+    _turn_to(path)
+
+
+def _turn_to(path: str) -> None:
     st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
 
 
@@ -205,20 +241,23 @@ def turn_to_file(here: str) -> None:
     turning: _Turning | None = st.session_state.get("turning")
     if turning is None:
         return
-    if _path_in_browser() == turning.path or monotonic() > turning.until:
+    shown = _path_in_browser()
+    if (here if shown is None else shown) == turning.path or monotonic() > turning.until:
         del st.session_state["turning"]
     elif turning.path != here:
         # Left to itself it would refuse to touch an address that controls are bound to.
         st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
 
 
-def _path_in_browser() -> str:
-    """The path of the page that the browser showed when it asked for this run.
+def _path_in_browser() -> str | None:
+    """The path of the page that the browser showed when it asked for this run, if it told.
 
     `st.context.url` would name the page that is being run.
     """
     context = get_script_run_ctx()
     address = context.context_info.url if context and context.context_info else ""
+    if not address:
+        return None
     last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
     return last if last in PATHS else ""
 
@@ -228,7 +267,7 @@ def adopt(trace: Trace) -> None:
     config, state = trace.config, st.session_state
     wanted: dict[str, Any] = {
         "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "method": config.method,
+        "method": chooser_of(config).method,
         "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
         "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
         "cache": config.use_cache,
@@ -238,9 +277,5 @@ def adopt(trace: Trace) -> None:
     }
     if models.is_embedded(trace.model_id):
         wanted["model"] = trace.model_id
-    shaping = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
-    shaping["penalty"] = shaping["repetition_penalty"]
-    for knob in KNOBS:
-        if knob.low <= shaping[knob.key] <= knob.typed_high:
-            set_knob(knob, shaping[knob.key])
+    adopt_shaping(config.shaping)
     state.update(wanted)

@@ -10,7 +10,7 @@ import streamlit as st
 from core.decoding.configs import Acceptance, Shaping, Speculative
 from core.decoding.types import Trace
 from pages.ui import controls, models
-from pages.ui.knob import KNOBS, draw_knob, set_knob
+from pages.ui.knob import KNOBS, draw_knob, nearest_temperature, set_knob
 from pages.ui.request import Request
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
@@ -75,7 +75,7 @@ def config(read: Callable[[str], Any] = value) -> Speculative:
         acceptance=read("rule"),
         scoring=read("scoring"),
         drafter="prompt_lookup" if read("draft") == LOOKUP else "model",
-        draft_temperature=controls.temperature(float(read("draft_temperature"))) if own else None,
+        draft_temperature=nearest_temperature(float(read("draft_temperature"))) if own else None,
         draft_threshold=float(read("confidence")),
         adaptive=bool(read("adaptive")),
         lookup_ngram=int(read("ngram_size")),
@@ -83,7 +83,7 @@ def config(read: Callable[[str], Any] = value) -> Speculative:
         posterior_alpha=float(read("typical_delta")),
         seed=int(read("seed")),
         shaping=Shaping(
-            temperature=controls.temperature(float(read("temperature"))),
+            temperature=nearest_temperature(float(read("temperature"))),
             top_k=int(read("top_k")),
             top_p=float(read("top_p")),
             min_p=float(read("min_p")),
@@ -145,7 +145,7 @@ def rule() -> None:
 
 
 def _greedy() -> bool:
-    return controls.temperature(float(value("temperature"))) == 0
+    return nearest_temperature(float(value("temperature"))) == 0
 
 
 def lossy() -> bool:

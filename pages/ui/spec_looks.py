@@ -70,7 +70,15 @@ def _timeline(view: SpecView, trace: Trace) -> None:
         with st.container(
             key="timeline-bar", horizontal=True, vertical_alignment="center", gap="medium"
         ):
-            play.draw("timeline", drawn, style.theme(), view.number, "round")
+            play.draw(
+                "timeline",
+                drawn,
+                style.theme(),
+                view.number,
+                count=len(trace.rounds),
+                turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
+                word="round",
+            )
             _pager(view, trace)
 
 

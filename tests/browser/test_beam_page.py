@@ -31,6 +31,16 @@ def test_the_example_is_drawn_with_all_its_kept_candidates(beam: BeamPage) -> No
     expect(beam.text).to_contain_text(example.hypotheses[0].text.strip()[:40])
 
 
+def test_no_text_of_the_tree_is_shrunk(beam: BeamPage) -> None:
+    beam.open(pruned="true")
+    texts = beam.figure("beam-tree").locator(".bartext")
+    expect(texts.first).to_be_visible()
+    shrunk = texts.evaluate_all(
+        "nodes => nodes.filter((n) => (n.getAttribute('transform') || '').includes('scale')).length"
+    )
+    assert shrunk == 0
+
+
 def test_a_click_on_a_token_selects_it_and_its_path(beam: BeamPage) -> None:
     step, place = beam.click_node(3)
     expect(beam.node).to_contain_text(f"Step {step}, rank")
@@ -78,6 +88,25 @@ def test_the_step_slider_shows_the_tree_up_to_a_step(beam: BeamPage) -> None:
     expect(beam.page.locator(".play output")).to_have_text("up to step 3")
     beam.slider.press("End")
     expect(beam.cover).to_be_hidden()
+
+
+def test_play_and_the_slider_go_on_beyond_the_window(beam: BeamPage) -> None:
+    count = str(len(Trace.load(EXAMPLE).beam_steps))
+    beam.open(span=10)
+    pager = beam.page.locator(".st-key-pager-steps")
+    expect(pager).to_contain_text("Steps 0 to 9 of")
+    beam.slider.fill("9")
+    expect(beam.cover).to_be_visible()
+    beam.page.get_by_role("button", name="Play", exact=True).click()
+    expect(pager).to_contain_text("Steps 10 to")
+    expect(beam.slider).to_have_value(count)
+    expect(beam.cover).to_be_hidden()
+    beam.slider.fill("4")
+    beam.slider.dispatch_event("change")
+    expect(pager).to_contain_text("Steps 0 to 9 of")
+    expect(beam.page.locator(".play output")).to_have_text("up to step 3")
+    expect(beam.cover).to_be_visible()
+    assert beam.page.troubles == []  # type: ignore[attr-defined]
 
 
 def test_the_cover_stays_when_the_chart_is_drawn_anew(beam: BeamPage) -> None:

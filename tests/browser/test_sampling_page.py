@@ -137,6 +137,7 @@ def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
     expect(stop).to_be_visible()
     stop.click()
     expect(lab.page.locator(".st-key-start_grow button")).to_be_visible(timeout=PATIENCE_MS)
+    expect(stop).to_have_count(0)
 
 
 def test_the_temperature_sweep_and_the_table_of_apis(lab: SamplingPage) -> None:
@@ -191,6 +192,31 @@ def test_the_address_restores_the_page(lab: SamplingPage, context: BrowserContex
     expect(other.outcome).to_have_text(words.split(" · flipped")[0])
     assert other.text_before.inner_text() == text
     assert other.caption("draw") == caption
+
+
+def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
+    lab: SamplingPage, context: BrowserContext, tmp_path: Path
+) -> None:
+    lab.open(temperature=1.2, order="llama.cpp")
+    lab.wait_for_caption("stages", "order of llama.cpp")
+    lab.wait_for_caption("flips", "order of llama.cpp")
+    expect(lab.page.locator(".st-key-flips-before")).to_have_count(0)
+    lab.page.get_by_role("button", name="Save").click()
+    page = download(lab, "Web page (HTML)").decode()
+    assert page.count("<figure") >= 4 and "order of llama.cpp" in page
+    file = tmp_path / "step.json"
+    file.write_bytes(download(lab, "Trace file (JSON)"))
+    words = lab.outcome.inner_text()
+    other = SamplingPage(context.new_page(), lab.server)
+    other.page.goto(lab.server)
+    other.page.get_by_text("Open a trace").click()
+    other.page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(file)
+    other.expect_open()
+    expect(other.outcome).to_contain_text("From a file: the model gives the same numbers")
+    expect(other.outcome).to_contain_text(words.split(" · flipped")[0])
+    other.wait_for_caption("flips", "order of llama.cpp")
+    expect(other.page.locator(".st-key-flips-before")).to_have_count(0)
+    expect(other.page).to_have_url(re.compile("ids="))
 
 
 def test_a_step_of_the_run_is_brought_over_and_linked(

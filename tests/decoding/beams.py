@@ -7,8 +7,9 @@ from functools import cache
 
 import torch
 
-from core import BeamSearch, Shaping
+from core import BeamSearch
 from core.models.transformers_model import TransformersModel
+from tests.decoding.shapings import random_penalties, random_shaping
 from tests.models.builders import random_language_model
 
 ARCHITECTURES = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox")
@@ -38,31 +39,9 @@ def random_case(kind: str, case: int) -> tuple[TransformersModel, list[int], Bea
         use_cache=dice.random() < 0.85,
         do_sample=draws,
         seed=dice.randrange(10_000),
-        shaping=_shaping(dice, draws),
+        shaping=random_shaping(dice) if draws else random_penalties(dice),
     )
     return model, prompt, config
-
-
-def _shaping(dice: random.Random, draws: bool) -> Shaping:
-    def sometimes(value, neutral):
-        return value if dice.random() < 0.4 else neutral
-
-    penalties = {
-        "repetition_penalty": sometimes(round(dice.uniform(0.8, 1.6), 2), 1.0),
-        "no_repeat_ngram_size": sometimes(dice.randint(1, 4), 0),
-    }
-    if not draws:
-        return Shaping(**penalties)
-    return Shaping(
-        **penalties,
-        temperature=sometimes(round(dice.uniform(0.5, 2), 2), 1.0),
-        top_k=sometimes(dice.randint(1, 80), 0),
-        top_p=sometimes(round(dice.uniform(0.05, 0.99), 2), 1.0),
-        min_p=sometimes(round(dice.uniform(0.01, 0.4), 2), 0.0),
-        typical_p=sometimes(round(dice.uniform(0.1, 0.95), 2), 1.0),
-        epsilon_cutoff=sometimes(round(dice.uniform(0.001, 0.1), 3), 0.0),
-        eta_cutoff=sometimes(round(dice.uniform(0.001, 0.1), 3), 0.0),
-    )
 
 
 def one_thread():

@@ -9,12 +9,14 @@ from dataclasses import replace
 import pytest
 
 from core import BeamSearch, Greedy, Trace, collect, follow, guess_parents, lineage, rerank
+from core.decoding.beam_replay import RANKED_ANEW, ranked_anew
 from core.decoding.beam_rules import NOTHING, Book, float32, score_of
 from core.decoding.beam_types import BeamCandidate, BeamSeconds, BeamStep
 from core.decoding.errors import ConfigError, TraceError
 from core.decoding.types import Timings
 from core.models.scripted import ScriptedModel
 from tests.decoding.beams import ARCHITECTURES, one_thread, random_case
+from tests.figures.beams import make_search
 
 _one_thread = pytest.fixture(autouse=True)(one_thread)
 
@@ -228,3 +230,18 @@ def test_a_book_that_is_not_full_ends_nothing_and_a_full_one_drops_the_worst() -
     assert book.rule_that_ends(-100.0, 1) is None
     book.add([(-4.0, "y"), (-12.0, "z")], 2)
     assert [(entry.item, entry.score) for entry in book.entries] == [("y", -2.0), ("x", -5.0)]
+
+
+def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
+    search = make_search(5, 12, model_seed=3, num_return_sequences=2)
+    assert ranked_anew(search, rerank(search), search.config) is search
+    new = replace(search.config, length_penalty=-0.25, early_stopping="never")
+    ranking = rerank(search, length_penalty=-0.25, early_stopping="never")
+    found = ranked_anew(search, ranking, new)
+    assert (found.config, found.hypotheses) == (new, ranking.hypotheses)
+    assert (found.token_ids, found.text) == (
+        found.hypotheses[0].token_ids,
+        found.hypotheses[0].text,
+    )
+    assert found.steps == search.steps
+    assert found.notes == (f"{RANKED_ANEW}length penalty 1, early stopping false",)

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
+from core.decoding import draws
 from core.decoding.configs import DRAW_METHODS, DrawMethod, Shaping
 from core.decoding.draws import Pick, dice_at, draw, new_generator, pick_by_uniform, throw
 from core.decoding.shaping import Distribution, raw_distribution, shape, warpers
@@ -114,3 +115,19 @@ def test_the_dice_of_a_step_are_those_that_a_run_throws_there(method) -> None:
     thrown = [throw(method, generator, 6) for _ in range(5)]
     for index in (4, 0, 2):
         assert torch.equal(dice_at(method, 8, index, 6), thrown[index])
+
+
+@pytest.mark.parametrize("method", DRAW_METHODS)
+def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -> None:
+    draws._states.cache_clear()
+    walking, thrown = new_generator(21), []
+    for _ in range(64):
+        thrown.append(throw(method, walking, 6))
+    made = []
+    real = draws.throw
+    monkeypatch.setattr(draws, "throw", lambda *asked: made.append(1) or real(*asked))
+    for index, most in ((60, 61), (61, 8), (59, 8), (7, 8), (63, 8)):
+        made.clear()
+        dice = throw(method, draws.generator_at(method, 21, index, 6), 6)
+        assert torch.equal(dice, thrown[index])
+        assert len(made) < most

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -56,8 +58,10 @@ def test_the_dice_stay_when_a_knob_moves_and_change_with_the_throw(draw) -> None
     scene, config = random_scene(), Sampling(seed=3, draw=draw)
     one, other = lab_step(scene, config), lab_step(scene, replace(config, shaping=Shaping(top_k=3)))
     assert one.step.draw.uniform == other.step.draw.uniform
-    assert one.raw_pick == one.raw_pick._replace(prob=one.raw_pick.prob)
     assert one.raw_pick.token_id == other.raw_pick.token_id == one.step.token_id
+    kept = one.raw_pick.rank <= 3
+    renewed = {"prob": other.raw_pick.prob, "removed_by": None if kept else "top_k"}
+    assert other.raw_pick == one.raw_pick._replace(**renewed)
     later = {lab_step(scene, config, number=throw).step.token_id for throw in range(12)}
     assert len(later) > 3
 
@@ -67,6 +71,18 @@ def test_temperature_0_draws_nothing() -> None:
     assert lab.step.origin == "argmax" and lab.step.draw.method == "argmax"
     assert lab.step.token_id == 1 and lab.step.draw.uniform is None
     assert [stage.name for stage in lab.step.stages] == ["raw", "argmax", "final"]
+
+
+def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
+    model = random_language_model("llama")
+    scene, names = read_scene(model, [5, 6, 7]), [model.token_text(at) for at in range(20)]
+    weights = weakref.ref(model.hf_model)
+    lab = lab_step(scene, Sampling())
+    del model
+    gc.collect()
+    assert weights() is None
+    assert [scene.model.token_text(at) for at in range(20)] == names
+    assert lab_step(scene, Sampling()) == lab
 
 
 def test_reading_a_scene_is_one_forward_over_the_tokens() -> None:

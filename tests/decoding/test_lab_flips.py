@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 import torch
 
+from core.decoding import lab_flips
 from core.decoding.configs import DRAW_METHODS, Sampling, Shaping
 from core.decoding.lab import lab_step
 from core.decoding.lab_flips import flips
@@ -92,11 +93,37 @@ def test_temperatures_between_0_and_the_least_one_are_never_tried() -> None:
     assert not {value for value in ends if 0 < value < 0.001}
 
 
-def test_a_value_beyond_the_range_has_no_neighbours() -> None:
-    config = replace(BASE, shaping=Shaping(temperature=5.0))
-    knob = flips(random_scene(), config, VLLM, 0, "temperature", 0.0, 2.0)
-    assert knob.value == 5.0 and knob.here is None
-    assert knob.below is None and knob.above is None
+@pytest.mark.parametrize(("name", "value"), [("temperature", 5.0), ("top_k", 250)])
+def test_a_knob_beyond_the_range_is_searched_up_to_where_it_stands(name, value) -> None:
+    scene, config = random_scene(), replace(BASE, shaping=replace(Shaping(), **{name: value}))
+    knob = flips(scene, config, VLLM, 0, name, *KNOB_RANGES[name])
+    assert (knob.pieces[0].low, knob.pieces[-1].high) == (0, value)
+    assert knob.here == len(knob.pieces) - 1 and knob.above is None
+    assert knob.pieces[-1].token_id == lab_step(scene, config, VLLM).step.token_id
+    assert knob.below is not None
+    beyond = token_at(scene, config, VLLM, name, knob.below.high)
+    assert beyond == knob.below.token_id != knob.pieces[-1].token_id
+
+
+def test_a_crowded_knob_at_a_large_vocabulary_is_tried_at_a_bounded_number_of_values() -> None:
+    scene = random_scene(3000, seed=5, scale=1.0)
+    config = replace(BASE, shaping=Shaping(temperature=1.5), seed=_high_seed())
+    drawn: list[float] = []
+    real = lab_flips.draw
+
+    def counting(*asked):
+        drawn.append(0.0)
+        return real(*asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lab_flips, "draw", counting)
+        knob = flips(scene, config, TRANSFORMERS, 0, "temperature", 0.0, 2.0)
+    assert len(knob.pieces) > 60
+    assert len(drawn) <= 33 + 2 + 160 + 2 * 20
+
+
+def _high_seed() -> int:
+    return next(seed for seed in range(100) if 0.8 < float(_uniform(seed)) < 0.9)
 
 
 def test_a_stopped_search_ends_with_what_is_known() -> None:

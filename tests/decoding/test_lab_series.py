@@ -15,24 +15,25 @@ from core.decoding.lab_series import chi_square, roll, sweep
 from core.decoding.orders import LLAMA_CPP, TRANSFORMERS
 from tests.decoding.scenes import probabilities, random_scene
 
+D = math.sqrt(18.307 * 10 / 2)
 SCENE = probabilities(0.5, 0.3, 0.15, 0.047, 0.002, 0.001)
 
 
 @pytest.mark.parametrize(
     ("bins", "square", "p_value"),
     [
-        # Tabulated: 3.841 at one degree and 18.307 at ten leave 5 % above them.
         ([(0.5, 50), (0.5, 50)], 0.0, 1.0),
+        # Tabulated: 3.841 at one degree of freedom and 18.307 at ten leave 5 % above them.
         ([(0.5, 59.8), (0.5, 40.2)], 3.8416, 0.05),
-        ([(1 / 11, 10 + (10.5893 if at == 0 else -1.05893)) for at in range(11)], None, None),
+        # Eleven bins of 10 expected, one d too full and one d too empty: 2 d^2 / 10.
+        ([(1 / 11, 10 + off) for off in (D, -D, *[0] * 9)], 18.307, 0.05),
     ],
 )
 def test_the_p_value_is_the_tabulated_one(bins, square, p_value) -> None:
     found, degrees, p = chi_square(bins)
     assert degrees == len(bins) - 1
-    if square is not None:
-        assert found == pytest.approx(square, abs=1e-3)
-        assert p == pytest.approx(p_value, abs=1e-3)
+    assert found == pytest.approx(square, abs=1e-3)
+    assert p == pytest.approx(p_value, abs=1e-5)
 
 
 def test_the_p_value_of_two_degrees_is_exponential() -> None:

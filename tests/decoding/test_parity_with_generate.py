@@ -15,19 +15,15 @@ import torch
 
 from core import Greedy, Sampling, Shaping, check, collect
 from core.models.transformers_model import TransformersModel
+from tests.decoding.beams import ARCHITECTURES, one_thread
+from tests.decoding.shapings import random_shaping
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
-ARCHITECTURES = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox")
 CASES_EACH = 40
 SAME_TOKENS = "transformers' generate emits the same tokens"
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 @cache
@@ -42,29 +38,12 @@ def _half_model(kind: str) -> TransformersModel:
     )
 
 
-def _random_shaping(dice: random.Random) -> Shaping:
-    def sometimes(value, neutral):
-        return value if dice.random() < 0.4 else neutral
-
-    return Shaping(
-        temperature=sometimes(round(dice.uniform(0.2, 2), 2), 1.0),
-        top_k=sometimes(dice.randint(1, 80), 0),
-        top_p=sometimes(round(dice.uniform(0.05, 0.99), 2), 1.0),
-        min_p=sometimes(round(dice.uniform(0.01, 0.4), 2), 0.0),
-        typical_p=sometimes(round(dice.uniform(0.1, 0.95), 2), 1.0),
-        epsilon_cutoff=sometimes(round(dice.uniform(0.001, 0.1), 3), 0.0),
-        eta_cutoff=sometimes(round(dice.uniform(0.001, 0.1), 3), 0.0),
-        repetition_penalty=sometimes(round(dice.uniform(0.8, 1.6), 2), 1.0),
-        no_repeat_ngram_size=sometimes(dice.randint(1, 4), 0),
-    )
-
-
 def _random_config(dice: random.Random) -> Greedy | Sampling:
     longest = dice.randint(4, 24)
     shared = {
         "max_new_tokens": longest,
         "min_new_tokens": dice.choice([0, 0, 2, longest]),
-        "shaping": _random_shaping(dice),
+        "shaping": random_shaping(dice),
         "top_candidates": 5,
         "use_cache": dice.random() < 0.8,
     }

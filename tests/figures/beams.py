@@ -33,11 +33,14 @@ def make_search(
     *,
     hostile: bool = False,
     model_seed: int = 0,
+    ends: int = 1,
     **settings: object,
 ) -> Trace:
-    """A proved search."""
+    """A proved search of a model whose first `ends` tokens end a run."""
     config = BeamSearch(num_beams=num_beams, max_new_tokens=steps, **settings)  # type: ignore[arg-type]
-    run = collect(beam_model(hostile=hostile, seed=model_seed), [1, 2, 3], config)
+    model = beam_model(hostile=hostile, seed=model_seed)
+    model.eos_ids = frozenset(range(ends))
+    run = collect(model, [1, 2, 3], config)
     return run.with_checks(tuple(check(run)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decoding.configs import DrawMethod, Sampling, Shaping
 from core.decoding.lab import Scene, lab_step
-from core.decoding.lab_flips import flips
+from core.decoding.lab_flips import every_flip
 from core.decoding.lab_series import roll, sweep
 from core.decoding.lab_types import Continuation, Continuations, LabExample, RowToken
 from core.decoding.orders import TRANSFORMERS, Order
@@ -55,9 +55,7 @@ def make_lab(
     return LabExample(
         index=2,
         step=step,
-        flips=tuple(
-            flips(scene, config, order, 2, knob, *reach) for knob, reach in KNOB_RANGES.items()
-        ),
+        flips=every_flip(scene, config, order, 2, KNOB_RANGES),
         rolls=roll(scene, config, order, 2, 300),
         sweep=sweep(scene, config, order, (0.0, 0.5, 0.8, 1.0, 2.0)),
         continuations=make_rows(hostile=hostile, name=name),

@@ -1,6 +1,7 @@
 """One step of a search, and the search beside its rivals."""
 
 import json
+import re
 
 import plotly.graph_objects as go
 import pytest
@@ -14,6 +15,7 @@ from core.figures import (
     beam_step,
     beam_step_data,
 )
+from core.figures.labels import text_columns
 from tests.figures.beams import make_search
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 
@@ -79,6 +81,13 @@ def test_a_step_after_which_nothing_goes_on_measures_from_its_best():
     search = make_search(3, 2)
     lengths = shown(beam_step(search, len(search.beam_steps) - 1))
     assert max(lengths.values()) == 0
+
+
+def test_the_ranks_stand_below_each_other():
+    labels = beam_step(make_search(8, 12), 5).layout.yaxis.ticktext
+    plain = [re.sub("<[^>]+>", "", text) for text in labels]
+    assert len({text_columns(text) for text in plain}) == 1
+    assert [int(text.split()[0]) for text in plain] == list(range(1, len(plain) + 1))
 
 
 def test_the_selected_one_is_framed():

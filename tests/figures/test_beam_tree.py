@@ -1,24 +1,25 @@
 """The tree of a beam search: every stored backpointer an edge, and nothing else."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import plotly.graph_objects as go
 import pytest
 
 from core import guess_parents, rerank
+from core.decoding.beam_replay import ranked_anew
 from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
 from core.figures.beam_columns import columns_for, fitted, text_width
 from core.figures.beam_graph import (
-    MOST_NODES,
     beam_graph,
     best_node,
     lay_out_beams,
     node_of,
     parent_of,
     path_to,
-    window,
 )
+from core.figures.beam_window import MOST_NODES, window
 from tests.figures.beams import backpointers, make_search
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace
@@ -132,6 +133,50 @@ def test_a_selected_node_is_drawn_even_where_the_pruned_are_folded():
     assert [tuple(told[:2]) for told in trace_named(figure, "selected").customdata] == [node]
 
 
+def test_a_step_that_is_too_wide_alone_loses_its_last_pruned_ones():
+    search = make_search(64, 3, ends=8)
+    step = search.beam_steps[1]
+    assert len(step.candidates) > MOST_NODES
+    last = len(step.candidates) - 1
+    assert step.candidates[last].fate == "pruned"
+    figure = beam_tree(search, first=1, pruned=True, selected=(1, last))
+    drawn = {node for node in bars(figure) if node[0] == 1}
+    assert len(bars(figure)) == MOST_NODES
+    left_out = {(1, place) for place in range(last + 1)} - drawn
+    gone = [step.candidates[place] for _, place in left_out]
+    assert {c.fate for c in gone} == {"pruned"} and (1, last) in drawn
+    kept_ranks = [c.rank for c in step.candidates if c.fate == "pruned" and c not in gone]
+    assert sorted(kept_ranks)[-2] < min(c.rank for c in gone)
+    told = " ".join(strings(figure)).replace("<br>", " ")
+    assert f"{len(gone)} more pruned ones are not drawn" in told
+
+
+def test_a_search_that_is_ranked_anew_says_so_and_scores_under_its_penalty():
+    search = make_search(5, 12, model_seed=3, stop_strings=(".",))
+    new = replace(search.config, length_penalty=-1.25)
+    shown = ranked_anew(search, rerank(search, length_penalty=-1.25), new)
+    figure = beam_tree(shown, span=60)
+    caption = figure.layout.meta["caption"]
+    assert "length penalty -1.25" in caption
+    assert caption.endswith("ranked anew after a search with length penalty 1")
+    step = shown.beam_steps[3]
+    hover = {
+        told[1]: told[6]
+        for name in ("kept", "pruned")
+        for told in trace_named(figure, name).customdata
+        if told[0] == 3
+    }
+    table = beam_tree_data(shown)
+    for place, text in hover.items():
+        score = step.candidates[place].cum_logprob * 4**1.25
+        assert float(text.replace("\u2212", "-")) == pytest.approx(score, abs=6e-4)
+        row = table[(table["step"] == 3) & (table["token_id"] == step.candidates[place].token_id)]
+        assert any(found == pytest.approx(score, rel=1e-5) for found in row["score"])
+    best = shown.hypotheses[0]
+    assert list(table[table["on_best_path"]]["token_id"]) == list(best.token_ids)
+    assert best.token_ids != search.hypotheses[0].token_ids
+
+
 @pytest.mark.parametrize("pruned", [True, False])
 def test_wide_and_long_searches_are_drawn_in_windows_of_at_most_500_nodes(pruned):
     search = make_search(16, 60, model_seed=2)
@@ -185,10 +230,12 @@ def test_wrong_guesses_are_drawn_from_the_guessed_parent():
     assert not any(trace.name == "wrong guesses" for trace in beam_tree(search).data)
 
 
-def test_the_strong_path_is_the_one_that_is_asked_for():
+def test_the_strong_path_is_the_best_of_the_ranking():
     search = make_search(6, 14, model_seed=1)
-    other = rerank(search, length_penalty=-2.0).hypotheses[0]
-    figure = beam_tree(search, span=60, best=other)
+    ranking = rerank(search, length_penalty=-2.0)
+    other = ranking.hypotheses[0]
+    shown = ranked_anew(search, ranking, replace(search.config, length_penalty=-2.0))
+    figure = beam_tree(shown, span=60)
     ends = {tuple(told[:2]) for told in trace_named(figure, "best").customdata}
     tree = beam_graph(search.beam_steps)
     assert ends == set(path_to(tree, node_of(search.beam_steps, other)))
@@ -288,6 +335,29 @@ def test_columns_share_the_width_and_cut_the_longest_only():
     assert fitted("a", short - 6) == "a"
     cut = fitted("unbelievable", long - 6)
     assert cut.endswith("…") and text_width(cut) <= long
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"), [(40, "␣named"), (29, "nam…"), (21, "na…"), (14, "na"), (6, "n"), (2, "")]
+)
+def test_a_cut_token_keeps_its_first_letters(room, shown):
+    assert fitted(" named", room) == shown
+
+
+def test_no_text_shrinks_where_many_rows_stand():
+    search = make_search(16, 10)
+    for pruned in (False, True):
+        figure = beam_tree(search, span=10, pruned=pruned)
+        for name in ("pruned", "kept", "best"):
+            trace = trace_named(figure, name)
+            assert trace.constraintext == "none" and trace.marker.cornerradius <= 3
+            assert trace.textfont.size >= 9
+        drawn = sorted({(left, lane) for name, left, lane in bars(figure).values() if name})
+        area = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+        low, high = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
+        px = area / (high - low)
+        gaps = [(b - a) * px for (x, a), (y, b) in pairwise(drawn) if x == y]
+        assert min(gaps) >= trace.textfont.size
 
 
 def test_wide_columns_cut_nothing():

@@ -31,7 +31,7 @@ from core.figures import (
     rows_data,
 )
 from core.figures.lab.stages import shown_rows
-from core.figures.lab.words import shown_stages
+from core.figures.lab.words import number, shown_stages
 from tests.figures.labs import make_lab
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.test_all_figures import OWN_TAGS
@@ -272,9 +272,25 @@ def test_the_tables_hold_numbers_and_raw_text(found) -> None:
         assert tables["stages"]["threshold_crossed"].sum() == 1
 
 
-def test_a_knob_beyond_its_track_is_not_said_never_to_flip(lab) -> None:
-    pieces = (Piece(0, 40, 1, "a"), Piece(40, 100, 2, "b"))
-    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)]))
-    assert "beyond this track" in texts and "never flips" not in texts
+def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
+    pieces = (Piece(0, 40, 1, "a"), Piece(41, 200, 2, "b"))
+    figure = lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)])
+    texts = annotations(figure)
+    assert "200" in texts and any("up to 40" in text for text in texts)
+    assert next(s.x0 for s in figure.layout.shapes if s.name == "value") == 1
+
+
+def test_a_whole_number_is_written_out() -> None:
+    assert [number(value) for value in (10_000, 0.0, 0.123456, 1e-7)] == [
+        "10000",
+        "0",
+        "0.1235",
+        "1e-07",
+    ]
+
+
+def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
+    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, (Piece(0, 40, 1, "a"),))]))
+    assert "never flips" not in texts
     whole = (Piece(0, 100, 1, "a"),)
     assert "never flips" in annotations(lab_flips(lab.step, [KnobFlips("top_k", 7, whole)]))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from core import guess_parents, rerank
+from core.decoding.beam_autopsy import greedy_path
 from core.decoding.configs import BeamSearch, Greedy, Shaping
 from core.decoding.types import Trace
+from core.figures.beam_window import window
 from core.models.scripted import ScriptedModel
 from pages.ui import beam_controls, beam_share, beam_state, beam_work, models, share
 from pages.ui.beam_state import BeamView
@@ -139,6 +144,8 @@ def test_the_controls_describe_a_search() -> None:
 
 
 def test_run_shows_the_search_that_was_asked_for(open_beam: Open, scripted: ScriptedModel) -> None:
+    app = run(open_beam(prompt=PROMPT, beams="1", beam_tokens="1"))
+    assert "Your run · 1 beam · 1 step · 1 path finished" in texts(app)
     app = run(open_beam(prompt=PROMPT, beams="3", beam_tokens="6"))
     assert not app.exception
     trace = view_of(app).trace
@@ -191,8 +198,6 @@ def test_without_an_example_the_page_says_what_to_do(
 
 
 def test_a_search_stopped_before_its_first_step_is_drawn(open_beam: Open, search: Trace) -> None:
-    from dataclasses import replace
-
     app = open_beam()
     empty = replace(search, steps=(), hypotheses=(), token_ids=(), text="")
     view_of(app).show(replace(empty, finish_reason="cancelled"), "run")
@@ -207,29 +212,72 @@ def test_the_length_penalty_ranks_anew_without_the_model(open_beam: Open, search
     app.number_input(key="length_penalty").set_value(-2.0).run()
     assert not app.exception
     found = rerank(search, length_penalty=-2.0)
-    assert "Ranked anew under length penalty \u22122.0" in texts(app)
+    assert "Ranked anew under length penalty \u22122:" in texts(app)
     assert found.hypotheses[0].text in texts(app)
     assert not view_of(app).jobs
     strong = next(t for t in chart(app, "beam-tree")["data"] if t["name"] == "best")  # type: ignore[attr-defined]
     assert len(strong["customdata"]) == len(found.hypotheses[0].token_ids) + 1
 
 
-def test_re_ranking_says_when_the_search_would_have_gone_on(open_beam: Open) -> None:
+@pytest.mark.parametrize(
+    ("ran", "penalty", "early", "words"),
+    [
+        (True, 3.0, "never", "would have gone on"),
+        (False, 1.0, "yes", "would have ended"),
+        (False, 3.0, "never", "return just this"),
+    ],
+)
+def test_re_ranking_says_what_searching_again_would_have_done(
+    open_beam: Open, ran: bool, penalty: float, early: str, words: str
+) -> None:
+    def searched(**settings: object) -> Trace:
+        return make_search(3, 14, ends=5, num_return_sequences=3, **settings)
+
+    rule = {"no": False, "yes": True, "never": "never"}[early]
+    first = searched(early_stopping=ran)
+    again = searched(early_stopping=rule, length_penalty=penalty)
+    longer = len(again.beam_steps) - len(first.beam_steps)
+    signs = {"would have gone on": 1, "would have ended": -1, "return just this": 0}
+    assert (longer > 0) - (longer < 0) == signs[words], "choose another setting"
+    app = open_beam(early=beam_controls.EARLY[early])
+    view_of(app).show(first, "file")
+    app.number_input(key="length_penalty").set_value(penalty).run()
+    told = next(text.value for text in app.text if "Ranked anew" in text.value)
+    assert [part for part in signs if part in told] == [words]
+    if longer < 0:
+        assert f"ended after step {len(again.beam_steps) - 1}." in told
+    if longer <= 0:
+        assert again.hypotheses[0].text in texts(app)
+
+
+def test_a_penalty_is_shown_with_all_its_digits(open_beam: Open) -> None:
     app = open_beam()
-    app.session_state["early"] = "never"
-    app.number_input(key="length_penalty").set_value(3.0).run()
-    trace = view_of(app).trace
-    assert trace is not None
-    found = rerank(trace, length_penalty=3.0, early_stopping="never")
-    expected = {"go on": "would have gone on", "stop": "would have ended", None: "return just this"}
-    assert expected[found.would] in texts(app)
+    app.number_input(key="length_penalty").set_value(-0.125).run()
+    assert "under length penalty \u22120.125" in texts(app)
+
+
+def test_everything_follows_the_ranking(open_beam: Open, search: Trace) -> None:
+    """Captions, the table behind the tree and the saved page hold the new penalty and winner."""
+    app = open_beam()
+    app.number_input(key="length_penalty").set_value(-2.0).run()
+    best = rerank(search, length_penalty=-2.0).hypotheses[0]
+    assert best.token_ids != search.hypotheses[0].token_ids
+    for name in ("beam-tree", "beam-step"):
+        caption = chart(app, name)["layout"]["meta"]["caption"]  # type: ignore[index]
+        assert "length penalty -2 " in caption
+        assert caption.endswith("ranked anew after a search with length penalty 1")
+    view, wanted = view_of(app), BeamSearch(num_beams=5, length_penalty=-2.0)
+    _, ranked = beam_state.reranked(view, search, wanted)
+    page = beam_share.web_page(view, ranked).decode()
+    assert "length penalty -2 " in page and html.escape(best.text) in page
+    assert json.loads(share.trace_file(search))["config"]["length_penalty"] == 1.0
 
 
 def test_other_settings_ask_for_another_run(open_beam: Open) -> None:
     app = open_beam()
-    assert "Other settings changed" not in texts(app)
+    assert "Other settings differ" not in texts(app)
     app.number_input(key="beams").set_value(7).run()
-    assert "Other settings changed" in texts(app)
+    assert "Other settings differ" in texts(app)
 
 
 def test_a_click_selects_a_candidate_and_says_why_it_was_dropped(
@@ -252,7 +300,7 @@ def test_the_window_turns_and_follows_what_is_asked_for(open_beam: Open) -> None
     assert trace is not None and len(trace.beam_steps) > 10
     app.button(key="later-steps").click().run()
     assert view_of(app).first == 10
-    view_of(app).bring((2, 0), 10)
+    view_of(app).bring((2, 0), 10, False)
     app.run()
     assert view_of(app).first == 0
     assert not app.exception
@@ -270,7 +318,7 @@ def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
     assert f"{len(found.wrong)} of {len(found.guesses)} tokens" in texts(app)
 
 
-def test_greedy_and_samples_are_compared_on_demand(
+def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(
     open_beam: Open, scripted: ScriptedModel
 ) -> None:
     app = run(open_beam(prompt=PROMPT, beam_tokens="6", samples="3"))
@@ -278,13 +326,113 @@ def test_greedy_and_samples_are_compared_on_demand(
     app.run()
     app = settle(app.button(key="compare_rivals").click().run())
     assert not app.exception
-    assert [rival.name for rival in view_of(app).rivals] == [
-        "Greedy",
-        "Beam search",
-        "Best of 3 samples",
-    ]
-    assert "beam-rivals" in charts(app)
+    names = ["Greedy", "Beam search", "Best of 3 samples"]
+    before = chart(app, "beam-rivals")
+    app.number_input(key="length_penalty").set_value(-2.0).run()
+    after = chart(app, "beam-rivals")
+    for drawn in (before, after):
+        told = drawn["data"][0]["hovertext"]  # type: ignore[index]
+        assert [next(name for name in names if name in text) for text in told] == names
+    view = view_of(app)
+    assert view.trace is not None
+    best = rerank(view.trace, length_penalty=-2.0).hypotheses[0]
+    score = best.sum_logprob * len(best.token_ids) ** 2
+    assert f"{score:.3f}".replace("-", "\u2212") in after["data"][0]["hovertext"][1]  # type: ignore[index]
+    assert before["data"][0]["hovertext"] != after["data"][0]["hovertext"]  # type: ignore[index]
     assert scripted.model_id == "embedded:target"
+
+
+def test_without_a_finished_path_the_page_says_so(open_beam: Open, search: Trace) -> None:
+    steps = tuple(step for step in search.steps if step not in search.beam_steps[2:])
+    cut = replace(search, steps=steps, hypotheses=(), finish_reason="cancelled")
+    assert not any(step.finished for step in cut.beam_steps)
+    app = open_beam()
+    view_of(app).show(cut, "run")
+    app.run()
+    assert "No path had finished when the search stopped" in texts(app)
+    app.number_input(key="length_penalty").set_value(-2.0).run()
+    assert "no path has finished, so there is none to rank" in texts(app)
+    app.session_state["beam-look"] = "Autopsy"
+    app.run()
+    assert "nothing to compare" in texts(app)
+    assert app.button(key="compare_rivals").disabled
+    assert not app.exception
+
+
+def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
+    wide, view = make_search(16, 20), BeamView()
+    view.show(wide, "run")
+    page = beam_share.web_page(view, wide).decode()
+    shown = [tuple(map(int, found)) for found in re.findall(r"steps (\d+) to (\d+) drawn", page)]
+    parts = sorted(set(shown))
+    assert len(parts) > 1
+    steps = [step for first, last in parts for step in range(first, last + 1)]
+    assert steps == list(range(len(wide.beam_steps)))
+
+
+def test_the_window_follows_to_a_step_where_the_nodes_fill_it_early() -> None:
+    wide, view = make_search(16, 20), BeamView()
+    view.show(wide, "run")
+    for step in (19, 0, 12, 15, 3):
+        view.bring((step, 0), 20, True)
+        first, last = window(wide.beam_steps, view.first, 20, pruned=True)
+        assert last - first < 20 and first <= step < last
+    before = view.first
+    view.turn_to(view.first + 1, 20, True)
+    view.turn_to(99, 20, True)
+    assert view.first == before
+
+
+def test_greedy_that_ended_outside_the_first_places_is_not_called_behind(
+    open_beam: Open,
+) -> None:
+    """It was ahead of the last survivor, and pruned all the same."""
+    found = (
+        (trace, path)
+        for seed in range(200)
+        for trace in [make_search(2, 8, model_seed=seed, stop_strings=("a", "e"))]
+        for path in [greedy_path(trace)]
+        if path is not None and path.end == "pruned" and path.path[-1].ended
+    )
+    trace, path = next(found)
+    assert (trace.beam_steps[path.step].margin(path.path[-1]) or 0) > 0
+    app = open_beam()
+    view_of(app).show(trace, "file")
+    app.session_state["beam-look"] = "Autopsy"
+    app.run()
+    told = next(t.value for t in app.text if t.value.startswith("Greedy's path left"))
+    assert "behind" not in told and "it ended outside the first places" in told
+
+
+def test_two_groups_may_hold_the_same_path(open_beam: Open) -> None:
+    """Without a penalty both groups search alike; each path keeps its own rank in the run."""
+    twins = make_search(4, 6, num_beam_groups=2, num_return_sequences=4)
+    ids = [found.token_ids for found in twins.hypotheses]
+    assert len(set(ids)) < len(ids)
+    app = open_beam(returned="4")
+    view_of(app).show(twins, "file")
+    app.run()
+    table = next(frame.value for frame in app.dataframe if "in the run" in frame.value)
+    assert list(table["in the run"]) == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("stops", "line"),
+    [((".",), "."), (("a|b", "\n", "c"), r"a\|b|\n|c"), ((), ""), (("\t.", " "), r"\t.| ")],
+)
+def test_several_stop_strings_stand_in_one_line(stops: tuple[str, ...], line: str) -> None:
+    assert beam_controls.stop_strings(line) == stops
+
+
+def test_settings_that_do_nothing_ask_for_no_new_run() -> None:
+    drawn = BeamSearch(do_sample=True, seed=3)
+    for trace, wanted, needed in (
+        (make_search(4, 12, seed=3), BeamSearch(num_beams=4, max_new_tokens=12, seed=9), False),
+        (make_search(4, 12, min_new_tokens=5), BeamSearch(num_beams=4, max_new_tokens=12), True),
+        (replace(make_search(), config=drawn), replace(drawn, seed=4), True),
+        (replace(make_search(), config=drawn), replace(drawn, length_penalty=2.0), False),
+    ):
+        assert beam_state.needs_run(trace, wanted) is needed
 
 
 def test_rivals_run_as_long_as_the_search_did(search: Trace) -> None:
@@ -331,11 +479,12 @@ def test_another_run_opens_on_the_decode_page(open_beam: Open) -> None:
 
 def test_a_file_sets_the_controls_and_is_proved_again(open_beam: Open) -> None:
     app = open_beam()
-    stored = make_search(3, 8, length_penalty=0.5, early_stopping=True, stop_strings=("!",))
+    stops = ("!", "a|b", "x\n")
+    stored = make_search(3, 8, length_penalty=0.5, early_stopping=True, stop_strings=stops)
     data = share.trace_file(stored)
     app.file_uploader[0].upload("run.json", data, "application/json").run()
     assert beam_controls.config(lambda key: _value(app, key)) == stored.config
-    assert not any("Other settings changed" in text.value for text in app.text)
+    assert not any("Other settings differ" in text.value for text in app.text)
     assert "From a file" in texts(app)
     app = settle(app)
     checks = view_of(app).trace.checks  # type: ignore[union-attr]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.decoding.configs import Greedy, Sampling, Shaping
-from pages.ui import controls, knob
+from pages.ui import beam_controls, controls, knob, share
 from pages.ui.knob import KNOBS
+from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 
 
@@ -89,3 +92,22 @@ def test_greedy_keeps_the_penalty_and_drops_the_rest(open_app: Open) -> None:
     state = open_app(method="Greedy", temperature="0.3", penalty="1.2").session_state
     config = controls.config(lambda key: state[key])
     assert config == Greedy(max_new_tokens=40, shaping=Shaping(repetition_penalty=1.2))
+
+
+def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
+    app = open_app()
+    shaping = Shaping(temperature=1.5, typical_p=0.7, epsilon_cutoff=0.02, eta_cutoff=0.03)
+    run = make_trace(4)
+    run = replace(run, config=replace(run.config, shaping=shaping))
+    app.file_uploader[0].upload("run.json", share.trace_file(run), "application/json").run()
+    set_to = {name: memory.value for name, memory in app.session_state["knobs"].items()}
+    assert {own.field: set_to[own.key] for own in knob.LAB_KNOBS} == {
+        own.field: getattr(shaping, own.field) for own in knob.LAB_KNOBS
+    }
+
+
+def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
+    said = {**controls.DEFAULTS, **beam_controls.DEFAULTS}
+    said |= {"beam_sample": True, "beam_temperature": 0.0006}
+    found = beam_controls.config(said.__getitem__)
+    assert found.shaping.temperature == 0.001

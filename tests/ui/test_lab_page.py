@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -13,17 +14,21 @@ from streamlit.testing.v1 import AppTest
 
 from core.decoding.configs import Sampling, Shaping
 from core.decoding.draws import dice_at
-from core.decoding.errors import ModelError
+from core.decoding.errors import ConfigError, ModelError
+from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
 from core.models.scripted import ScriptedModel
-from core.traces.lab import KNOB_RANGES, load_lab, telling_step
+from core.traces.lab import KNOB_RANGES, lab_bytes, load_lab, telling_step
 from pages.ui import (
     controls,
     lab_controls,
+    lab_looks,
     lab_page,
+    lab_share,
     lab_state,
     lab_work,
     models,
+    running,
     state,
 )
 from pages.ui.knob import LAB_KNOBS
@@ -127,8 +132,7 @@ def test_the_stored_example_was_made_with_the_default_controls() -> None:
 
 
 def test_the_knobs_reach_what_the_flips_search() -> None:
-    names = {"penalty": "repetition_penalty", "epsilon": "epsilon_cutoff", "eta": "eta_cutoff"}
-    reach = {names.get(knob.key, knob.key): (knob.low, knob.high) for knob in LAB_KNOBS}
+    reach = {knob.field: (knob.low, knob.high) for knob in LAB_KNOBS}
     assert reach == KNOB_RANGES
 
 
@@ -169,12 +173,25 @@ def test_a_typed_value_reaches_beyond_the_slider() -> None:
 
 
 @pytest.mark.usefixtures("scripted")
-def test_a_value_that_no_config_takes_is_one_sentence() -> None:
+@pytest.mark.parametrize(("typed", "used"), [(0.0004, 0), (0.0006, 0.001)])
+def test_a_temperature_that_nothing_can_be_divided_by_becomes_the_nearest(typed, used) -> None:
     app = open_lab(prompt="the cat")
-    app.number_input(key="temperature").set_value(0.0005)
+    app.number_input(key="temperature").set_value(typed)
+    app = settle(app.run())
+    assert lab_of(app).step.config.shaping.temperature == used
+
+
+def refuse(*_: object) -> None:
+    raise ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_value_that_no_config_takes_is_one_sentence(monkeypatch) -> None:
+    app = open_lab(prompt="the cat")
+    monkeypatch.setattr(lab_controls, "settings", refuse)
     app.run()
     assert not app.exception
-    assert "Shaping.temperature must lie in" in texts(app)
+    assert "Shaping.top_p must lie in" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -243,7 +260,14 @@ def test_the_address_restores_every_control() -> None:
         prompt="the cat",
         temperature="1.25",
         top_k="5",
+        top_p="0.9",
+        min_p="0.001",
         typical_p="0.9",
+        eta="0.002",
+        at="The prompt's next token",
+        length="9",
+        fold="false",
+        lab_look="Continuations",
         epsilon="0.004",
         penalty="1.1",
         order="mlx-lm",
@@ -252,13 +276,23 @@ def test_the_address_restores_every_control() -> None:
         ways="4",
         seed="99",
     )
+    for key, value in {
+        "at": "prompt",
+        "ways": 4,
+        "length": 9,
+        "fold": False,
+        "lab_look": "Continuations",
+    }.items():
+        assert app.session_state[key] == value
     settings = lab_controls.settings(lambda key: app.session_state[key])
     shaping = Shaping(
         temperature=1.25,
         top_k=5,
-        top_p=0.95,
+        top_p=0.9,
+        min_p=0.001,
         typical_p=0.9,
         epsilon_cutoff=0.004,
+        eta_cutoff=0.002,
         repetition_penalty=1.1,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
@@ -278,12 +312,41 @@ def test_a_step_of_the_run_is_in_the_link_and_comes_back_from_it() -> None:
     assert lab_of(app).step.trace.prompt_ids == ids
     assert lab_of(app).step.throw == 1
     link = app.query_params["ids"]
-    assert link == "1-2~4"
+    assert link == "1-2~4~embedded:target"
     other = open_lab(None, ids=link)
     assert lab_of(other).step.trace.prompt_ids == ids and lab_of(other).step.throw == 1
+    assert "Step 1 of a link" in [popover.label for popover in popovers(other)]
 
 
-@pytest.mark.parametrize("ids", ["", "x~y", "1-2", "~", "1~2~3", "-1~2", "9" * 30 + "~1"])
+def popovers(app: AppTest) -> list[object]:
+    return [block.proto.popover for block in app.get("popover")]
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_link_of_another_model_s_step_keeps_that_model() -> None:
+    run = replace(RUN, model_id="embedded:draft", prompt_ids=(1, 2), token_ids=(4, 5))
+    app = open_lab(replace(run, steps=RUN.steps[:3]))
+    lab_of(app).index = 1
+    app = settle(app.run())
+    assert app.selectbox(key="model").value == "embedded:target"
+    link = app.query_params["ids"]
+    assert link.endswith("~embedded:draft")
+    other = open_lab(None, ids=link)
+    view = other.session_state["view"]
+    assert lab_state.spot_of(lab_of(other), view).model == "embedded:draft"
+
+
+WRONG_IDS = ["", "x~y~m", "1-2~4", "~", "~~m", "1~2~", "-1~2~m", "9" * 30 + "~1~m", "1_0~2~m"]
+WRONG_IDS += [
+    "9" * 5000 + "~~m",
+    "\u0663~4~m",
+    " 1~2~m",
+    "1~" + "2-" * 9000 + "2~m",
+    "1~2~" + "m" * 20000,
+]
+
+
+@pytest.mark.parametrize("ids", WRONG_IDS)
 def test_wrong_ids_in_the_address_are_ignored(ids: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab_state.st, "query_params", {"ids": ids})
     assert lab_state._linked() is None
@@ -291,7 +354,7 @@ def test_wrong_ids_in_the_address_are_ignored(ids: str, monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("scripted")
 def test_ids_outside_the_vocabulary_are_one_sentence() -> None:
-    app = open_lab(ids="1-2~900")
+    app = open_lab(ids="1-2~900~embedded:target")
     assert not app.exception
     assert "Token id 900 is outside the model's vocabulary" in texts(app)
 
@@ -307,10 +370,36 @@ def test_another_prompt_turns_the_lab_to_the_prompt() -> None:
 
 
 @pytest.mark.usefixtures("scripted")
+def test_a_step_that_was_selected_elsewhere_comes_before_another_prompt() -> None:
+    run = replace(RUN, prompt_ids=(1, 2), token_ids=(4, 5, 6), steps=RUN.steps[:4])
+    app = open_lab(run)
+    app.session_state["view"].show(replace(run, token_ids=(5, 6, 4)), "run")
+    app.session_state["view"].select(2)
+    app.text_area(key="prompt").set_value("the dog")
+    app = settle(app.run())
+    assert app.session_state["at"] == "run"
+    assert lab_of(app).step.trace.prompt_ids == (1, 2, 5, 6)
+    app.text_area(key="prompt").set_value("the cat")
+    app = settle(app.run())
+    assert app.session_state["at"] == "prompt"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_another_step_of_the_run_can_be_picked_while_a_link_is_open() -> None:
+    run = replace(RUN, prompt_ids=(1, 2), token_ids=(4, 5, 6), steps=RUN.steps[:4])
+    app = open_lab(run, ids="3-3~4~embedded:target")
+    assert lab_of(app).step.trace.prompt_ids == (3, 3, 4)
+    lab_state.pick(lab_of(app), 2)
+    app = settle(app.run())
+    assert lab_of(app).step.trace.prompt_ids == (1, 2, 4, 5)
+
+
+@pytest.mark.usefixtures("scripted")
 def test_an_empty_prompt_is_asked_for() -> None:
     app = open_lab(prompt="the cat")
     app.text_area(key="prompt").set_value("  ").run()
-    assert lab_page.NO_TEXT in texts(app)
+    assert lab_page.NO_TEXT in texts(app) and lab_page.OTHER_STEP in texts(app)
+    assert "draws" not in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -348,6 +437,48 @@ def test_continuations_are_grown_by_the_button_and_by_a_link() -> None:
     assert [row.seed for row in grown.rows] == [16, 17, 18, None]
     other = open_lab(prompt="the cat", lab_look="Continuations", ways="3", length="5", grow="1")
     assert lab_of(other).grown[1].rows == grown.rows
+    assert other.query_params["grow"] == "1"
+
+
+@pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize(
+    ("key", "value"), [("dice", "gumbel"), ("length", 6), ("ways", 4), ("seed", 3)]
+)
+def test_continuations_under_other_settings_are_called_old_and_leave_the_link(key, value) -> None:
+    app = open_lab(prompt="the cat", lab_look="Continuations", ways="3", length="5", grow="1")
+    assert "Other settings since" not in texts(app)
+    kind = app.segmented_control if key == "dice" else app.number_input
+    kind(key=key).set_value(value)
+    app = settle(app.run())
+    assert "Other settings since" in texts(app)
+    assert "grow" not in app.query_params
+
+
+def test_stopped_continuations_are_shorter_and_called_cancelled(monkeypatch) -> None:
+    model = ScriptedModel({(): [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]}, model_id="embedded:target")
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    settings = lab_controls.settings({**controls.DEFAULTS, **lab_controls.DEFAULTS}.__getitem__)
+    job = Job()
+
+    def stop_after_three(ids):
+        if len(ids) == 5:
+            job.stop()
+        return [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]
+
+    monkeypatch.setattr(model, "_script", stop_after_three)
+    _, grown = lab_work._grow(job, Spot("embedded:target", "the cat"), settings, 3, 40)
+    assert [len(row.tokens) for row in grown.rows] == [4, 4, 4, 4]
+    assert {row.finish_reason for row in grown.rows} == {"cancelled"}
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_stored_tree_is_not_shown_for_another_model() -> None:
+    example = make_lab()
+    lab = Lab(example=example)
+    ids, model = example.step.trace.prompt_ids, example.step.trace.model_id
+    assert example.continuations is not None
+    assert lab_looks.shown_rows(lab, Spot(model, "", ids=ids)) == example.continuations
+    assert lab_looks.shown_rows(lab, Spot("embedded:draft", "", ids=ids)) is None
 
 
 @pytest.mark.usefixtures("scripted")
@@ -372,6 +503,75 @@ def test_hostile_text_reaches_no_element_that_takes_markup(monkeypatch) -> None:
             assert not any(text in value for value in [*shown, *labels])
 
 
+def open_file(app: AppTest, example: LabExample) -> AppTest:
+    """The page after a step's file was opened in the sidebar."""
+    app.file_uploader[0].upload("step.json", lab_bytes(example), "application/json").run()
+    return settle(app)
+
+
+def saved(app: AppTest) -> LabExample:
+    """What the page's menu would save."""
+    lab = lab_of(app)
+    spot, *settings = lab.step_of
+    return lab_share.shown(lab, spot, lab_controls.Settings(*settings), lab.step)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_saved_step_opens_with_all_its_settings_and_is_proved_by_its_model() -> None:
+    shaping = {"temperature": "1.25", "top_p": "0.9", "typical_p": "0.8", "epsilon": "0.01"}
+    app = open_lab(prompt="the cat", order="vLLM", dice="Gumbel", roll="2", seed="5", **shaping)
+    example = saved(app)
+    assert example.flips and example.rolls is not None and example.sweep is None
+    other = open_file(open_lab(prompt="the dog"), example)
+    assert lab_of(other).step == example.step
+    assert "From a file: the model gives the same numbers" in texts(other)
+    assert other.number_input(key="typical_p").value == 0.8
+    assert "Step 0 of a file" in [block.label for block in popovers(other)]
+    assert other.query_params["ids"] == "1-2~~embedded:target"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_forged_file_is_told_from_the_model_s_numbers() -> None:
+    example = saved(open_lab(prompt="the cat"))
+    forged = replace(example, step=replace(example.step, text_before="the bank"))
+    app = open_file(open_lab(prompt="the dog"), forged)
+    assert "From a file: the model gives other numbers" in texts(app)
+    assert lab_of(app).step.text_before == "the cat"
+
+
+def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
+    def never(_: str) -> None:
+        raise AssertionError("the model of a stranger's file was loaded")
+
+    monkeypatch.setattr(models, "_cached", never)
+    example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
+    app = open_file(open_lab(make_trace(3)), example)
+    assert not app.exception
+    assert "From a file: not proved without its model" in texts(app)
+    assert charts(app)[:3] == FIGURES and "rolls" not in charts(app)
+    assert app.button(key="load_model")
+    page = lab_share.web_page(example).decode()
+    assert "stranger/model" in page and "order of transformers" in page
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_web_page_of_a_step_holds_every_figure_and_no_markup_of_a_stranger() -> None:
+    example = make_lab(hostile=True, name=HOSTILE[0])
+    page = lab_share.web_page(example).decode()
+    assert page.count("<figure") == 6
+    body = page[page.index("<body>") : page.index("<figure")]
+    for text in HOSTILE:
+        if "<" in text:
+            assert text not in body
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_kept_scene_holds_no_model() -> None:
+    app = open_lab(prompt="the cat")
+    _, scene = lab_of(app).kept["scene"]
+    assert scene.model == models.load("embedded:target").vocabulary
+
+
 def test_a_stopped_measurement_is_not_taken_for_a_whole_one() -> None:
     lab = Lab()
     spot = Spot("m", "p")
@@ -394,6 +594,49 @@ def test_work_that_ends_while_the_page_is_drawn_is_still_news() -> None:
     assert lab.under_way and lab.news
     assert lab.later("scene", spot, lambda _: "never") == ("logits", True)
     assert not lab.under_way and not lab.news
+
+
+def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_again() -> None:
+    lab, spot = Lab(), Spot("m", "p")
+    asked, seen = threading.Event(), []
+
+    def work(job: Job) -> str:
+        assert asked.wait(SECONDS)
+        seen.append(job.should_stop())
+        return "part"
+
+    lab.later("flips", (spot, 1), work)
+    lab.start_waiting()
+    job = lab.jobs["flips"]
+    job.watched -= running.ABANDONED_SECONDS + 1
+    asked.set()
+    assert job.done.wait(SECONDS) and seen == [True]
+    job.watch()
+    assert lab.later("flips", (spot, 1), lambda _: "whole") == (None, False)
+
+
+def test_work_that_ended_by_itself_stays_however_long_nobody_looked() -> None:
+    lab, spot = Lab(), Spot("m", "p")
+    lab.later("flips", (spot, 1), lambda _: "whole")
+    lab.start_waiting()
+    job = lab.jobs["flips"]
+    assert job.done.wait(SECONDS)
+    job.watched -= running.ABANDONED_SECONDS + 1
+    assert lab.later("flips", (spot, 1), lambda _: "never") == ("whole", True)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_scene_that_failed_can_be_tried_again(monkeypatch) -> None:
+    def fail(_: str) -> None:
+        raise ModelError("The disk is away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(models, "_cached", fail)
+        app = open_lab(prompt="the cat")
+        assert "The disk is away." in texts(app)
+    app = settle(app.button(key="try_again").click().run())
+    assert "The disk is away." not in texts(app)
+    assert lab_of(app).step.text_before == "the cat"
 
 
 def test_a_failure_is_news_once() -> None:
@@ -426,9 +669,10 @@ def test_work_that_nobody_asks_for_any_more_ends_quietly() -> None:
 
 
 @pytest.mark.usefixtures("scripted")
-def test_a_wrong_value_while_work_goes_on_leaves_the_page_at_rest() -> None:
+def test_a_wrong_value_while_work_goes_on_leaves_the_page_at_rest(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
-    app.number_input(key="temperature").set_value(0.0005).run()
+    monkeypatch.setattr(lab_controls, "settings", refuse)
+    app.number_input(key="temperature").set_value(0.5).run()
     assert not app.exception
     app = settle(app.run())
     assert not lab_of(app).news

@@ -1,113 +1,39 @@
-"""Chains of sums: how they are made, held out, worked out and asked."""
+"""The app's own chains of sums, as the corpus writes them down.
 
-import random
+`core.reasoning.chains` draws and holds them out: the app asks only problems that no text contains.
+"""
+
 import re
-import zlib
-from typing import NamedTuple
 
+from core.reasoning.chains import (
+    HELD_OUT_OF,
+    LARGEST,
+    MOST_STEPS,
+    Step,
+    ask_in_symbols,
+    ask_in_words,
+    calculate,
+    expression,
+    is_held_out,
+)
+from core.reasoning.chains import Chain as Problem
+from core.reasoning.chains import draw_chain as draw_problem
 from training.corpus.document import Document, Part
 
-LARGEST = 199  # no value on the way through a chain is above it, none below 0
-MOST_STEPS = 8
-HELD_OUT_OF = 50  # one problem in so many never appears in training
-_OPERATIONS, _WEIGHTS = "+-*/", (4, 4, 3, 1)
-_VERBS = {"+": "add", "-": "subtract", "*": "multiply by", "/": "divide by"}
-
-
-class Step(NamedTuple):
-    """One operation of a chain, such as * 3."""
-
-    operation: str
-    operand: int
-
-
-class Problem(NamedTuple):
-    """A number and the operations done to it from left to right."""
-
-    start: int
-    steps: tuple[Step, ...]
-
-    @property
-    def key(self) -> str:
-        """The problem without its wording, such as 7+5*3."""
-        return str(self.start) + "".join(f"{op}{operand}" for op, operand in self.steps)
-
-    @property
-    def values(self) -> list[int]:
-        """The start and the value after each step."""
-        found = [self.start]
-        for step in self.steps:
-            found.append(calculate(found[-1], *step))
-        return found
-
-    @property
-    def answer(self) -> int:
-        return self.values[-1]
-
-
-def calculate(value: int, operation: str, operand: int) -> int:
-    """Do one operation; a division must come out even."""
-    if operation == "/":
-        quotient, rest = divmod(value, operand)
-        if rest:
-            raise ValueError(f"{value} / {operand} leaves a rest of {rest}.")
-        return quotient
-    return {"+": value + operand, "-": value - operand, "*": value * operand}[operation]
-
-
-def is_held_out(key: str) -> bool:
-    """Whether a problem is kept for evaluation, whatever its wording."""
-    return zlib.crc32(key.encode()) % HELD_OUT_OF == 0
-
-
-def draw_problem(rng: random.Random, steps: int, held_out: bool = False) -> Problem:
-    """Draw a chain of so many steps from the training's problems, or from the held-out ones."""
-    while True:
-        problem = _draw_chain(rng, steps)
-        if is_held_out(problem.key) == held_out:
-            return problem
-
-
-def _draw_chain(rng: random.Random, count: int) -> Problem:
-    start = value = rng.randint(1, 60)
-    steps: list[Step] = []
-    while len(steps) < count:
-        operation = rng.choices(_OPERATIONS, _WEIGHTS)[0]
-        operand = rng.randint(2, 30) if operation in "+-" else rng.randint(2, 9)
-        if operation == "/" and value % operand:
-            continue
-        if 0 <= calculate(value, operation, operand) <= LARGEST and value:
-            steps.append(Step(operation, operand))
-            value = calculate(value, operation, operand)
-        elif not value:
-            steps.append(Step("+", operand))
-            value = operand
-    return Problem(start, tuple(steps))
-
-
-def expression(problem: Problem) -> str:
-    """Write a chain in symbols, with the brackets that it needs, such as (7 + 5) * 3."""
-    text, last = str(problem.start), "*"
-    for operation, operand in problem.steps:
-        if operation in "*/" and last in "+-":
-            text = f"({text})"
-        text, last = f"{text} {operation} {operand}", operation
-    return text
-
-
-def ask_in_symbols(rng: random.Random, problem: Problem) -> str:
-    """Ask for the value of an expression."""
-    forms = ("What is {}?", "Compute {}.", "{} = ?")
-    return rng.choice(forms).format(expression(problem))
-
-
-def ask_in_words(rng: random.Random, problem: Problem) -> str:
-    """Ask for the end of a chain told step by step."""
-    orders = [f"{_VERBS[operation]} {operand}" for operation, operand in problem.steps]
-    if rng.random() < 0.5:
-        return f"Start with {problem.start}, {', '.join(orders)}. What is the result?"
-    sentences = " ".join(f"{order.capitalize()}." for order in orders)
-    return f"Take {problem.start}. {sentences} What do you get?"
+__all__ = [
+    "HELD_OUT_OF",
+    "LARGEST",
+    "MOST_STEPS",
+    "Problem",
+    "Step",
+    "ask_in_symbols",
+    "ask_in_words",
+    "calculate",
+    "draw_problem",
+    "expression",
+    "is_held_out",
+    "without_numbers",
+]
 
 
 def without_numbers(text: str) -> Document:

@@ -164,10 +164,8 @@ def _label(sheet: Sheet, row: int, knob: KnobFlips) -> None:
 def _outcome(knob: KnobFlips, theme: Theme) -> str:
     if not knob.acts:
         return "not in this library"
-    if not knob.pieces:
-        return ""
     if knob.here is None:
-        return "beyond this track"
+        return ""
     parts = []
     for piece, words, edge in (
         (knob.below, "up to", knob.below and knob.below.high),

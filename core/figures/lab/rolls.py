@@ -19,7 +19,7 @@ from core.figures.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 
 _ROW, _LABEL_LIMIT = 26, 14
@@ -50,74 +50,92 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         right=EDGE + 60,
         below=60,
     )
-    places = list(range(len(shown)))
-    expected = [own.prob * rolls.total for own in shown]
-    spread = [math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1))) for own in shown]
-    colors = [_color(lab, own, theme) for own in shown]
-    sheet.traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": "rolled",
-            "x": [own.rolls for own in shown],
-            "y": places,
-            "marker": {"color": colors},
-            "hovertext": [_hover(own, rolls) for own in shown],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "name": "expected",
-            "mode": "markers",
-            "x": expected,
-            "y": places,
-            "marker": {
-                "symbol": "line-ns",
-                "size": 17,
-                "line": {"width": 2.5, "color": theme.ink},
-            },
-            "error_x": {"array": spread, "color": theme.ink, "thickness": 1.2, "width": 4},
-            "hoverinfo": "skip",
-            "cliponaxis": False,
-        },
-        {
-            "type": "scatter",
-            "name": "counts",
-            "mode": "text",
-            "x": [
-                max(own.rolls, mean + error)
-                for own, mean, error in zip(shown, expected, spread, strict=True)
-            ],
-            "y": places,
-            "text": [f"{NBSP}{NBSP}{own.rolls:,}" for own in shown],
-            "textposition": "middle right",
-            "textfont": {"size": 11, "color": theme.ink},
-            "cliponaxis": False,
-            "hoverinfo": "skip",
-        },
-    ]
-    ends = [mean + error for mean, error in zip(expected, spread, strict=True)]
-    top = max(*(own.rolls for own in shown), *ends)
-    sheet.layout |= {
-        "bargap": 0.3,
-        "xaxis": axis(theme, "rolls", range=[0, max(top, 1)], nticks=6, rangemode="tozero"),
-        "yaxis": axis(
-            theme,
-            range=[len(shown) - 0.4, -0.6],
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=places,
-            ticktext=[f"{show_token(own.text, _LABEL_LIMIT)} " for own in shown],
-            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-        ),
-    }
+    ends = [_expected(rolls, own) + _spread(rolls, own) for own in shown]
+    sheet.traces = [_bars(lab, rolls, shown, theme), _marks(rolls, shown, theme)]
+    sheet.traces.append(_counts(shown, ends, theme))
+    sheet.layout |= _axes(shown, ends, theme)
     keys = [
         key_entry(theme.first, "rolled"),
         key_entry(theme.ink, "expected, with its standard deviation", "┃"),
     ]
     add_key(sheet, ["".join(keys)], left, offset=42)
     return sheet.figure()
+
+
+def _expected(rolls: Rolls, own: RollBin) -> float:
+    return own.prob * rolls.total
+
+
+def _spread(rolls: Rolls, own: RollBin) -> float:
+    """The standard deviation of the count."""
+    return math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1)))
+
+
+def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": "rolled",
+        "x": [own.rolls for own in shown],
+        "y": list(range(len(shown))),
+        "marker": {"color": [_color(lab, own, theme) for own in shown]},
+        "hovertext": [_hover(own, rolls) for own in shown],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _marks(rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
+    """Where each count should be, and how far off is usual."""
+    return {
+        "type": "scatter",
+        "name": "expected",
+        "mode": "markers",
+        "x": [_expected(rolls, own) for own in shown],
+        "y": list(range(len(shown))),
+        "marker": {"symbol": "line-ns", "size": 17, "line": {"width": 2.5, "color": theme.ink}},
+        "error_x": {
+            "array": [_spread(rolls, own) for own in shown],
+            "color": theme.ink,
+            "thickness": 1.2,
+            "width": 4,
+        },
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+
+
+def _counts(shown: Sequence[RollBin], ends: Sequence[float], theme: Theme) -> Properties:
+    """The numbers, right of whatever reaches farther."""
+    return {
+        "type": "scatter",
+        "name": "counts",
+        "mode": "text",
+        "x": [max(own.rolls, end) for own, end in zip(shown, ends, strict=True)],
+        "y": list(range(len(shown))),
+        "text": [f"{NBSP}{NBSP}{own.rolls:,}" for own in shown],
+        "textposition": "middle right",
+        "textfont": {"size": 11, "color": theme.ink},
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _axes(shown: Sequence[RollBin], ends: Sequence[float], theme: Theme) -> Properties:
+    top = max(*(own.rolls for own in shown), *ends, 1)
+    return {
+        "bargap": 0.3,
+        "xaxis": axis(theme, "rolls", range=[0, top], nticks=6, rangemode="tozero"),
+        "yaxis": axis(
+            theme,
+            range=[len(shown) - 0.4, -0.6],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=list(range(len(shown))),
+            ticktext=[f"{show_token(own.text, _LABEL_LIMIT)} " for own in shown],
+            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
+        ),
+    }
 
 
 def _shown(rolls: Rolls, rows: int) -> list[RollBin]:

@@ -265,7 +265,8 @@ def _mark_crossing(
             "x": high,
             "y": y,
             "xanchor": "right",
-            "yanchor": "top",
+            # Below is the bar of all others where the crossing is the last row: room is above.
+            "yanchor": "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top",
             "borderpad": 0,
             "showarrow": False,
             "font": {"size": 10, "color": sheet.theme.ink},

@@ -22,8 +22,8 @@ def short_name(stage: str) -> str:
 
 
 def number(value: float) -> str:
-    """A knob's value with at most four significant digits."""
-    return f"{value:.4g}"
+    """A knob's value: whole as it is, else with at most four significant digits."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
 def setting(stage: str, lab: LabStep) -> str:
@@ -43,6 +43,8 @@ def continuations_caption(grown: Continuations) -> str:
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
     span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"
     parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
+    if config.draw != Sampling().draw:
+        parts.append(f"draw {config.draw}")
     return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", span])
 
 

@@ -1,0 +1,46 @@
+"""`python -m core check`: validate a trace file and print its checks."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from core.decoding.errors import ConfigError
+from core.decoding.types import Check
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument("file", help="a trace file")
+    parser.add_argument("--model", help="also check against this model (as in decode)")
+    parser.add_argument("--draft", help="the second model of a speculative run, with --model")
+    parser.add_argument("--dtype", help="of the model's weights; default: the one of the run")
+    parser.add_argument("--device", help="of the model, as in decode")
+
+
+def run(args: Namespace) -> int:
+    """Print a line for each check; 1 if one failed."""
+    given = next(
+        (name for name in ("draft", "dtype", "device") if getattr(args, name) is not None), None
+    )
+    if args.model is None and given:
+        raise ConfigError(f"--{given} acts only on a model; add --model.")
+    from core import check, load_model, read_trace
+
+    trace, model, draft = read_trace(args.file), None, None
+    if args.model is not None:
+        dtype = args.dtype if args.dtype is not None else trace.dtype or None
+        model = load_model(args.model, dtype=dtype, device=args.device)
+        if args.draft is not None:
+            draft = load_model(args.draft, dtype=dtype, device=args.device)
+    checks = check(trace, model, draft)
+    for outcome in checks:
+        print(_check_line(outcome))
+    passed = sum(outcome.passed for outcome in checks)
+    print(f"{passed} of {len(checks)} checks passed")
+    return 0 if passed == len(checks) else 1
+
+
+def _check_line(outcome: Check) -> str:
+    verdict = "pass" if outcome.passed else "FAIL"
+    numbers = f"{outcome.value:.2g} (at most {outcome.tolerance:.2g})"
+    return f"{verdict}  {outcome.name}: {numbers}; {outcome.detail}"

@@ -1,0 +1,123 @@
+"""`python -m core decode`: stream a text and write its trace file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.cli.options import add_options, config_of, method_of
+from core.decoding.errors import ConfigError, DecodingError, PromptError
+from core.decoding.types import Trace
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument(
+        "--model",
+        default="embedded:target",
+        help="embedded:NAME, a folder in transformers' format, or a hub id (default: %(default)s)",
+    )
+    parser.add_argument("--prompt", required=True, help="the text to continue; - reads stdin")
+    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
+    parser.add_argument("--system", default="", help="a system prompt, with --chat")
+    parser.add_argument("--json", metavar="FILE", help="write the trace file here")
+    parser.add_argument(
+        "--dtype",
+        help="float32, bfloat16 or float16; default: float32 on the CPU, else the model's own",
+    )
+    parser.add_argument("--device", help="cpu (the default), cuda, mps, ...")
+    add_options(parser)
+
+
+def run(args: Namespace) -> int:
+    """Stream the text to stdout and what the run was to stderr."""
+    method, config, text = method_of(args), config_of(args), prompt_of(args)
+    drafter = method.draft(args) if method.draft else None
+    if args.json is not None:
+        _require_writable(args.json)
+    from core import collect, load_model
+
+    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    prompt: str | Sequence[int] = text
+    if args.chat:
+        system = [{"role": "system", "content": args.system}] if args.system else []
+        prompt = model.encode_chat([*system, {"role": "user", "content": text}])
+    if method.fit:
+        config = method.fit(model, config, args)
+    draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
+    trace = collect(model, prompt, config, draft=draft, on_step=method.printer(), prompt_text=text)
+    if method.print_result:
+        method.print_result(trace)
+    print(flush=True)
+    _print_summary(trace)
+    if args.json is not None:
+        _save(trace, args.json)
+    return 0
+
+
+def prompt_of(args: Namespace) -> str:
+    """The prompt's text, from the arguments or from stdin (without its last newline).
+
+    Raises:
+        PromptError: it is empty or no text.
+        ConfigError: a system prompt that nothing would read.
+    """
+    if args.system and not args.chat:
+        raise ConfigError("--system acts only in a chat; add --chat.")
+    try:
+        text = sys.stdin.read().removesuffix("\n") if args.prompt == "-" else args.prompt
+        # A shell's bytes that are no UTF-8 arrive as halves of surrogate pairs.
+        f"{text}{args.system}".encode()
+    except UnicodeError:
+        raise PromptError("The prompt is not UTF-8 text; convert it first.") from None
+    if not text:
+        raise PromptError("The prompt is empty: write at least one word.")
+    return str(text)
+
+
+def _require_writable(path: str) -> None:
+    """Say before the run what would be said after it; leaves the file as it was."""
+    if not path:
+        raise ConfigError("--json needs the name of a file; give one, or leave it out.")
+    existed = os.path.lexists(path)
+    try:
+        if not existed or Path(path).is_file() or Path(path).is_dir():
+            with open(path, "ab"):
+                pass
+        if not existed:
+            os.unlink(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str, error: OSError) -> DecodingError:
+    return DecodingError(f"{path} can't be written: {error.strerror or error}.")
+
+
+def _print_summary(trace: Trace) -> None:
+    for note in trace.notes:
+        print(note, file=sys.stderr)
+    if trace.rounds:
+        accepted = sum(len(step.accepted) for step in trace.rounds)
+        drafted = sum(len(step.drafted) for step in trace.rounds)
+        counts = f"{len(trace.rounds)} rounds, {accepted} of {drafted} drafted tokens accepted"
+        print(f"[{counts}]", file=sys.stderr)
+    rate = f", {trace.tokens_per_second:.0f} tokens/s" if trace.tokens_per_second else ""
+    print(
+        f"[{len(trace.token_ids)} tokens after a prompt of {len(trace.prompt_ids)}, "
+        f"finish reason {trace.finish_reason}{rate}]",
+        file=sys.stderr,
+    )
+
+
+def _save(trace: Trace, path: str) -> None:
+    from core import check
+
+    try:
+        trace.with_checks(tuple(check(trace))).save(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    print(f"[trace written to {path}]", file=sys.stderr)

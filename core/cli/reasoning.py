@@ -1,0 +1,79 @@
+"""Reasoning under a budget on the command line: the answer begins on a line of its own."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from dataclasses import replace
+from typing import Any
+
+from core.cli.method import Method, add_settings, given
+from core.decoding.configs import LEVELS, MethodConfig, Reasoning
+from core.decoding.errors import ConfigError
+from core.decoding.types import Phase, Step, TokenStep
+
+REASONING_HELP = {
+    "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced",
+    "max_answer_tokens": "the bound on the answer",
+    "ignore_end": "replace so many attempts to stop thinking by the wait text",
+    "wait_text": "what is forced instead",
+    "calculator": "put the result in after every call that the model writes",
+}
+MARKS_HELP = {
+    "think_start": "the mark that opens the thinking (default: the model's own)",
+    "think_end": "the mark that closes it (default: the model's own)",
+}
+_OWN = (*REASONING_HELP, *MARKS_HELP, "level")
+
+
+def _add(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("reasoning")
+    add_settings(group, Reasoning, REASONING_HELP)
+    for name, text in MARKS_HELP.items():
+        group.add_argument(f"--{name.replace('_', '-')}", default=SUPPRESS, metavar="X", help=text)
+    named = ", ".join(f"{name} {budget}" for name, budget in LEVELS.items())
+    text = f"the thinking budget by name: {named}"
+    group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)
+
+
+def _values(args: Namespace) -> dict[str, Any]:
+    values = given(args, (*REASONING_HELP, *MARKS_HELP, "do_sample", "draw"))
+    if "level" in args:
+        if "max_thinking_tokens" in values:
+            raise ConfigError("--level is a thinking budget too; leave --max-thinking-tokens out.")
+        values["max_thinking_tokens"] = LEVELS[args.level]
+    return values
+
+
+def _undrawn(args: Namespace) -> str:
+    return "" if "do_sample" in args else "reasoning without --do-sample; add it"
+
+
+def _with_marks(model: Any, config: MethodConfig, args: Namespace) -> MethodConfig:
+    """The config with the model's own marks, unless others were given."""
+    if any(name in args for name in MARKS_HELP):
+        return config
+    marks = model.think_marks
+    return replace(config, think_start=marks.start, think_end=marks.end)  # type: ignore[call-arg]
+
+
+class _Printer:
+    _phase: Phase = "answer"
+
+    def __call__(self, step: Step) -> None:
+        if isinstance(step, TokenStep):
+            begins = (self._phase, step.phase) == ("thinking", "answer")
+            self._phase = step.phase
+            print("\n" * begins + step.text, end="", flush=True)
+
+
+METHOD = Method(
+    config=Reasoning,
+    words="reasoning",
+    own=_OWN,
+    asks=_OWN,
+    add=_add,
+    undrawn=_undrawn,
+    values=_values,
+    fit=_with_marks,
+    printer=_Printer,
+)

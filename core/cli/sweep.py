@@ -1,0 +1,101 @@
+"""`python -m core sweep`: accuracy against the thinking budget."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from core.decoding.configs import Reasoning, Shaping
+from core.decoding.errors import ConfigError
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument("--model", default="embedded:target", help="as in decode")
+    parser.add_argument("--dtype", help="as in decode")
+    parser.add_argument("--device", help="as in decode")
+    budgets = "thinking budgets in tokens (default: %(default)s)"
+    parser.add_argument("--budgets", default="0,16,32,48,64,80,96,112,128", help=budgets)
+    cut = "bound the whole loop instead: nothing is forced, runs are cut off"
+    parser.add_argument("--cut", action="store_true", help=cut)
+    whole = partial(parser.add_argument, type=int, metavar="N")
+    whole("--problems", default=40, help="how many (default: %(default)s)")
+    parser.add_argument("--steps", default="1,2,3,4,5,6,7,8", help="difficulties (%(default)s)")
+    file = "CSV or JSONL with question and answer, instead of generated problems"
+    parser.add_argument("--file", help=file)
+    whole("--problem-seed", default=0, help="of the generated problems (default: %(default)s)")
+    whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
+    parser.add_argument("--temperature", type=float, default=1.0, help="of drawn runs")
+    whole("--seed", default=0, help="of drawn runs (default: %(default)s)")
+    whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
+    whole("--rows", default=64, help="runs at once (default: %(default)s)")
+    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
+
+
+def run(args: Namespace) -> int:
+    """Run the sweep or go on with it, then print a line for each budget."""
+    budgets, steps = _numbers(args.budgets, "--budgets"), _numbers(args.steps, "--steps")
+    from core.reasoning.files import sweep_to_file
+    from core.reasoning.problems import THINKING_SYSTEM, make_problems, read_problems
+    from core.reasoning.types import SweepPlan, SweepRow
+
+    if args.file:
+        problems = read_problems(args.file, system=THINKING_SYSTEM)
+    else:
+        problems = make_problems(args.problems, seed=args.problem_seed, steps=steps)
+    from core import load_model
+
+    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    plan = SweepPlan(
+        model_id=model.model_id,
+        problems=problems,
+        config=Reasoning(
+            think_start=model.think_marks.start,
+            think_end=model.think_marks.end,
+            max_answer_tokens=args.max_answer_tokens,
+            do_sample=args.samples > 1,
+            seed=args.seed,
+            shaping=Shaping(temperature=args.temperature),
+        ),
+        budgets=budgets,
+        budget_field="max_new_tokens" if args.cut else "max_thinking_tokens",
+        samples=args.samples,
+        model_revision=model.revision,
+    )
+
+    def show(_: SweepRow, count: int) -> None:
+        print(f"\r{count} of {plan.total} runs", end="", file=sys.stderr, flush=True)
+
+    sweep = sweep_to_file(
+        model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show
+    )
+    print(file=sys.stderr)
+    _print_curve(sweep.rows)
+    return 0
+
+
+def _numbers(text: str, option: str) -> tuple[int, ...]:
+    try:
+        return tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise ConfigError(
+            f"{option} must be whole numbers with commas between them, such as 0,16,32; "
+            f"got {text[:60]!r}."
+        ) from None
+
+
+def _print_curve(rows: Sequence[Any]) -> None:
+    from core.reasoning.curves import curve
+    from core.reasoning.types import OUTCOMES
+
+    print("budget  right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
+    for point in curve(rows):
+        low, high = 100 * point.correct.low, 100 * point.correct.high
+        counts = "  ".join(f"{point.outcomes[one]:>{len(one)}}" for one in OUTCOMES)
+        print(
+            f"{point.budget:>6}  {100 * point.correct.value:>4.0f}%  {low:>5.1f} to {high:>5.1f} %"
+            f"  {counts}  {point.tokens:>6.1f}  {point.seconds:>7.3f}"
+        )

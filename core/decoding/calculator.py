@@ -1,0 +1,134 @@
+"""Calculator calls: finding them in a text, and evaluating them without `eval`."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+CALL, RESULT, END_RESULT = "<call>", "<result>", "</result>"
+ERROR = "error"
+MAX_LENGTH = 200
+MAX_DEPTH = 20
+CALL_IN_VIEW = len(CALL) + len(RESULT) + 2 * MAX_LENGTH
+_DIGITS = 12  # of a value that isn't whole
+# ASCII only: `\d` would take the digits of every script.
+_TOKEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+|[-+*/()])", re.ASCII)
+
+
+class CalculatorError(ValueError):
+    """The expression has no value here; the text says why."""
+
+
+def evaluate(expression: str) -> Fraction:
+    """The exact value of numbers, + - * / and parentheses; recursive descent, nothing executed.
+
+    Raises:
+        CalculatorError: too long, too deep, something else in it, or a division by zero.
+    """
+    if len(expression) > MAX_LENGTH:
+        raise CalculatorError(f"the expression is longer than {MAX_LENGTH} characters")
+    parser = _Parser(_tokens(expression))
+    value = parser.sum(0)
+    if parser.next is not None:
+        raise CalculatorError(f"{parser.next!r} stands where the expression should end")
+    return value
+
+
+def result_of(expression: str) -> str:
+    """What a call gives back: the value, or `error`."""
+    try:
+        return format_value(evaluate(expression))
+    except CalculatorError:
+        return ERROR
+
+
+def format_value(value: Fraction) -> str:
+    """Whole numbers in full, others to twelve significant digits, never with an exponent."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    sign, size = ("-" if value < 0 else ""), abs(value)
+    # Digits after the point: as many as leave twelve significant ones.
+    places = _DIGITS - len(str(int(size))) if size >= 1 else _DIGITS + _leading_zeros(size)
+    scaled = round(size * 10 ** max(places, 0))
+    text = str(scaled).rjust(max(places, 0) + 1, "0")
+    whole, part = (text[:-places], text[-places:].rstrip("0")) if places > 0 else (text, "")
+    return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
+
+
+def _leading_zeros(size: Fraction) -> int:
+    zeros = 0
+    while size * 10 ** (zeros + 1) < 1:
+        zeros += 1
+    return zeros
+
+
+def _tokens(expression: str) -> list[str]:
+    found, at, text = [], 0, expression.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise CalculatorError(f"{text[at]!r} is neither a number nor one of + - * / ( )")
+        found.append(match[1])
+        at = match.end()
+    return found
+
+
+class _Parser:
+    """sum: product (+|- product)*; product: sign (*|/ sign)*; sign: -sign | number | (sum)."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    @property
+    def next(self) -> str | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _take(self) -> str:
+        if self.next is None:
+            raise CalculatorError("the expression ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def sum(self, depth: int) -> Fraction:
+        value = self._product(depth)
+        while self.next in ("+", "-"):
+            value += self._product(depth) if self._take() == "+" else -self._product(depth)
+        return value
+
+    def _product(self, depth: int) -> Fraction:
+        value = self._sign(depth)
+        while self.next in ("*", "/"):
+            if self._take() == "*":
+                value *= self._sign(depth)
+            elif divisor := self._sign(depth):
+                value /= divisor
+            else:
+                raise CalculatorError("a division by zero")
+        return value
+
+    def _sign(self, depth: int) -> Fraction:
+        if depth > MAX_DEPTH:
+            raise CalculatorError(f"more than {MAX_DEPTH} parentheses and signs are nested")
+        token = self._take()
+        if token == "-":
+            return -self._sign(depth + 1)
+        if token == "(":
+            value = self.sum(depth + 1)
+            if self._take() != ")":
+                raise CalculatorError("a parenthesis is not closed")
+            return value
+        if token in "+*/)":
+            raise CalculatorError(f"{token!r} stands where a number should")
+        return Fraction(token)
+
+
+def call_at_end(text: str) -> str | None:
+    """The expression of the call that a text ends with; None where it ends with none.
+
+    A call is looked for in the last `CALL_IN_VIEW` characters.
+    """
+    if not text.endswith(RESULT):
+        return None
+    _, mark, expression = text[-CALL_IN_VIEW : -len(RESULT)].rpartition(CALL)
+    return expression if mark else None

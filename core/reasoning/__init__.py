@@ -1,0 +1,1 @@
+"""What a reasoning budget buys: problems, outcomes, votes and sweeps over `Reasoning` runs."""

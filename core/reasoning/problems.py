@@ -1,0 +1,170 @@
+"""Problem sets: the project's own, from a seed, and a CSV or JSONL file of one's own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from core.decoding.configs import brief
+from core.decoding.errors import ConfigError, ProblemError
+from core.reasoning.answers import normal_number
+from core.reasoning.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
+from core.reasoning.hard_sums import ask_hard_sum, draw_hard_sum
+from core.reasoning.types import Problem, ProblemSet
+
+THINKING_SYSTEM = "Think step by step."
+CALCULATOR_SYSTEM = "Use the calculator."
+MAX_PROBLEMS = 2_000
+MAX_BYTES = 1_000_000
+MAX_QUESTION = 4_000
+_TRIES = 500
+
+
+def make_problems(
+    count: int, *, seed: int = 0, steps: Sequence[int] = tuple(range(1, MOST_STEPS + 1))
+) -> ProblemSet:
+    """Chains that no training text contains, in words and in symbols, the difficulties in turn.
+
+    Args:
+        steps: difficulties from 1 to 8; the first problems of a set are those of a smaller one.
+
+    Raises:
+        ConfigError: a difficulty that there isn't, or more problems than it has.
+    """
+    wanted = sorted(set(steps))
+    if not wanted or not all(1 <= one <= MOST_STEPS for one in wanted):
+        raise ConfigError(f"steps must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.")
+    rng, problems, keys = random.Random(seed), list[Problem](), set[str]()
+    for at in range(_checked(count)):
+        difficulty = wanted[at % len(wanted)]
+        chain = _new_chain(rng, difficulty, keys)
+        keys.add(chain.key)
+        ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
+        question = ask(rng, chain)
+        problems.append(_problem(chain, question, THINKING_SYSTEM))
+    levels = ",".join(map(str, wanted))
+    return ProblemSet(f"chains of {levels} steps, seed {seed}", tuple(problems))
+
+
+def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
+    """Sums that the embedded model can't do alone and calls its calculator for."""
+    rng, problems = random.Random(seed), dict[str, Problem]()
+    _checked(count)
+    while len(problems) < count:
+        chain = draw_hard_sum(rng, held_out=True)
+        question = ask_hard_sum(rng, chain)
+        problems.setdefault(chain.key, _problem(chain, question, CALCULATOR_SYSTEM))
+    return ProblemSet(f"hard sums, seed {seed}", tuple(problems.values()))
+
+
+def _checked(count: int) -> int:
+    if not 1 <= count <= MAX_PROBLEMS:
+        raise ConfigError(f"count must lie in [1, {MAX_PROBLEMS}], got {count}.")
+    return count
+
+
+def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
+    for _ in range(_TRIES):
+        chain = draw_chain(rng, steps, held_out=True)
+        if chain.key not in keys:
+            return chain
+    raise ConfigError(
+        f"There are no more problems of {steps} step{'s' * (steps > 1)} that the model was not "
+        "trained on; ask for fewer, or for more steps."
+    )
+
+
+def _problem(chain: Chain, question: str, system: str) -> Problem:
+    return Problem(chain.key, question, str(chain.answer), len(chain.steps), system)
+
+
+def read_problems(source: bytes | str | Path, name: str = "", system: str = "") -> ProblemSet:
+    """Problems from a CSV with the columns question and answer, or a JSONL of such objects.
+
+    Args:
+        source: the file's bytes, or its path.
+        name: of the set; the path's own if not given.
+        system: the system prompt that every problem is asked with.
+
+    Raises:
+        ProblemError: the first fault, with its line number.
+    """
+    data = source if isinstance(source, bytes) else _file_bytes(source)
+    if len(data) > MAX_BYTES:
+        raise ProblemError(f"The file of problems is larger than {MAX_BYTES / 1e6:g} MB.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
+    rows = _jsonl_rows(text) if text.lstrip().startswith("{") else _csv_rows(text)
+    problems: list[Problem] = []
+    for line, question, answer in rows:
+        if len(problems) == MAX_PROBLEMS:
+            raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")
+        problems.append(_checked_problem(line, question, answer, system))
+    if not problems:
+        raise ProblemError("The file holds no problem; give each a question and an answer.")
+    named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
+    return ProblemSet(named, tuple(problems))
+
+
+def _file_bytes(path: str | Path) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "that is no file name"
+        raise ProblemError(f"The file {brief(str(path))} can't be opened: {reason}.") from None
+
+
+def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
+    # Not splitlines: it would also split at characters that JSON strings may hold.
+    for line, row in enumerate(text.split("\n"), start=1):
+        if not row.strip():
+            continue
+        try:
+            item = json.loads(row)
+        except (ValueError, RecursionError):
+            raise ProblemError(f"Line {line} of the problems is not JSON.") from None
+        if not isinstance(item, dict) or not {"question", "answer"} <= set(item):
+            raise ProblemError(f"Line {line}: an object with question and answer is needed.")
+        yield line, item["question"], item["answer"]
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        if not {"question", "answer"} <= set(header):
+            raise ProblemError("Line 1: the first line must name the columns question and answer.")
+        columns = header.index("question"), header.index("answer")
+        started = reader.line_num + 1
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                if len(row) != len(header):
+                    raise ProblemError(
+                        f"Line {started}: {len(row)} columns, the first line has {len(header)}; "
+                        "put a text that holds a comma in quotes."
+                    )
+                yield started, row[columns[0]], row[columns[1]]
+            started = reader.line_num + 1
+    except csv.Error as error:
+        raise ProblemError(f"Line {reader.line_num} of the problems is no CSV: {error}.") from None
+
+
+def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
+    if not isinstance(question, str) or not question.strip():
+        raise ProblemError(f"Line {line}: the question must be a text, got {brief(question)}.")
+    if len(question) > MAX_QUESTION:
+        raise ProblemError(f"Line {line}: the question has more than {MAX_QUESTION:,} characters.")
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    written = str(answer) if number or isinstance(answer, str) else ""
+    found = normal_number(written)
+    if found is None:
+        raise ProblemError(f"Line {line}: the answer must be a number, got {brief(answer)}.")
+    return Problem(f"line {line}", question.strip(), found, None, system)

@@ -1,0 +1,106 @@
+"""One long attempt against many short ones at the same total of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from core.decoding.configs import Reasoning
+from core.decoding.errors import ConfigError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning_types import ThinkMarks
+from core.reasoning.asking import prompt_ids_of
+from core.reasoning.attempts import ROWS, Task, attempt_all
+from core.reasoning.intervals import wilson
+from core.reasoning.types import Attempt, Problem, ProblemSet, Rival, Rivalry, Rule, Vote
+from core.reasoning.votes import Verifier, seeded, vote
+
+# Marks of the thinking, with room to spare.
+_MARKS = 8
+
+
+def bounded(config: Reasoning, tokens: int) -> Reasoning:
+    """The config of an attempt that emits at most so many tokens and has room left to answer.
+
+    Raises:
+        ConfigError: fewer tokens than marks and answer need.
+    """
+    thinking = tokens - config.max_answer_tokens - _MARKS
+    if thinking < 0:
+        raise ConfigError(
+            f"{tokens} tokens an attempt leave no room to think beside {config.max_answer_tokens} "
+            "for the answer; give more tokens, fewer samples, or a smaller max_answer_tokens."
+        )
+    return replace(config, max_new_tokens=tokens, max_thinking_tokens=thinking)
+
+
+def compare_rivals(
+    model: LanguageModel,
+    problems: ProblemSet,
+    config: Reasoning,
+    *,
+    total_tokens: int = 1024,
+    samples: int = 8,
+    verifier: Verifier | None = None,
+    marks: ThinkMarks | None = None,
+    rows: int = ROWS,
+    on_attempt: Callable[[int, int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Rivalry:
+    """Single (1 x total) against majority and best of N (N x total / N), drawn alike.
+
+    Args:
+        config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
+        verifier: adds a fourth rival, that takes the answer with the highest score.
+        on_attempt: called with how many attempts have ended, and of how many.
+        should_stop: asked after every forward; problems with all attempts count then.
+
+    Raises:
+        ConfigError: nothing is drawn, or the tokens don't suffice.
+        as `reason_in_batch`.
+    """
+    long, short = bounded(config, total_tokens), bounded(config, total_tokens // samples)
+    configs = [long, *seeded(short, samples)]
+    tasks = []
+    for problem in problems.problems:
+        ids = prompt_ids_of(model, problem, marks)
+        tasks += [Task(problem, ids, own) for own in configs]
+    found: dict[int, Attempt] = {}
+    for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
+        found[at] = attempt
+        if on_attempt is not None:
+            on_attempt(len(found), len(tasks))
+    singles, votes = _grouped(problems.problems, found, len(configs), verifier)
+    rules: list[Rule] = ["majority", "best_of_n"]
+    if verifier is not None:
+        rules.append("verifier")
+    rivals = [_rival("single", singles, 1, total_tokens)]
+    rivals += [_rival(rule, votes, samples, total_tokens // samples) for rule in rules]
+    done = ProblemSet(problems.name, tuple(one.problem for one in votes))
+    return Rivalry(done, total_tokens, tuple(rivals), tuple(votes))
+
+
+def _grouped(
+    problems: Sequence[Problem], found: dict[int, Attempt], size: int, verifier: Verifier | None
+) -> tuple[list[Vote], list[Vote]]:
+    """The long attempt and the vote of the short ones, for every problem that has all of them."""
+    singles, votes = [], []
+    for place, problem in enumerate(problems):
+        own = [found.get(place * size + at) for at in range(size)]
+        whole = [attempt for attempt in own if attempt is not None]
+        if len(whole) == size:
+            singles.append(vote(problem, whole[:1]))
+            votes.append(vote(problem, whole[1:], verifier))
+    return singles, votes
+
+
+def _rival(rule: Rule, votes: Sequence[Vote], samples: int, budget: int) -> Rival:
+    total = max(1, len(votes))
+    return Rival(
+        rule=rule,
+        samples=samples,
+        budget=budget,
+        correct=wilson(sum(one.is_right(rule) for one in votes), len(votes)),
+        tokens=sum(one.tokens for one in votes) / total,
+        seconds=sum(attempt.seconds for one in votes for attempt in one.attempts) / total,
+    )

@@ -1,0 +1,81 @@
+"""What the answer would be if the thinking were stopped after each of its steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.decoding.configs import Reasoning
+from core.decoding.errors import TraceError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning_read import pieces_of, read_run
+from core.decoding.text import encode_plain
+from core.decoding.types import TokenStep, Trace
+from core.reasoning.attempts import ROWS, Task, attempt_all
+from core.reasoning.types import Problem, StopPoint, StopStrip
+
+MAX_POINTS = 200
+# A sentence that a space must follow ("3.5" goes on), or one that needs none, or a line.
+_SENTENCE = re.compile(r"[.!?][\"')]*$")
+_LINE = re.compile(r"[。！？]$|[^\s.!?。！？]\n+$")
+_TAIL = 4  # so many tokens show whether one has
+
+
+def stop_strip(model: LanguageModel, problem: Problem, trace: Trace) -> StopStrip:
+    """Close a recorded thinking before its first step and after each, and let the model answer.
+
+    The answers are greedy: one prefill of what they share, one row for each point.
+
+    Raises:
+        TraceError: the trace is of another method, or has no closing mark to force.
+    """
+    config = trace.config
+    if not isinstance(config, Reasoning) or not config.think_end:
+        raise TraceError("Only the trace of a run that thinks between marks can be stopped early.")
+    steps = trace.token_steps
+    opened, places = stopping_places(steps, config)
+    end_ids = encode_plain(model, config.think_end)
+    greedy = replace(config, do_sample=False, calculator=False)
+    tasks = [
+        Task(problem, [*trace.prompt_ids, *trace.token_ids[:place], *end_ids], greedy)
+        for place in places
+    ]
+    attempts = dict(attempt_all(model, tasks, rows=ROWS))
+    points, before = [], opened
+    for at, place in enumerate(places):
+        points.append(
+            StopPoint(
+                tokens=place - opened,
+                thinking=_text(steps[opened:place]),
+                piece=_text(steps[before:place]),
+                answer_text=attempts[at].answer_text,
+                answer=attempts[at].answer,
+                outcome=attempts[at].outcome,
+            )
+        )
+        before = place
+    return StopStrip(problem, tuple(points))
+
+
+def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int, list[int]]:
+    """Where the thinking begins, and how many of the run's tokens come before each stop.
+
+    The first stop is before the first thinking token, the last one after the last.
+    """
+    pieces = pieces_of(steps)
+    opened = sum(piece.forced_as == "think_start" for piece in pieces)
+    closing = opened + read_run(pieces, config).thinking_tokens
+    ends = [at for at in range(opened + 1, closing) if _step_ends(steps, at)]
+    return opened, [opened, *ends[: MAX_POINTS - 2], *([closing] if closing > opened else [])]
+
+
+def _step_ends(steps: Sequence[TokenStep], at: int) -> bool:
+    """Whether a thinking step is over before token `at`."""
+    before = _text(steps[max(0, at - _TAIL) : at])
+    spaced = steps[at].text[:1].isspace()
+    return bool((_SENTENCE.search(before) and spaced) or _LINE.search(before))
+
+
+def _text(steps: Sequence[TokenStep]) -> str:
+    return "".join(step.text for step in steps)

@@ -1,0 +1,45 @@
+"""Reading a step of the sampling lab, or any file of the app, that anyone may have written."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from core.decoding.configs import Sampling, Shaping
+from core.decoding.errors import TraceError
+from core.decoding.lab_serial import SCHEMA, VERSION, example_from_dict
+from core.decoding.lab_types import LabExample
+from core.decoding.types import Trace
+from core.traces.file import parsed, trace_of, validated
+from core.traces.lab import KNOB_RANGES
+from core.traces.lab_schema import LabFile
+
+
+def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace | LabExample:
+    """Validate and read a run's trace or a step of the lab, whichever the file says it is.
+
+    Args:
+        source: the file's bytes, or its path.
+
+    Raises:
+        TraceError: one sentence that says what is wrong with the file.
+    """
+    data = parsed(source, max_bytes)
+    if isinstance(data, dict) and data.get("schema") == SCHEMA:
+        return _lab_of(data)
+    return trace_of(data)
+
+
+def _lab_of(data: Any) -> LabExample:
+    found = example_from_dict(validated(data, LabFile, SCHEMA, VERSION))
+    if found.step.config != _plain(found.step.config):
+        raise TraceError("The file's settings are none that the lab's knobs can hold.")
+    return found
+
+
+def _plain(config: Any) -> Sampling:
+    """The config with nothing set but what the lab sets."""
+    own = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
+    shaping = Shaping(**{name: value for name, value in own.items() if name in KNOB_RANGES})
+    return Sampling(shaping=shaping, seed=config.seed, draw=config.draw)

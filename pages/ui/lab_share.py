@@ -1,0 +1,50 @@
+"""A step of the lab out of the app and back in: its file, and a web page of its figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core import figures
+from core.decoding.lab_types import LabExample, LabStep
+from core.figures.theme import LIGHT, Theme
+from core.traces.lab import lab_bytes
+from pages.ui import lab_looks, lab_work, share
+from pages.ui.lab_controls import Settings
+from pages.ui.lab_state import Lab, Spot
+
+
+def menu(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    """Everything that takes the step along as the page shows it."""
+    share.save(
+        f"decoding-lab-seed{settings.config.seed}",
+        lambda: lab_bytes(shown(lab, spot, settings, step)),
+        lambda: web_page(shown(lab, spot, settings, step)),
+    )
+
+
+def shown(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> LabExample:
+    """The step with what was worked out of it under these settings."""
+    found: dict[str, Any] = {}
+    for name in ("flips", "rolls", "sweep"):
+        measured = lab_work.known(lab, name, spot, settings, step)
+        if measured is not None:
+            found[name] = measured
+    grown = lab_looks.shown_rows(lab, spot)
+    return LabExample(spot.index, step, continuations=grown, **found)
+
+
+def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
+    """The figures of a step as one page that needs no server and no network."""
+    step = example.step
+    drawn = [
+        figures.lab_stages(step, theme=theme),
+        figures.lab_draw(step, theme=theme),
+        *([figures.lab_flips(step, example.flips, theme=theme)] if example.flips else []),
+        *([figures.lab_rolls(step, example.rolls, theme=theme)] if example.rolls else []),
+        *([figures.lab_sweep(step, example.sweep, theme=theme)] if example.sweep else []),
+        *([figures.lab_tree(example.continuations, theme=theme)] if example.continuations else []),
+    ]
+    trace = replace(step.trace, prompt=step.text_before, rendered_prompt="")
+    title = "Decoding Explorer: one step"
+    return share.document(trace, drawn, theme, title=title, settings=figures.lab_caption(step))

@@ -1,0 +1,48 @@
+"""What every page of the app has, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+PATIENCE_MS = 30_000
+
+
+class AppPage:
+    """What one does on any page, and what one reads off it."""
+
+    def __init__(self, page: Page, server: str) -> None:
+        self.page = page
+        self.server = server
+
+    @property
+    def failure(self) -> Locator:
+        return self.page.locator(".st-key-failure")
+
+    def set_number(self, key: str, value: object) -> None:
+        field = self.page.locator(f".st-key-{key} input")
+        field.fill(str(value))
+        field.press("Enter")
+
+    def write_prompt(self, text: str) -> None:
+        field = self.page.locator(".st-key-prompt textarea")
+        field.fill(text)
+        field.press("Control+Enter")
+
+    def figure(self, name: str) -> Locator:
+        return self.page.locator(f".st-key-figure-{name}")
+
+    def drawn(self, name: str) -> Locator:
+        return self.figure(name).locator(".js-plotly-plot .main-svg").first
+
+    def figure_data(self, name: str) -> dict[str, Any]:
+        """The data and layout that Plotly draws, as plain values."""
+        expect(self.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
+        script = """node => JSON.stringify({data: node.data, layout: node.layout},
+            (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value)"""
+        found: dict[str, Any] = json.loads(
+            self.figure(name).locator(".js-plotly-plot").evaluate(script)
+        )
+        return found
