@@ -45,6 +45,19 @@ if TYPE_CHECKING:
     from core.figures.labels import visible_token as visible_token
     from core.figures.prompt import prompt_reading as prompt_reading
     from core.figures.prompt import prompt_reading_data as prompt_reading_data
+    from core.figures.reason.accuracy import reason_accuracy as reason_accuracy
+    from core.figures.reason.accuracy import reason_accuracy_data as reason_accuracy_data
+    from core.figures.reason.accuracy import reason_difficulty as reason_difficulty
+    from core.figures.reason.accuracy import reason_difficulty_data as reason_difficulty_data
+    from core.figures.reason.rivals import reason_rivals as reason_rivals
+    from core.figures.reason.rivals import reason_rivals_data as reason_rivals_data
+    from core.figures.reason.rivals import reason_votes_data as reason_votes_data
+    from core.figures.reason.spent import reason_outcomes as reason_outcomes
+    from core.figures.reason.spent import reason_rows_data as reason_rows_data
+    from core.figures.reason.spent import reason_spent as reason_spent
+    from core.figures.reason.spent import reason_spent_data as reason_spent_data
+    from core.figures.reason.stops import reason_stops as reason_stops
+    from core.figures.reason.stops import reason_stops_data as reason_stops_data
     from core.figures.strip import Legend as Legend
     from core.figures.strip import legend as legend
     from core.figures.strip import token_colors as token_colors
@@ -72,6 +85,15 @@ _HOMES = {
     "lab.tree": ("lab_tree", "lab_tree_data", "rows_data"),
     "labels": ("percent", "settings_caption", "show_token", "stage_name", "visible_token"),
     "prompt": ("prompt_reading", "prompt_reading_data"),
+    "reason.accuracy": (
+        "reason_accuracy",
+        "reason_accuracy_data",
+        "reason_difficulty",
+        "reason_difficulty_data",
+    ),
+    "reason.rivals": ("reason_rivals", "reason_rivals_data", "reason_votes_data"),
+    "reason.spent": ("reason_outcomes", "reason_rows_data", "reason_spent", "reason_spent_data"),
+    "reason.stops": ("reason_stops", "reason_stops_data"),
     "strip": ("Legend", "legend", "token_colors"),
     "theme": ("DARK", "LIGHT", "THEMES", "Theme"),
     "way": ("step_way",),
