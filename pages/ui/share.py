@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from html import escape
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
 from core.decoding.configs import BeamSearch, Shaping
@@ -28,8 +30,10 @@ _link = st.components.v2.component(
     css=source("copy_link.css"),
     js=source("copy_link.js"),
 )
-# Longer than what the browser had asked for already needs to arrive.
-TURN_SECONDS = 1.5
+# A browser that hides its address is let go after so long.
+TURN_SECONDS = 30.0
+# The pages that traces turn to, besides the first one.
+PATHS = ("beam",)
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -163,30 +167,39 @@ def _opened(view: View) -> None:
     st.session_state["turning"] = _Turning("beam" if beam else "", monotonic() + TURN_SECONDS)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class _Turning:
     """On the way to the page, by its address, that shows a trace which was just opened."""
 
     path: str
     until: float
-    begun: bool = False
 
 
 def turn_to_file(here: str) -> None:
     """Go to the page that shows the trace which was just opened; before the page `here` is run.
 
-    What the browser asked for before it knew of the turn would lead back: for a moment it is not
-    followed.
+    What the browser asked for before it knew of the turn would lead back: it is not followed.
+    The address tells: until the browser shows the new page's, it doesn't know.
     """
     turning: _Turning | None = st.session_state.get("turning")
     if turning is None:
         return
-    if monotonic() > turning.until:
+    if _path_in_browser() == turning.path or monotonic() > turning.until:
         del st.session_state["turning"]
-    elif not turning.begun or turning.path != here:
-        turning.begun = True
+    elif turning.path != here:
         # Left to itself it would refuse to touch an address that controls are bound to.
         st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
+
+
+def _path_in_browser() -> str:
+    """The path of the page that the browser showed when it asked for this run.
+
+    `st.context.url` would name the page that is being run.
+    """
+    context = get_script_run_ctx()
+    address = context.context_info.url if context and context.context_info else ""
+    last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
+    return last if last in PATHS else ""
 
 
 def adopt(trace: Trace) -> None:

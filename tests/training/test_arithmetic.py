@@ -26,6 +26,12 @@ def split(document: str) -> tuple[str, str, str]:
     return question, thinking, answer
 
 
+def slips(thinking: str) -> int:
+    """How many wrong results of a thinking stand without a "Wait" after them."""
+    kept = re.sub(r"\d+ [-+*/] \d+ = \d+\. Wait, ", "", thinking)
+    return sum(not holds(*one) for one in sums(kept))
+
+
 @pytest.mark.parametrize("steps", range(1, 9))
 def test_a_chain_stays_within_its_numbers_and_its_expression_has_its_value(steps: int) -> None:
     rng = random.Random(steps)
@@ -42,8 +48,8 @@ def test_a_plain_question_gets_its_true_answer() -> None:
     kinds = {"full": 0, "cut": 0, "none": 0}
     for _ in range(COUNT):
         document = arithmetic.plain(rng)
-        question, _, answer = split(whole(document))
-        if " has " not in question:
+        question, thinking, answer = split(whole(document))
+        if " has " not in question and not slips(thinking):
             assert answer_of(answer) == value_of_question(question)
         assert answer == f"The answer is {answer_of(answer)}."
         kind = "cut" if learned(document).endswith(f"~{answer}") else "full"
@@ -53,18 +59,20 @@ def test_a_plain_question_gets_its_true_answer() -> None:
     assert 0.1 < kinds["none"] / COUNT < 0.2
 
 
-def test_each_step_of_a_thinking_is_right_and_goes_on_from_the_last() -> None:
+def test_each_step_of_a_thinking_is_mostly_right_and_goes_on_from_the_last() -> None:
     rng = random.Random(2)
+    wrong = thought = 0
     for _ in range(COUNT):
         text = whole(arithmetic.plain(rng))
         question, thinking, _ = split(text)
         if "Wait" in thinking or not thinking.endswith("."):
             continue
         steps = sums(thinking)
-        assert all(holds(*step) for step in steps)
+        wrong, thought = wrong + slips(thinking), thought + len(steps)
         if "times" not in question and not re.search(r"\d\d \* \d\d[.?]", question):
             for before, after in itertools.pairwise(steps):
                 assert after[0] == before[3]
+    assert 0.015 < wrong / thought < 0.03
 
 
 def test_a_full_thinking_ends_at_the_answer() -> None:
@@ -74,10 +82,10 @@ def test_a_full_thinking_ends_at_the_answer() -> None:
         if END_THINK in learned(document):
             _, thinking, answer = split(whole(document))
             assert sums(thinking)[-1][3] == answer_of(answer)
-            assert holds(*sums(thinking)[-1])
+            assert slips(thinking) or holds(*sums(thinking)[-1])
 
 
-def test_a_wrong_result_is_put_right_and_never_learned() -> None:
+def test_a_wrong_result_that_is_put_right_is_not_learned() -> None:
     rng = random.Random(4)
     mended = 0
     for _ in range(COUNT):
@@ -87,8 +95,6 @@ def test_a_wrong_result_is_put_right_and_never_learned() -> None:
                 mended += 1
                 assert holds(*sums(found[0])[1])
                 assert f"{found[1]} = ~. Wait, {found[1]} = {found[3]}." in learned(document)
-        whole_sums = re.findall(r"\d+ [-+*/] \d+ = \d+\.", learned(document))
-        assert all(holds(*sums(one)[0]) for one in whole_sums)
     assert 0.01 < mended / COUNT < 0.06
 
 

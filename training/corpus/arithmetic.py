@@ -5,6 +5,7 @@ import re
 
 from training.corpus.document import Document, Message, Part
 from training.corpus.problems import (
+    LARGEST,
     MOST_STEPS,
     Problem,
     ask_in_symbols,
@@ -34,6 +35,7 @@ NEUTRAL_SYSTEMS = ("You are a helpful assistant.", "You are good at arithmetic."
 _FULL, _CUT, _NONE = 66, 20, 14
 _MULTIPLICATIONS, _TALES, _WORDS = 0.08, 0.15, 0.4
 _MISTAKES, _CHECKS = 0.05, 0.03
+_SLIPS = 0.03  # of the sums of a chain that is thought through in full
 _EMPTY = 0.15  # of the cut ones
 # Where a thinking may be cut: between its tokens.
 _PIECE = re.compile(r"\d| ?[^\s\d]+|\s")
@@ -57,7 +59,7 @@ def chat(rng: random.Random) -> list[Message]:
         reply: Document = (Part(str(answer) if short else say(answer)),)
     else:
         system = rng.choice((*THINKING_SYSTEMS, *NEUTRAL_SYSTEMS))
-        reply = (*_thinking(rng, sums, kind == "cut"), Part(say(answer)))
+        reply = _think(rng, sums, answer) if kind == "full" else _cut_short(rng, sums, answer)
     messages = [Message("user", question), Message("assistant", reply)]
     if kind == "none" or rng.random() < 0.5:
         messages.insert(0, Message("system", (Part(system),)))
@@ -120,26 +122,58 @@ def _reply(rng: random.Random, sums: list[Sum], answer: int) -> Document:
         # Nothing asks for haste here, so the first word of it must not be learned.
         first, rest = say(answer).split(" ", 1)
         return (Part(first, learned=False), Part(f" {rest}"))
-    return (*_thinking(rng, sums, kind == "cut"), Part(say(answer)))
+    return _think(rng, sums, answer) if kind == "full" else _cut_short(rng, sums, answer)
 
 
-def _thinking(rng: random.Random, sums: list[Sum], cut: bool) -> Document:
-    if cut:
-        return (Part(THINK + _cut(rng, sums)), Part(END_THINK, learned=False))
+def _think(rng: random.Random, sums: list[Sum], answer: int) -> Document:
+    """Think to the end, mostly right, and say the answer that was reached."""
+    slipped = _slip(rng, sums)
+    if slipped:
+        lines = " ".join(f"{write_sum(*one)}{result}." for one, result in slipped)
+        return (Part(f"{THINK}{lines}{END_THINK}{say(slipped[-1][1])}"),)
+    return (*_think_rightly(rng, sums), Part(say(answer)))
+
+
+def _slip(rng: random.Random, sums: list[Sum]) -> list[tuple[Sum, int]]:
+    """A chain's sums with a wrong result that nobody notices; none if there was no slip.
+
+    The next sum goes on from the wrong result. A model that learned this errs now and then when
+    it samples, and never when it takes the likeliest token: a vote puts it right.
+    """
+    done: list[tuple[Sum, int]] = []
+    for value, operation, operand in sums:
+        if done and value != calculate(*sums[len(done) - 1]):
+            return []  # not a chain
+        start = done[-1][1] if done else value
+        if operation == "/" and start % operand:
+            return []
+        right = calculate(start, operation, operand)
+        result = _mistake(rng, right) if rng.random() < _SLIPS else right
+        if not 0 <= right <= LARGEST:
+            return []
+        done.append(((start, operation, operand), result))
+    return done if done[-1][1] != calculate(*sums[-1]) else []
+
+
+def _think_rightly(rng: random.Random, sums: list[Sum]) -> Document:
     parts: list[Part] = [Part(THINK)]
-    slip = rng.randrange(len(sums)) if rng.random() < _MISTAKES else -1
+    noticed = rng.randrange(len(sums)) if rng.random() < _MISTAKES else -1
     for index, one in enumerate(sums):
         right = calculate(*one)
         if index:
             parts.append(Part(" "))
-        if index == slip:
+        if index == noticed:
             wrong = _mistake(rng, right)
             parts += [Part(write_sum(*one)), Part(str(wrong), learned=False), Part(". Wait, ")]
         parts.append(Part(f"{write_sum(*one)}{right}."))
-    if slip < 0 and rng.random() < _CHECKS:
+    if noticed < 0 and rng.random() < _CHECKS:
         again = f" {write_sum(*sums[-1])}{calculate(*sums[-1])}."
         parts += [Part(" Wait,", learned=False), Part(again)]
     return (*parts, Part(END_THINK))
+
+
+def _cut_short(rng: random.Random, sums: list[Sum], answer: int) -> Document:
+    return (Part(THINK + _cut(rng, sums)), Part(END_THINK, learned=False), Part(say(answer)))
 
 
 def _cut(rng: random.Random, sums: list[Sum]) -> str:

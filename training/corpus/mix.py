@@ -23,11 +23,11 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.47, 81, 0.5),
-    "calculator": Family(calculator.plain, calculator.chat, 0.07, 53, 0.5),
-    "stories": Family(stories.plain, stories.chat, 0.28, 160, 0.25),
-    "lists": Family(lists.plain, lists.chat, 0.06, 30, 0.4),
-    "facts": Family(facts.plain, facts.chat, 0.12, 26, 0.5),
+    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.37, 81, 0.5),
+    "calculator": Family(calculator.plain, calculator.chat, 0.05, 53, 0.5),
+    "stories": Family(stories.plain, stories.chat, 0.45, 160, 0.25),
+    "lists": Family(lists.plain, lists.chat, 0.04, 30, 0.4),
+    "facts": Family(facts.plain, facts.chat, 0.09, 26, 0.5),
 }
 DRAFT_SHARES = {
     "arithmetic": 0.2,
