@@ -28,3 +28,7 @@ class TraceError(DecodingError, ValueError):
 
 class ProblemError(DecodingError, ValueError):
     """A file of problems can't be read."""
+
+
+class SweepError(DecodingError, ValueError):
+    """A stored sweep can't be read or continued."""

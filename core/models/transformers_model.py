@@ -13,6 +13,7 @@ from core.decoding.beam_types import ReferencePath
 from core.decoding.configs import MethodConfig
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits
+from core.decoding.reasoning_types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.chat import encode_chat, render_chat
 from core.models.contexts import CachedContext, UncachedContext
@@ -20,6 +21,7 @@ from core.models.fused import fused_step
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
+from core.models.think_marks import think_marks
 from core.models.token_text import TokenTexts
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
@@ -113,6 +115,11 @@ class TransformersModel:
     def has_chat_template(self) -> bool:
         """Whether `render_chat` and `encode_chat` can be used."""
         return self.tokenizer.chat_template is not None
+
+    @cached_property
+    def think_marks(self) -> ThinkMarks:
+        """How the model marks its thinking, and where that is known from."""
+        return think_marks(self.tokenizer)
 
     def render_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True

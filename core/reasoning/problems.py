@@ -102,7 +102,7 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
         line = data.count(b"\n", 0, error.start) + 1
         raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
     rows = _jsonl_rows(text) if text.lstrip().startswith("{") else _csv_rows(text)
-    problems = []
+    problems: list[Problem] = []
     for line, question, answer in rows:
         if len(problems) == MAX_PROBLEMS:
             raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")

@@ -6,15 +6,18 @@ Log-probabilities are the model's own (before any shaping) in nats; times in sec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.configs import Reasoning
-from core.decoding.types import FinishReason
+from core.decoding.configs import MAX_NEW_TOKENS, Reasoning, brief
+from core.decoding.errors import ConfigError
+from core.decoding.types import FinishReason, Trace
 
 Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 Rule: TypeAlias = Literal["single", "majority", "best_of_n", "verifier"]
+MAX_ROWS = 100_000
 RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
 
 
@@ -175,6 +178,11 @@ class SweepPlan:
             loop's (the run is cut off).
         samples: runs of each problem at each budget, with seeds `config.seed`, `+ 1`, ...; 1 unless
             the config draws.
+        model_revision: a digest of the weights; empty when there is none.
+
+    Raises:
+        ConfigError: nothing to run, budgets that don't rise or can't be, or more than
+            `MAX_ROWS` runs.
     """
 
     model_id: str
@@ -183,6 +191,28 @@ class SweepPlan:
     budgets: tuple[int, ...]
     budget_field: BudgetField = "max_thinking_tokens"
     samples: int = 1
+    model_revision: str = ""
+
+    def __post_init__(self) -> None:
+        least = 0 if self.budget_field == "max_thinking_tokens" else 1
+        rising = all(before < after for before, after in pairwise(self.budgets))
+        if not self.budgets or not rising or not least <= self.budgets[0]:
+            raise ConfigError(
+                f"budgets must rise from {least} or more, got {brief(str(self.budgets))}."
+            )
+        if self.budgets[-1] > MAX_NEW_TOKENS:
+            raise ConfigError(f"budgets must be at most {MAX_NEW_TOKENS}, got {self.budgets[-1]}.")
+        if not self.problems.problems:
+            raise ConfigError("A sweep needs a problem; the set is empty.")
+        if self.samples < 1 or (self.samples > 1 and not self.config.draws):
+            raise ConfigError(
+                f"samples must be 1 where nothing is drawn, else 1 or more, got {self.samples}."
+            )
+        if self.total > MAX_ROWS:
+            raise ConfigError(
+                f"A sweep has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
+                "problems, budgets or samples."
+            )
 
     @property
     def total(self) -> int:
@@ -271,3 +301,23 @@ class Rivalry:
     total_tokens: int
     rivals: tuple[Rival, ...]
     votes: tuple[Vote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningExample:
+    """What the page shows before anything has run, all of it measured.
+
+    Args:
+        sweep: thinking budgets, the close forced.
+        cut: the whole loop's bound, nothing forced.
+        rivalry: with the votes of its first problems only.
+        run: one run on the strip's problem.
+        tools: a hard sum without the calculator and with it.
+    """
+
+    sweep: Sweep
+    cut: Sweep
+    rivalry: Rivalry
+    run: Trace
+    strip: StopStrip
+    tools: tuple[Trace, Trace]

@@ -1,0 +1,197 @@
+"""A sweep on disk: a line for its plan, then a line for each row, written as soon as it is there.
+
+Whatever moment the program is killed at, the file holds whole lines and perhaps half of one at its
+end; continuing drops that half and runs what has no row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.decoding.configs import brief
+from core.decoding.errors import SweepError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning_types import ThinkMarks
+from core.reasoning.attempts import ROWS
+from core.reasoning.sweeps import sweep_rows
+from core.reasoning.types import Sweep, SweepPlan, SweepRow
+
+SCHEMA = "decoding-explorer/sweep"
+VERSION = 1
+MAX_BYTES = 20_000_000
+_COLUMNS = [field.name for field in fields(SweepRow)]
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def plan_to_json(plan: SweepPlan) -> Any:
+    """The plan as plain JSON values."""
+    return _adapter(SweepPlan).dump_python(plan, mode="json")
+
+
+def plan_from_json(data: Any) -> SweepPlan:
+    """The inverse of `plan_to_json`; raises SweepError for anything else."""
+    try:
+        plan: SweepPlan = _adapter(SweepPlan).validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        raise SweepError(f"The sweep's plan is invalid: {_fault(error)}.") from None
+    return plan
+
+
+def row_to_json(row: SweepRow) -> list[Any]:
+    """The row's fields in order, seconds to the microsecond and log-probabilities to 1e-6."""
+    values = astuple(row)
+    return [round(value, 6) if isinstance(value, float) else value for value in values]
+
+
+def row_from_json(data: Any) -> SweepRow:
+    """The inverse of `row_to_json`, but for the digits that it drops; raises SweepError."""
+    if not isinstance(data, list) or len(data) != len(_COLUMNS):
+        raise SweepError(f"a row must be a list of {len(_COLUMNS)} values")
+    named = dict(zip(_COLUMNS, data, strict=True))
+    try:
+        row: SweepRow = _adapter(SweepRow).validate_json(json.dumps(named), strict=True)
+    except ValidationError as error:
+        raise SweepError(_fault(error)) from None
+    return row
+
+
+def _fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])[:80] or "the top"
+    return f"{where}: {first['msg'][:200]}"
+
+
+def read_sweep(source: bytes | str | Path) -> Sweep:
+    """A stored sweep; half a line at its end is left out.
+
+    Raises:
+        SweepError: the first fault, with its line number.
+    """
+    if isinstance(source, bytes):
+        data = source
+    else:
+        try:
+            with Path(source).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError) as error:
+            raise _unopened(source, error) from None
+    if len(data) > MAX_BYTES:
+        raise SweepError(f"The sweep is larger than the {MAX_BYTES / 1e6:g} MB that are allowed.")
+    header, *lines = data[: data.rfind(b"\n") + 1].splitlines() or [b""]
+    plan = _plan_of(header)
+    rows = [_row_of(line, number) for number, line in enumerate(lines, start=2)]
+    _require_rows_of(plan, rows)
+    return Sweep(plan, tuple(rows))
+
+
+def _unopened(path: str | Path, error: OSError | ValueError) -> SweepError:
+    reason = getattr(error, "strerror", None) or "that is no file name"
+    return SweepError(f"The sweep {brief(str(path))} can't be opened: {reason}.")
+
+
+def _parsed(line: bytes, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise SweepError(f"Line {number} of the sweep is not JSON.") from None
+
+
+def _plan_of(header: bytes) -> SweepPlan:
+    data = _parsed(header, 1)
+    known = isinstance(data, dict) and data.get("schema") == SCHEMA
+    if not known or data.get("version") != VERSION:
+        raise SweepError(f"This is no sweep of Decoding Explorer in version {VERSION}.")
+    return plan_from_json(data.get("plan"))
+
+
+def _row_of(line: bytes, number: int) -> SweepRow:
+    try:
+        return row_from_json(_parsed(line, number))
+    except SweepError as error:
+        raise SweepError(f"Line {number} of the sweep is invalid: {error}.") from None
+
+
+def _require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:
+    expected = {problem.key: problem.answer for problem in plan.problems.problems}
+    seen = set()
+    for number, row in enumerate(rows, start=2):
+        place = (row.problem, row.budget, row.sample)
+        planned = row.budget in plan.budgets and 0 <= row.sample < plan.samples
+        if not planned or expected.get(row.problem) != row.expected or place in seen:
+            raise SweepError(f"Line {number} of the sweep is no run of its plan, or one again.")
+        seen.add(place)
+
+
+def sweep_to_file(
+    model: LanguageModel,
+    plan: SweepPlan,
+    path: str | Path,
+    *,
+    marks: ThinkMarks | None = None,
+    batch: int = ROWS,
+    on_row: Callable[[SweepRow, int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Sweep:
+    """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
+
+    Raises:
+        SweepError: the file holds another plan, or can't be read or written.
+    """
+    done, length = _begun(Path(path), plan)
+    rows = list(done)
+    with _opened(Path(path), length) as file:
+        file.truncate(length)
+        file.seek(length)
+        if not length:
+            _write(file, {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(plan)})
+        running = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
+        for row in running:
+            _write(file, row_to_json(row))
+            rows.append(row)
+            if on_row is not None:
+                on_row(row, len(rows))
+    return Sweep(plan, tuple(rows))
+
+
+def _opened(path: Path, length: int) -> BinaryIO:
+    try:
+        return path.open("r+b" if length else "wb")
+    except OSError as error:
+        raise _unopened(path, error) from None
+
+
+def _write(file: BinaryIO, data: Any) -> None:
+    file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    file.flush()
+
+
+def _begun(path: Path, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:
+    """The rows that a file holds already, and the length of its whole lines."""
+    if not path.exists():
+        return (), 0
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _unopened(path, error) from None
+    length = data.rfind(b"\n") + 1
+    # Half a first line: killed before the plan was written. Nothing else begins so.
+    start = json.dumps({"schema": SCHEMA}, separators=(",", ":")).encode()[:-1]
+    if not length and (data.startswith(start) or start.startswith(data)):
+        return (), 0
+    begun = read_sweep(data)
+    if begun.plan != plan:
+        raise SweepError(
+            f"{brief(str(path))} holds a sweep with another plan; name another file, or remove it."
+        )
+    return begun.rows, length
