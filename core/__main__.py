@@ -1,4 +1,4 @@
-"""The command line: `python -m core decode` and `python -m core check`."""
+"""The command line: `python -m core decode`, `check` and `sweep`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from core.decoding.configs import (
     DRAW_METHODS,
     BeamSearch,
     Greedy,
     MethodConfig,
+    Reasoning,
     Sampling,
     Shaping,
 )
 from core.decoding.errors import ConfigError, DecodingError, PromptError
-from core.decoding.types import Check, Step, TokenStep, Trace
+from core.decoding.types import Check, Phase, Step, TokenStep, Trace
+from core.reasoning_command import (
+    REASONING_HELP,
+    add_reasoning,
+    add_sweep,
+    asks_for_reasoning,
+    reasoning_config,
+    run_sweep_command,
+    with_marks_of,
+)
 
 SHAPING_HELP = {
     "temperature": "divides the logits; 0 means greedy",
@@ -55,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Both commands with their options."""
+    """All commands with their options."""
     parser = _Parser(
         prog="python -m core", description="Decode with a language model and keep every step."
     )
@@ -66,6 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     check.add_argument("--model", help="also check against this model (as in decode)")
     check.add_argument("--dtype", help="of the model's weights; default: the one of the run")
     check.add_argument("--device", help="of the model, as in decode")
+    add_sweep(commands.add_parser("sweep", help="accuracy against the thinking budget"))
     return parser
 
 
@@ -80,8 +91,8 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--system", default="", help="a system prompt, with --chat")
     parser.add_argument(
         "--method",
-        choices=("greedy", "sampling", "beam"),
-        help="default: beam or sampling where an option that only acts there is given, else greedy",
+        choices=("greedy", "sampling", "beam", "reasoning"),
+        help="default: the one where an option acts that only acts there, else greedy",
     )
     parser.add_argument("--json", metavar="FILE", help="write the trace file here")
     parser.add_argument(
@@ -92,11 +103,13 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     _add_run(parser.add_argument_group("the run"))
     _add_drawing(parser.add_argument_group("shaping and the draw"))
     _add_beams(parser.add_argument_group("beam search"))
+    add_reasoning(parser.add_argument_group("reasoning"))
 
 
 def _add_run(group: argparse._ArgumentGroup) -> None:
     whole = partial(group.add_argument, type=int, metavar="N")
-    whole("--max-new-tokens", default=40, help="the bound on the loop (default: %(default)s)")
+    standard = f"{Greedy().max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
+    whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
     whole("--min-new-tokens", default=0, help="hold the end back so long")
     stop = "a stop string; repeatable"
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help=stop)
@@ -147,14 +160,17 @@ def config_of(args: argparse.Namespace) -> MethodConfig:
     _refuse_ignored(args, method)
     values = vars(args)
     shaping = {f.name: values[f.name] for f in fields(Shaping) if f.name in args}
-    shared = {
-        "max_new_tokens": args.max_new_tokens,
+    shared: dict[str, Any] = {
         "min_new_tokens": args.min_new_tokens,
         "stop_strings": tuple(args.stop),
         "shaping": Shaping(**shaping),
         "top_candidates": args.top_candidates,
         "use_cache": not args.no_cache,
     }
+    if args.max_new_tokens is not None:
+        shared["max_new_tokens"] = args.max_new_tokens
+    if method == "reasoning":
+        return reasoning_config(args, shared)
     if method == "beam":
         own = {name: values[name] for name in (*BEAM_HELP, "seed") if name in args}
         if "early_stopping" in own:
@@ -167,6 +183,8 @@ def config_of(args: argparse.Namespace) -> MethodConfig:
 
 
 def _method_asked_for(args: argparse.Namespace) -> str:
+    if asks_for_reasoning(args):
+        return "reasoning"
     if any(name in args for name in BEAM_HELP):
         return "beam"
     return "sampling" if any(name in args for name in _DRAWING) else "greedy"
@@ -175,15 +193,26 @@ def _method_asked_for(args: argparse.Namespace) -> str:
 def _refuse_ignored(args: argparse.Namespace, method: str) -> None:
     """Raises ConfigError for an option that would do nothing."""
     undrawn = () if "do_sample" in args else _DRAWING
+    searching = [name for name in BEAM_HELP if name != "do_sample"]
+    thinking = (*REASONING_HELP, "level")
     useless: dict[str, list[tuple[Iterable[str], str]]] = {
         "greedy": [
             (_DRAWING, "greedy decoding; use sampling"),
             (BEAM_HELP, "greedy decoding; use --method beam"),
+            (thinking, "greedy decoding; use --method reasoning"),
         ],
-        "sampling": [(BEAM_HELP, "sampling; use --method beam")],
+        "sampling": [
+            (BEAM_HELP, "sampling; use --method beam"),
+            (thinking, "sampling; use --method reasoning"),
+        ],
         "beam": [
             (["draw"], "beam search; leave it out"),
             (undrawn, "beam search without --do-sample; add it"),
+            (thinking, "beam search; use --method reasoning"),
+        ],
+        "reasoning": [
+            (searching, "reasoning; use --method beam"),
+            (undrawn, "reasoning without --do-sample; add it"),
         ],
     }
     for names, advice in useless[method]:
@@ -224,7 +253,9 @@ def run_decode(args: argparse.Namespace) -> int:
     if args.chat:
         system = [{"role": "system", "content": args.system}] if args.system else []
         prompt = model.encode_chat([*system, {"role": "user", "content": text}])
-    trace = collect(model, prompt, config, on_step=_print_step, prompt_text=text)
+    if isinstance(config, Reasoning):
+        config = with_marks_of(model, config, args)
+    trace = collect(model, prompt, config, on_step=_Printer(), prompt_text=text)
     _print_hypotheses(trace)
     print(flush=True)
     _print_summary(trace)
@@ -252,9 +283,16 @@ def _unwritable(path: str, error: OSError) -> DecodingError:
     return DecodingError(f"{path} can't be written: {error.strerror or error}.")
 
 
-def _print_step(step: Step) -> None:
-    if isinstance(step, TokenStep):
-        print(step.text, end="", flush=True)
+class _Printer:
+    """Prints the text as it comes; the answer begins on a line of its own."""
+
+    _phase: Phase = "answer"
+
+    def __call__(self, step: Step) -> None:
+        if isinstance(step, TokenStep):
+            begins = (self._phase, step.phase) == ("thinking", "answer")
+            self._phase = step.phase
+            print("\n" * begins + step.text, end="", flush=True)
 
 
 def _print_hypotheses(trace: Trace) -> None:
@@ -314,6 +352,9 @@ def _check_line(outcome: Check) -> str:
     return f"{verdict}  {outcome.name}: {numbers}; {outcome.detail}"
 
 
+_COMMANDS = {"decode": run_decode, "check": run_check, "sweep": run_sweep_command}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 done, 1 a check failed, 2 bad input (one sentence on stderr)."""
     args = build_parser().parse_args(argv)
@@ -321,7 +362,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal may hold fewer characters than a model writes.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = run_decode(args) if args.command == "decode" else run_check(args)
+        code = _COMMANDS[args.command](args)
         sys.stdout.flush()
         return code
     except DecodingError as error:

@@ -13,6 +13,7 @@ STDLIB = set(sys.stdlib_module_names)
 NO_TORCH = {"types", "configs", "errors", "serial", "__init__"}
 NO_TORCH |= {"beam_types", "beam_rules", "beam_replay", "beam_autopsy"}
 NO_TORCH |= {"orders", "lab_types", "lab_serial"}
+NO_TORCH |= {"calculator", "reasoning_types", "reasoning_read"}
 OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
 
 # folder -> what it may import besides the standard library and itself
@@ -20,12 +21,16 @@ ALLOWED = {
     "core/decoding": {"torch"},
     "core/models": {"core.decoding", "torch", "transformers", "tokenizers", "safetensors"},
     "core/traces": {"core.decoding", "core.models", "pydantic", "torch", "transformers"},
-    "core/figures": {"core.decoding", "plotly", "networkx", "pandas"},
+    "core/reasoning": {"core.decoding", "core.models", "pandas", "pydantic"},
+    "core/figures": {"core.decoding", "core.reasoning", "plotly", "networkx", "pandas"},
     "pages/ui": {"core", "streamlit", "plotly", "pandas"},
     "pages": {"pages.ui", "core", "streamlit"},
 }
 FIGURES_MAY_READ = {"core.decoding.types", "core.decoding.configs", "core.decoding.lab_types"}
 FIGURES_MAY_READ |= {f"core.decoding.beam_{name}" for name in ("replay", "rules", "autopsy")}
+FIGURES_MAY_READ |= {"core.decoding.reasoning_types", "core.decoding.reasoning_read"}
+# What a stored sweep is drawn from; the rest of the folder runs models.
+REASONING_WITHOUT_MODELS = {"types", "curves", "intervals", "example", "answers"}
 
 
 def imports_of(path: Path) -> set[str]:
@@ -76,6 +81,13 @@ def test_types_and_configs_load_without_torch() -> None:
             assert reached <= NO_TORCH, path
 
 
+def test_figures_read_of_reasoning_what_needs_no_model() -> None:
+    allowed = {f"core.reasoning.{name}" for name in REASONING_WITHOUT_MODELS}
+    for path in files_of("core/figures"):
+        names = {n for n in imports_of(path) if n.startswith("core.reasoning")}
+        assert names <= allowed, path
+
+
 def test_figures_read_nothing_of_decoding_but_types_configs_and_replays() -> None:
     for path in files_of("core/figures"):
         names = {n for n in imports_of(path) if n.startswith("core.decoding")}
@@ -95,11 +107,13 @@ def test_pages_never_import_each_other() -> None:
 
 
 def test_decoding_methods_do_not_import_each_other() -> None:
-    methods = {"autoregressive", "beam", "speculative"}
+    methods = {"autoregressive", "beam", "speculative", "reasoning"}
     for stem in methods:
         path = ROOT / "core/decoding" / f"{stem}.py"
         if path.exists():
-            others = {f"core.decoding.{name}" for name in methods - {stem}}
+            # Reasoning is built on the autoregressive method.
+            own = {stem, "autoregressive"} if stem == "reasoning" else {stem}
+            others = {f"core.decoding.{name}" for name in methods - own}
             assert not others & imports_of(path), path
 
 
@@ -110,6 +124,8 @@ def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
         "import sys; from core import Trace, read_trace, Sampling;"
         "from core import BeamSearch, guess_parents, lineage, rerank;"
         "from core.figures import *; import core.traces.file, core.traces.lab;"
+        "import core.reasoning.types, core.reasoning.curves, core.reasoning.example;"
+        "import core.reasoning.problems, core.decoding.reasoning_read;"
         "assert step_way and 'pandas' in sys.modules;"
         "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     )

@@ -7,69 +7,28 @@ end; continuing drops that half and runs what has no row.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
-
-from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.configs import brief
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_types import ThinkMarks
 from core.reasoning.attempts import ROWS
+from core.reasoning.serial import (
+    plan_from_json,
+    plan_to_json,
+    require_rows_of,
+    row_from_json,
+    row_to_json,
+)
 from core.reasoning.sweeps import sweep_rows
 from core.reasoning.types import Sweep, SweepPlan, SweepRow
 
 SCHEMA = "decoding-explorer/sweep"
 VERSION = 1
 MAX_BYTES = 20_000_000
-_COLUMNS = [field.name for field in fields(SweepRow)]
-
-
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def plan_to_json(plan: SweepPlan) -> Any:
-    """The plan as plain JSON values."""
-    return _adapter(SweepPlan).dump_python(plan, mode="json")
-
-
-def plan_from_json(data: Any) -> SweepPlan:
-    """The inverse of `plan_to_json`; raises SweepError for anything else."""
-    try:
-        plan: SweepPlan = _adapter(SweepPlan).validate_json(json.dumps(data), strict=True)
-    except ValidationError as error:
-        raise SweepError(f"The sweep's plan is invalid: {_fault(error)}.") from None
-    return plan
-
-
-def row_to_json(row: SweepRow) -> list[Any]:
-    """The row's fields in order, seconds to the microsecond and log-probabilities to 1e-6."""
-    values = astuple(row)
-    return [round(value, 6) if isinstance(value, float) else value for value in values]
-
-
-def row_from_json(data: Any) -> SweepRow:
-    """The inverse of `row_to_json`, but for the digits that it drops; raises SweepError."""
-    if not isinstance(data, list) or len(data) != len(_COLUMNS):
-        raise SweepError(f"a row must be a list of {len(_COLUMNS)} values")
-    named = dict(zip(_COLUMNS, data, strict=True))
-    try:
-        row: SweepRow = _adapter(SweepRow).validate_json(json.dumps(named), strict=True)
-    except ValidationError as error:
-        raise SweepError(_fault(error)) from None
-    return row
-
-
-def _fault(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])[:80] or "the top"
-    return f"{where}: {first['msg'][:200]}"
 
 
 def read_sweep(source: bytes | str | Path) -> Sweep:
@@ -91,7 +50,7 @@ def read_sweep(source: bytes | str | Path) -> Sweep:
     header, *lines = data[: data.rfind(b"\n") + 1].splitlines() or [b""]
     plan = _plan_of(header)
     rows = [_row_of(line, number) for number, line in enumerate(lines, start=2)]
-    _require_rows_of(plan, rows)
+    require_rows_of(plan, rows)
     return Sweep(plan, tuple(rows))
 
 
@@ -120,17 +79,6 @@ def _row_of(line: bytes, number: int) -> SweepRow:
         return row_from_json(_parsed(line, number))
     except SweepError as error:
         raise SweepError(f"Line {number} of the sweep is invalid: {error}.") from None
-
-
-def _require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:
-    expected = {problem.key: problem.answer for problem in plan.problems.problems}
-    seen = set()
-    for number, row in enumerate(rows, start=2):
-        place = (row.problem, row.budget, row.sample)
-        planned = row.budget in plan.budgets and 0 <= row.sample < plan.samples
-        if not planned or expected.get(row.problem) != row.expected or place in seen:
-            raise SweepError(f"Line {number} of the sweep is no run of its plan, or one again.")
-        seen.add(place)
 
 
 def sweep_to_file(

@@ -1,0 +1,156 @@
+"""The stored reasoning example: read without torch, made by `python -m core.reasoning.example`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.decoding.configs import Reasoning, Shaping
+from core.decoding.errors import DecodingError, SweepError
+from core.decoding.types import Trace
+from core.reasoning.serial import sweep_from_json, sweep_to_json
+from core.reasoning.types import (
+    Problem,
+    ProblemSet,
+    ReasoningExample,
+    Rivalry,
+    StopStrip,
+    SweepPlan,
+)
+
+SCHEMA = "decoding-explorer/reasoning"
+VERSION = 1
+BUDGETS = tuple(range(0, 129, 16))
+PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
+SEED = 7
+_DIGITS = 7
+# A strip's problem: long enough to see the answer change, short enough to read.
+RUN_STEPS = 5
+_STRIP, _RIVALS = TypeAdapter(StopStrip), TypeAdapter(Rivalry)
+
+
+def load_example(path: str | Path) -> ReasoningExample:
+    """Read the stored example.
+
+    Raises:
+        SweepError: the file can't be read or is no example of reasoning.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SweepError(f"The reasoning example can't be opened: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise SweepError("The reasoning example is not JSON text.") from None
+    return example_from_dict(data)
+
+
+def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
+    """Plain JSON values, numbers to seven digits (a sweep's to six decimals)."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "sweep": sweep_to_json(example.sweep),
+        "cut": sweep_to_json(example.cut),
+        "rivalry": _rounded(_RIVALS.dump_python(example.rivalry, mode="json")),
+        "strip": _STRIP.dump_python(example.strip, mode="json"),
+        "run": _rounded(example.run.to_dict()),
+        "tools": [_rounded(trace.to_dict()) for trace in example.tools],
+    }
+
+
+def example_from_dict(data: Any) -> ReasoningExample:
+    """The example that `example_to_dict` wrote.
+
+    Raises:
+        SweepError: something else, another version, or a part that is missing or damaged.
+    """
+    if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
+        raise SweepError(f"This is no reasoning example in version {VERSION}.")
+    try:
+        without, with_tool = data["tools"]
+        return ReasoningExample(
+            sweep=sweep_from_json(data["sweep"]),
+            cut=sweep_from_json(data["cut"]),
+            rivalry=_RIVALS.validate_json(json.dumps(data["rivalry"]), strict=True),
+            strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
+            run=Trace.from_dict(data["run"]),
+            tools=(Trace.from_dict(without), Trace.from_dict(with_tool)),
+        )
+    except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
+        raise SweepError(f"The reasoning example is damaged: {type(error).__name__}.") from error
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def make_example(model_id: str) -> ReasoningExample:
+    """Everything that the page shows at first, run on a model."""
+    from core.models.registry import load_model
+    from core.reasoning.problems import make_hard_sums, make_problems
+    from core.reasoning.rivals import compare_rivals
+    from core.reasoning.stops import stop_strip
+    from core.reasoning.sweeps import run_sweep
+    from core.reasoning.votes import check_arithmetic
+
+    model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
+    greedy = Reasoning(max_answer_tokens=24)
+    plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
+    cut = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
+    hard = ProblemSet(problems.name, problems.problems[-RIVALRY_PROBLEMS:])
+    drawn = Reasoning(max_answer_tokens=16, do_sample=True, shaping=Shaping(temperature=1.0))
+    rivalry = compare_rivals(model, hard, drawn, verifier=check_arithmetic)
+    problem = next(one for one in problems.problems if one.steps == RUN_STEPS)
+    run = _run(model, problem, replace(greedy, top_candidates=3))
+    (hard_sum,) = make_hard_sums(1, seed=SEED).problems
+    alone = replace(greedy, top_candidates=1)
+    called = replace(alone, think_start="", think_end="", calculator=True, max_answer_tokens=64)
+    return ReasoningExample(
+        sweep=run_sweep(model, plan),
+        cut=run_sweep(model, cut),
+        rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
+        run=run,
+        strip=stop_strip(model, problem, run),
+        tools=(_run(model, hard_sum, alone), _run(model, hard_sum, called)),
+    )
+
+
+def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
+    from core import check, collect
+    from core.reasoning.asking import prompt_ids_of
+
+    ids = prompt_ids_of(model, problem)
+    trace = collect(model, ids, config, prompt_text=problem.question)
+    return trace.with_checks(tuple(check(trace, model)))
+
+
+def main() -> int:
+    """Make the example with the embedded model; 2 where that can't be done."""
+    parser = argparse.ArgumentParser(
+        prog="python -m core.reasoning.example", description=main.__doc__
+    )
+    parser.add_argument("file", help="where to write the example")
+    parser.add_argument("--model", default="embedded:target", help="as in decode")
+    args = parser.parse_args()
+    try:
+        data = example_to_dict(make_example(args.model))
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        Path(args.file).write_text(text, encoding="utf-8")
+    except DecodingError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
