@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import beam_state, controls, frame, models, share, state, style
+from pages.ui import controls, frame, models, share, style
 
 st.set_page_config(
     page_title="Decoding Explorer",
@@ -20,12 +20,13 @@ page = st.navigation(
         st.Page("pages/decode.py", title="Decode", default=True),
         st.Page("pages/sampling.py", title="Sampling lab", url_path="sampling"),
         st.Page("pages/beam.py", title="Beam search", url_path="beam"),
+        st.Page("pages/reasoning.py", title="Reasoning budget", url_path="reasoning"),
     ],
     position="top",
 )
 with st.sidebar:
-    controls.sidebar()
-    share.open_file(beam_state.view() if page.url_path == "beam" else state.view())
+    controls.sidebar(prompt=page.url_path != "reasoning")
+    share.open_file(share.view_of(page.url_path))
 share.turn_to_file(page.url_path)
 page.run()
 models.warm_up()

@@ -14,12 +14,21 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import BeamSearch, Shaping
+from core.decoding.configs import Shaping
 from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption
 from core.figures.theme import LIGHT, Theme
-from pages.ui import beam_controls, beam_state, controls, models, running, state
+from pages.ui import (
+    beam_controls,
+    beam_state,
+    controls,
+    models,
+    reason_controls,
+    reason_state,
+    running,
+    state,
+)
 from pages.ui.figure import source
 from pages.ui.knob import KNOBS, set_knob
 from pages.ui.state import View
@@ -32,8 +41,8 @@ _link = st.components.v2.component(
 )
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-# The pages that traces turn to, besides the first one.
-PATHS = ("beam",)
+# The pages that traces turn to, besides the first one; each is named as its method.
+PATHS = ("beam", "reasoning")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -109,13 +118,19 @@ def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
     return document(trace, drawn, theme)
 
 
-def document(trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT) -> bytes:
-    """A run's text and its figures as one page."""
+def document(
+    trace: Trace, drawn: list[go.Figure], theme: Theme = LIGHT, *, text: str | None = None
+) -> bytes:
+    """A run's text and its figures as one page.
+
+    Args:
+        text: in place of the trace's own.
+    """
     page = _PAGE.format(
         title=escape("Decoding Explorer: one run"),
         settings=escape(settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
-        text=escape(trace.text),
+        text=escape(trace.text if text is None else text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
         ink=theme.ink,
         panel=theme.panel,
@@ -159,12 +174,18 @@ def _opened(view: View) -> None:
         view.failure = str(error)
         return
     # What a file says about its own proof counts for nothing: it is proved again here.
-    beam = trace.config.method == BeamSearch.method
-    home = beam_state.view() if beam else state.view()
+    path = trace.config.method if trace.config.method in PATHS else ""
+    home = view_of(path)
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
-    (beam_controls.adopt if beam else adopt)(trace)
-    st.session_state["turning"] = _Turning("beam" if beam else "", monotonic() + TURN_SECONDS)
+    {"beam": beam_controls.adopt, "reasoning": reason_controls.adopt}.get(path, adopt)(trace)
+    st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
+
+
+def view_of(path: str) -> View:
+    """What this session looks at on the page of that path."""
+    views: dict[str, Callable[[], View]] = {"beam": beam_state.view, "reasoning": reason_state.view}
+    return views.get(path, state.view)()
 
 
 @dataclass(frozen=True)
