@@ -221,7 +221,9 @@ def write_question() -> None:
         )
 
 
-def whole(label: str, low: int, high: int, key: str, help: str | None = None) -> None:
+def whole(
+    label: str, low: int, high: int, key: str, help: str | None = None, *, width: int = 150
+) -> None:
     """A field for a whole number."""
     st.number_input(
         label,
@@ -233,11 +235,11 @@ def whole(label: str, low: int, high: int, key: str, help: str | None = None) ->
         bind="query-params",
         persist_state="session",
         help=help,
-        width=150,
+        width=width,
     )
 
 
-def temperature(key: str, low: float, help: str) -> None:
+def temperature(key: str, low: float, help: str, *, width: int = 150) -> None:
     """A field for a temperature."""
     st.number_input(
         "Temperature",
@@ -249,7 +251,7 @@ def temperature(key: str, low: float, help: str) -> None:
         bind="query-params",
         persist_state="session",
         help=help,
-        width=150,
+        width=width,
     )
 
 

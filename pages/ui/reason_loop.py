@@ -10,16 +10,16 @@ from pages.ui import reason_state
 from pages.ui.reason_state import ReasonView
 
 _BEFORE = "logits = model(prompt + think_start)"
-_BOUND = "for spent in range(max_thinking_tokens):  # the reasoning level"
-_AFTER = """    token = choose(logits)            # the most probable one, or a draw
-    if token == think_end:            # the model is done by itself
+_BOUND = "for spent in range(max_thinking_tokens):"
+_AFTER = """    token = choose(logits)  # likeliest, or drawn
+    if token == think_end:  # the model has done
         break
-    logits = model(token)             # one forward
+    logits = model(token)   # one forward
 else:
-    token = think_end                 # the budget is spent: forced
+    token = think_end       # budget spent: forced
 logits = model(token)
-for _ in range(max_answer_tokens):    # the same loop again, for the answer
-    token = choose(logits)
+for spent in range(max_answer_tokens):
+    token = choose(logits)  # the same loop again
     if token == end_of_text:
         break
     logits = model(token)"""
@@ -49,19 +49,21 @@ def _counts(trace: Trace) -> None:
     st.markdown("**The run that is shown**")
     rows = {
         "the bound": f"{run.max_thinking_tokens} tokens{_level(run)}",
-        "forwards that read the prompt": "1" if tokens else "0",
-        "forwards after it, one a token": f"{max(tokens - 1, 0)}",
-        "thinking tokens": f"{read.thinking_tokens}, the loop "
-        + ("used up its bound" if read.closed_by_budget else "ended before its bound"),
+        "forwards": f"{tokens}: 1 reads the prompt, {max(tokens - 1, 0)} one token each"
+        if tokens
+        else "0",
+        "the thinking loop ran": f"{read.thinking_tokens} times, "
+        + ("up to its bound" if read.closed_by_budget else "not to its bound"),
+        "the answer's loop ran": f"{read.answer_tokens} times",
         "marks": f"{tokens - read.thinking_tokens - read.answer_tokens} tokens",
-        "answer": f"{read.answer_tokens} tokens",
-        "forced tokens": f"{read.forced_tokens} of {tokens}",
+        "forced": f"{read.forced_tokens} of {tokens} tokens",
         "time": f"{trace.timings.total:.2f} s",
     }
-    for name, words in rows.items():
-        with st.container(horizontal=True, gap="small"):
-            st.text(name, width=230)
-            st.text(words, width="stretch")
+    with st.container(key="loop-rows", gap=None):
+        for name, words in rows.items():
+            with st.container(horizontal=True, wrap=False, gap="small"):
+                st.text(name, width=190)
+                st.text(words, width="stretch")
     st.caption(_marks(trace, run))
     levels = ", ".join(f"{name} {most}" for name, most in LEVELS.items())
     st.caption(f"The levels here: {levels} tokens. Other products choose other numbers.")

@@ -92,12 +92,12 @@ def _controls(view: ReasonView) -> None:
             bind="query-params",
             persist_state="session",
             max_chars=300,
-            width=270,
+            width=260,
         )
         if view.uploaded is None:
-            whole("Problems", 1, MAX_PROBLEMS, "many_problems")
+            whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
         if float(value("reason_temperature")) > 0:
-            whole("Samples each", 1, MAX_TRIES, "tries", "Runs of a problem at a budget.")
+            whole("Samples", 1, MAX_TRIES, "tries", "Runs of a problem at a budget.", width=90)
         with st.popover(_source_words(view), icon=":material/upload_file:", key="own-problems"):
             _upload(view)
         _button(view)

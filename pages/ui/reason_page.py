@@ -35,6 +35,8 @@ from pages.ui.reason_state import ReasonView
 
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
+CHANGED = "The controls ask for another run: press Run."
+UNCHANGED = "Lower the budget and run it again: less room to think."
 NOTHING = "**Nothing to show yet.**  \nPress Run: the model thinks, then answers."
 _NOTICE = """
 **What to notice**
@@ -124,21 +126,24 @@ def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None)
         reason_verdict.draw(reason_state.verdict(trace, problem), problem)
         other = bool(asked and wanted and reason_state.needs_run(trace, asked, wanted))
         with st.container(key="note-changed" if other else "note-plain"):
-            st.text(
-                "The controls ask for another run than this one: press Run."
-                if other
-                else "Lower the budget and press Run: the same problem with less room to think."
-            )
+            st.text(f"{_spent(trace)} {CHANGED if other else UNCHANGED}")
 
 
 def _summary(view: ReasonView, trace: Trace) -> str:
+    source = results.SOURCES.get(view.source, "Run")
+    if trace.model_id == str(controls.value("model")):
+        return source
+    return f"{source} · {visible_token(trace.model_id, 60)}"
+
+
+def _spent(trace: Trace) -> str:
     read, run = reason_state.reading(trace), trace.config
     assert isinstance(run, Reasoning)
-    spent = f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens"
-    parts = [results.SOURCES.get(view.source, "Run"), spent, f"{len(trace.token_ids)} in all"]
-    if trace.model_id != str(controls.value("model")):
-        parts.insert(1, visible_token(trace.model_id, 60))
-    return " · ".join(parts)
+    ended = {"length": ", cut off at its bound", "cancelled": ", stopped by you"}
+    return (
+        f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens, "
+        f"{len(trace.token_ids)} in all{ended.get(trace.finish_reason, '')}."
+    )
 
 
 def _knew(view: ReasonView) -> None:

@@ -28,11 +28,13 @@ _NOTICE = """
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        whole("Tokens a problem", 16, MAX_TOTAL, "total", "What each way may spend on a problem.")
-        whole("Samples", 2, MAX_VOTERS, "voters", "Each of them has its share of the tokens.")
-        whole("Problems", 1, MAX_PROBLEMS, "vote_problems")
+        help = "What each way may spend on a problem."
+        whole("Tokens a problem", 16, MAX_TOTAL, "total", help, width=140)
+        help = "Each of them has its share of the tokens."
+        whole("Samples", 2, MAX_VOTERS, "voters", help, width=100)
+        whole("Problems", 1, MAX_PROBLEMS, "vote_problems", width=90)
         reason_controls.temperature(
-            "vote_temperature", 0.05, "Samples are drawn, or they would all be the same."
+            "vote_temperature", 0.05, "Samples are drawn, or they would be the same.", width=120
         )
         _button(view)
     _state(view)
@@ -45,21 +47,13 @@ def draw(view: ReasonView) -> None:
         with left:
             figure.chart(
                 "rivals",
-                lambda theme: figures.reason_rivals(
-                    rivalry, caption=_caption(rivalry), theme=theme
-                ),
+                lambda theme: figures.reason_rivals(rivalry, theme=theme),
                 lambda: figures.reason_rivals_data(rivalry),
                 (view.version("rivals"),),
             )
-        with right, st.container(key="notice"):
+        with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)
     _votes(rivalry)
-
-
-def _caption(rivalry: Rivalry) -> str:
-    drawn = rivalry.votes[0].attempts if rivalry.votes else ()
-    seeds = f" · seeds {drawn[0].seed} to {drawn[-1].seed}" if drawn else ""
-    return f"{rivalry.total_tokens:,} tokens a problem{seeds}"
 
 
 def _state(view: ReasonView) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.furniture import axis, label_bar
-from core.figures.labels import NBSP, table_text
+from core.figures.labels import NBSP, config_caption, table_text
 from core.figures.reason.words import problems_words, share_words
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
@@ -25,14 +25,9 @@ RULE_WORDS: dict[Rule, str] = {
 COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds"
 
 
-def reason_rivals(rivalry: Rivalry, *, caption: str, theme: Theme = LIGHT) -> go.Figure:
-    """Accuracy of each way with Wilson's 95 % interval, and what it really spent.
-
-    Args:
-        caption: model and settings; the problems are added. Plain text.
-    """
-    caption = f"{caption} · {problems_words(rivalry.problems)}"
-    rivals = rivalry.rivals
+def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
+    """Accuracy of each way with Wilson's 95 % interval, and what it really spent."""
+    caption, rivals = _caption(rivalry), rivalry.rivals
     if not rivals:
         sentence = "Nothing was compared yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
@@ -60,6 +55,16 @@ def reason_rivals(rivalry: Rivalry, *, caption: str, theme: Theme = LIGHT) -> go
         "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
     }
     return sheet.figure()
+
+
+def _caption(rivalry: Rivalry) -> str:
+    """Model, settings, total and problems; plain text."""
+    bounds = ("max_thinking_tokens", "max_new_tokens")
+    run = (
+        [] if rivalry.config is None else [config_caption(rivalry.model_id, rivalry.config, bounds)]
+    )
+    total = f"{rivalry.total_tokens:,} tokens a problem"
+    return " · ".join([*run, total, problems_words(rivalry.problems)])
 
 
 def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
