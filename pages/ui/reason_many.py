@@ -92,7 +92,7 @@ def _controls(view: ReasonView) -> None:
             bind="query-params",
             persist_state="session",
             max_chars=300,
-            width=260,
+            width=230,
         )
         if view.uploaded is None:
             whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
@@ -227,7 +227,7 @@ def _button(view: ReasonView) -> None:
         except DecodingError:
             left = False
         st.button(
-            "Resume" if left else "Run the sweep",
+            "Resume" if left else "Run sweep",
             key="start_sweep",
             type="primary",
             icon=":material/play_arrow:",
