@@ -13,6 +13,7 @@ from torch import Tensor
 from core.decoding.autoregressive import Picked, Picker
 from core.decoding.configs import Reasoning
 from core.decoding.draws import Pick, noisy_scores
+from core.decoding.errors import DecodingError
 from core.decoding.prompt import process_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_rules import Governor, Ruling
@@ -64,6 +65,11 @@ def _record_forced(
     finish_reason: FinishReason | None,
 ) -> TokenStep:
     """A forced token with what the model wanted: one more stage, the one-hot distribution on it."""
+    if not logits[ruling.token_id] > -math.inf:
+        raise DecodingError(
+            f"The model rules out the token {model.token_text(ruling.token_id)!r}, which is to be "
+            "forced; give other marks, or another wait text."
+        )
     started = perf_counter()
     before = [raw_distribution(logits)] if picked is None else picked.stages
     stages = [*before, _forced(before[-1], ruling.token_id)]

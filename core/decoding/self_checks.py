@@ -41,8 +41,7 @@ def whole(trace: Trace) -> Check:
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
-    fewest = 3 if step.draw.method in ("argmax", "forced") else 2
-    fewest += step.origin == "forced" and step.draw.method != "forced"
+    fewest = 3 if step.draw.method in ("argmax", "forced") or step.origin == "forced" else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
         return f"step {step.index}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
@@ -222,9 +221,10 @@ def _draw_fault(step: TokenStep) -> str:
 
 def as_picked(step: TokenStep) -> TokenStep | None:
     """A forced step as its draw left it, before the forcing; None where that is not recorded."""
-    stages = (*step.stages[:-2], step.stages[-3]._replace(name="final", removed_mass=0.0))
-    if step.instead_of not in [candidate.token_id for candidate in step.candidates]:
+    ids = [candidate.token_id for candidate in step.candidates]
+    if len(step.stages) < 4 or step.instead_of not in ids:
         return None
+    stages = (*step.stages[:-2], step.stages[-3]._replace(name="final", removed_mass=0.0))
     candidates = tuple(
         Candidate(*c[:5], prob, None if prob > 0 else stages[-2].name)
         for c, prob in zip(step.candidates, stages[-1].probs, strict=True)

@@ -30,6 +30,7 @@ _LABEL_LIMIT = 12
 _LABEL_SHARE = 0.26
 _LOWER = "Lower bar: what was drawn from."
 _LOWER_GREEDY = "Greedy keeps only the top one."
+_LOWER_FORCED = "Forced: the chosen one was put there."
 
 
 def candidate_bars(
@@ -47,14 +48,15 @@ def candidate_bars(
         sentence = "No step is selected, or it holds no candidates."
         return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
     shown = _shown(step, count)
-    greedy = any(_quiet(candidate) for candidate in shown)
+    lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
+    lower = _LOWER_FORCED if step.origin == "forced" else lower
     columns = max(text_columns(visible_token(c.text, _LABEL_LIMIT)) for c in shown)
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = Sheet(theme)
     lay_out(
         sheet,
         title=f"Candidates at step {step.index}",
-        subtitle=f"Upper bar: the model's own. {_LOWER_GREEDY if greedy else _LOWER}",
+        subtitle=f"Upper bar: the model's own. {lower}",
         caption=caption,
         alt=_alt(step, shown),
         plot_height=_ROW_HEIGHT * len(shown),
@@ -70,8 +72,8 @@ def candidate_bars(
 
 
 def _quiet(candidate: Candidate) -> bool:
-    """Whether greedy left it out, which the subtitle tells of all at once."""
-    return candidate.removed_by == "argmax"
+    """Whether greedy or a forced token left it out, as all others: nothing to tell of it."""
+    return candidate.removed_by in ("argmax", "forced")
 
 
 def _marked(candidate: Candidate) -> bool:

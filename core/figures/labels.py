@@ -29,6 +29,7 @@ _STAGE_NAMES = {
     "epsilon_cutoff": "epsilon cutoff",
     "eta_cutoff": "eta cutoff",
     "no_repeat_ngram_size": "no repeated n-gram",
+    "forced": "forcing",
 }
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}

@@ -218,7 +218,9 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     shown = show_token(step.chosen.text, 16)
     token = f'<span style="font-family:{sheet.theme.mono};font-weight:700">{shown}</span>'
-    if step.draw.interval is not None:
+    if step.origin == "forced":
+        _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
+    elif step.draw.interval is not None:
         _label(sheet, row, "<b>draw</b>")
         _label(sheet, row, f"{step.draw.uniform:.4f} falls on {token}", right=True)
         mark_uniform(sheet, step, row, _BAR)
@@ -249,9 +251,10 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     )
     chosen = step.chosen
     number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
+    how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
     text = (
         f"The stages of step {step.index} as bars of 100 percent. {ways}. "
-        f"Drawn by {step.draw.method}{number}: {visible_token(chosen.text, 24)}, "
+        f"{how}: {visible_token(chosen.text, 24)}, "
         f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
     )
     return text.replace(NBSP, " ")

@@ -12,7 +12,7 @@ from core.decoding.reasoning_batch import Finished, Run, reason_in_batch
 from core.decoding.reasoning_read import Piece, pieces_of, read_run
 from core.decoding.types import FinishReason, Trace
 from core.reasoning.answers import judge
-from core.reasoning.types import Attempt, Problem
+from core.reasoning.types import Attempt, Problem, Transcript
 
 ROWS = 64
 
@@ -78,6 +78,17 @@ def attempt_of(problem: Problem, trace: Trace) -> Attempt:
         finish_reason=trace.finish_reason,
         seconds=trace.timings.total,
     )
+
+
+def transcript_of(problem: Problem, trace: Trace) -> Transcript:
+    """A recorded reasoning run on a problem without the numbers of its steps.
+
+    Raises:
+        TraceError: the trace is of another method.
+    """
+    attempt = attempt_of(problem, trace)
+    assert isinstance(trace.config, Reasoning)
+    return Transcript(problem, trace.config, pieces_of(trace.token_steps), attempt)
 
 
 def _attempt(

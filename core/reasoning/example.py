@@ -22,6 +22,7 @@ from core.reasoning.types import (
     Rivalry,
     StopStrip,
     SweepPlan,
+    Transcript,
 )
 
 SCHEMA = "decoding-explorer/reasoning"
@@ -31,8 +32,9 @@ PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
 SEED = 7
 _DIGITS = 7
 # A strip's problem: long enough to see the answer change, short enough to read.
-RUN_STEPS = 5
+RUN_STEPS = 6
 _STRIP, _RIVALS = TypeAdapter(StopStrip), TypeAdapter(Rivalry)
+_TOOLS = TypeAdapter(tuple[Transcript, Transcript])
 
 
 def load_example(path: str | Path) -> ReasoningExample:
@@ -60,7 +62,7 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
         "rivalry": _rounded(_RIVALS.dump_python(example.rivalry, mode="json")),
         "strip": _STRIP.dump_python(example.strip, mode="json"),
         "run": _rounded(example.run.to_dict()),
-        "tools": [_rounded(trace.to_dict()) for trace in example.tools],
+        "tools": _rounded(_TOOLS.dump_python(example.tools, mode="json")),
     }
 
 
@@ -73,14 +75,13 @@ def example_from_dict(data: Any) -> ReasoningExample:
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
         raise SweepError(f"This is no reasoning example in version {VERSION}.")
     try:
-        without, with_tool = data["tools"]
         return ReasoningExample(
             sweep=sweep_from_json(data["sweep"]),
             cut=sweep_from_json(data["cut"]),
             rivalry=_RIVALS.validate_json(json.dumps(data["rivalry"]), strict=True),
             strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
             run=Trace.from_dict(data["run"]),
-            tools=(Trace.from_dict(without), Trace.from_dict(with_tool)),
+            tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise SweepError(f"The reasoning example is damaged: {type(error).__name__}.") from error
@@ -97,6 +98,7 @@ def _rounded(value: Any) -> Any:
 def make_example(model_id: str) -> ReasoningExample:
     """Everything that the page shows at first, run on a model."""
     from core.models.registry import load_model
+    from core.reasoning.attempts import transcript_of
     from core.reasoning.problems import make_hard_sums, make_problems
     from core.reasoning.rivals import compare_rivals
     from core.reasoning.stops import stop_strip
@@ -113,20 +115,23 @@ def make_example(model_id: str) -> ReasoningExample:
     problem = next(one for one in problems.problems if one.steps == RUN_STEPS)
     run = _run(model, problem, replace(greedy, top_candidates=3))
     (hard_sum,) = make_hard_sums(1, seed=SEED).problems
-    alone = replace(greedy, top_candidates=1)
-    called = replace(alone, think_start="", think_end="", calculator=True, max_answer_tokens=64)
+    called = replace(greedy, think_start="", think_end="", calculator=True, max_answer_tokens=64)
     return ReasoningExample(
         sweep=run_sweep(model, plan),
         cut=run_sweep(model, cut),
         rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
         run=run,
         strip=stop_strip(model, problem, run),
-        tools=(_run(model, hard_sum, alone), _run(model, hard_sum, called)),
+        tools=(
+            transcript_of(hard_sum, _run(model, hard_sum, greedy)),
+            transcript_of(hard_sum, _run(model, hard_sum, called)),
+        ),
     )
 
 
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
-    from core import check, collect
+    from core.decoding.checks import check
+    from core.decoding.run import collect
     from core.reasoning.asking import prompt_ids_of
 
     ids = prompt_ids_of(model, problem)
@@ -136,9 +141,8 @@ def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
 
 def main() -> int:
     """Make the example with the embedded model; 2 where that can't be done."""
-    parser = argparse.ArgumentParser(
-        prog="python -m core.reasoning.example", description=main.__doc__
-    )
+    name = "python -m core.reasoning.example"
+    parser = argparse.ArgumentParser(prog=name, description=main.__doc__)
     parser.add_argument("file", help="where to write the example")
     parser.add_argument("--model", default="embedded:target", help="as in decode")
     args = parser.parse_args()

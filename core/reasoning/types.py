@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.configs import MAX_NEW_TOKENS, Reasoning, brief
 from core.decoding.errors import ConfigError
+from core.decoding.reasoning_read import Piece
 from core.decoding.types import FinishReason, Trace
 
 Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
@@ -310,6 +311,16 @@ class Rivalry:
 
 
 @dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a run on a problem wrote, token by token, without the numbers of its steps."""
+
+    problem: Problem
+    config: Reasoning
+    pieces: tuple[Piece, ...]
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningExample:
     """What the page shows before anything has run, all of it measured.
 
@@ -326,4 +337,4 @@ class ReasoningExample:
     rivalry: Rivalry
     run: Trace
     strip: StopStrip
-    tools: tuple[Trace, Trace]
+    tools: tuple[Transcript, Transcript]

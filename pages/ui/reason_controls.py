@@ -40,7 +40,7 @@ BUDGET = Knob(
 )
 DEFAULTS: dict[str, Any] = {
     "problem": "chain",
-    "steps": 5,
+    "steps": 6,
     "problem_seed": 7,
     "question": "",
     "right": "",

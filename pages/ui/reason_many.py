@@ -19,6 +19,8 @@ from pages.ui.reason_controls import value, whole
 from pages.ui.reason_state import ReasonView
 
 MAX_PROBLEMS, MAX_TRIES, MAX_BUDGETS = 500, 32, 40
+# A chart drawn anew is a new chart in the browser.
+LIVE_SECONDS = 4.0
 # The address holds the words on the right: that is how Streamlit binds options.
 BOUNDS = {"close": "Closes the thinking", "cut": "Cuts the run off"}
 _FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
@@ -43,9 +45,18 @@ def draw(view: ReasonView) -> None:
     with st.container(key="many", gap="small"):
         _controls(view)
         _state(view)
+    if view.active("sweep") is not None:
+        st.fragment(_figures, run_every=LIVE_SECONDS)(view)
+    else:
+        _figures(view)
+
+
+def _figures(view: ReasonView) -> None:
+    """What became of the runs and what they cost; while a sweep goes on, of those so far."""
     sweep = shown(view)
     if sweep is None:
         return
+    _words(view, sweep)
     key = identity(view, sweep)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
@@ -246,7 +257,6 @@ def _state(view: ReasonView) -> None:
         elif error:
             with st.container(key="refused"):
                 st.text(error)
-        _words(view)
 
 
 def progress(view: ReasonView, part: str, job: running.Job) -> None:
@@ -257,10 +267,7 @@ def progress(view: ReasonView, part: str, job: running.Job) -> None:
     st.progress(min(1.0, ended / max(1, total)), words)
 
 
-def _words(view: ReasonView) -> None:
-    sweep = shown(view)
-    if sweep is None:
-        return
+def _words(view: ReasonView, sweep: Sweep) -> None:
     with st.container(key="sweep-words", horizontal=True, vertical_alignment="center", gap="small"):
         st.text(_about(view, sweep), width="stretch")
         st.download_button(

@@ -15,6 +15,7 @@ from core.decoding.types import Trace
 from core.reasoning.answers import judge
 from core.reasoning.example import load_example as read_example
 from core.reasoning.types import (
+    Attempt,
     BudgetField,
     Outcome,
     Problem,
@@ -23,6 +24,7 @@ from core.reasoning.types import (
     Rivalry,
     StopStrip,
     Sweep,
+    Transcript,
 )
 from pages.ui import reason_controls, run_bar
 from pages.ui.state import Source, View
@@ -62,7 +64,7 @@ class ReasonView(View):
     sweeps: dict[BudgetField, Sweep] = field(default_factory=dict)
     swept: set[BudgetField] = field(default_factory=set)
     rivalry: Rivalry | None = None
-    tools: tuple[Trace, Trace] | None = None
+    tools: tuple[Transcript, Transcript] | None = None
     uploaded: ProblemSet | None = None
     refused: str = ""
     failures: dict[str, str] = field(default_factory=dict)
@@ -147,6 +149,12 @@ def reading(trace: Trace) -> Reading:
     """The shown run's two texts and what was spent on each."""
     assert isinstance(trace.config, Reasoning)
     return read_run(pieces_of(trace.token_steps), trace.config)
+
+
+def verdict_of(attempt: Attempt, asked: Problem) -> Verdict:
+    """The same of an attempt; an unknown right answer judges nothing but the lack of an answer."""
+    judged = bool(asked.answer) or attempt.answer is None
+    return Verdict(attempt.answer, attempt.outcome if judged else None)
 
 
 def verdict(trace: Trace, asked: Problem | None) -> Verdict:

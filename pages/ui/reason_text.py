@@ -8,10 +8,11 @@ from itertools import groupby
 import streamlit as st
 
 from core.decoding.configs import Reasoning
-from core.decoding.reasoning_read import pieces_of, read_run
+from core.decoding.reasoning_read import Piece, pieces_of, read_run
 from core.decoding.types import ForcedAs, TokenStep, Trace
 from core.figures.labels import visible_token
 from core.figures.theme import OKABE_ITO, Theme
+from core.reasoning.types import Transcript
 from pages.ui import style
 from pages.ui.drawn import drawn_at
 from pages.ui.figure import source
@@ -44,7 +45,8 @@ _component = st.components.v2.component(
     js=source("reason_text.js"),
 )
 
-Piece = tuple[str, str, str]
+# Text, kind (CSS classes), and what the pointer tells of it.
+Shown = tuple[str, str, str]
 
 
 def draw(name: str, trace: Trace, *, live: bool = False) -> None:
@@ -54,14 +56,21 @@ def draw(name: str, trace: Trace, *, live: bool = False) -> None:
         name: of this text on the page.
         live: the run goes on.
     """
-    theme = style.theme()
-    pieces = pieces_to_show(trace)
+    _draw(name, trace.prompt, pieces_of_trace(trace), live=live)
+
+
+def draw_transcript(name: str, run: Transcript) -> None:
+    """The same of a run without its numbers."""
+    _draw(name, run.problem.question, pieces_to_show(run.pieces, run.config))
+
+
+def _draw(name: str, question: str, pieces: Sequence[Shown], *, live: bool = False) -> None:
+    colors = _colors(style.theme())
     used = {word for _, kind, _ in pieces for word in kind.split()}
-    colors = _colors(theme)
     _component(
         key=f"reason-text-{name}",
         data={
-            "question": trace.prompt,
+            "question": question,
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "pieces": tuple(pieces),
             "key": tuple((_NAMES[kind], colors[kind]) for kind in _NAMES if kind in used),
@@ -84,46 +93,52 @@ def _colors(theme: Theme) -> dict[str, str]:
     }
 
 
-def pieces_to_show(trace: Trace) -> list[Piece]:
-    """The run in runs of one kind: text, kind (CSS classes), and what the pointer tells of it."""
+def pieces_of_trace(trace: Trace) -> list[Shown]:
+    """A trace's text as it is shown; a forced token tells what the model would have written."""
     assert isinstance(trace.config, Reasoning)
     steps = trace.token_steps
-    pieces = pieces_of(steps)
-    calls = read_run(pieces, trace.config).calls
+    return pieces_to_show(pieces_of(steps), trace.config, [_instead(step) for step in steps])
+
+
+def pieces_to_show(
+    pieces: Sequence[Piece], config: Reasoning, instead: Sequence[str] | None = None
+) -> list[Shown]:
+    """A run's tokens, those of one kind together.
+
+    Args:
+        instead: for each token, the text of the one whose place it took; empty for none.
+    """
+    calls = read_run(pieces, config).calls
     calling = {at for call in calls for at in range(call.first, call.last + 1)}
+    wanted = instead or [""] * len(pieces)
     shown = [
-        (
-            _text(step),
-            _kind(step, visible != text, at in calling),
-            _title(steps, at),
-        )
-        for at, (step, (text, visible, *_)) in enumerate(zip(steps, pieces, strict=True))
+        (piece.text or visible_token(piece.visible), _kind(piece, at in calling), _title(piece, w))
+        for at, (piece, w) in enumerate(zip(pieces, wanted, strict=True))
     ]
-    grouped = groupby(shown, key=lambda piece: piece[1:])
+    grouped = groupby(shown, key=lambda one: one[1:])
     return [("".join(text for text, *_ in run), kind, title) for (kind, title), run in grouped]
 
 
-def _text(step: TokenStep) -> str:
-    return step.text or visible_token(step.chosen.text)
-
-
-def _kind(step: TokenStep, special: bool, calling: bool) -> str:
-    if step.forced_as == "result":
+def _kind(piece: Piece, calling: bool) -> str:
+    if piece.forced_as == "result":
         return "result"
     if calling:
         return "call"
-    if step.forced_as in ("think_start", "think_end") or special:
-        return "mark forced" if step.forced_as else "mark"
-    return f"{step.phase} forced" if step.forced_as else step.phase
+    if piece.forced_as in ("think_start", "think_end") or piece.text != piece.visible:
+        return "mark forced" if piece.forced_as else "mark"
+    return f"{piece.phase} forced" if piece.forced_as else piece.phase
 
 
-def _title(steps: Sequence[TokenStep], at: int) -> str:
+def _title(piece: Piece, wanted: str) -> str:
     """Why a token was forced, and what the model would have written."""
-    step = steps[at]
-    if step.forced_as is None:
+    if piece.forced_as is None:
         return ""
-    wanted = next((c.text for c in step.candidates if c.token_id == step.instead_of), None)
-    words = _WHY[step.forced_as]
-    if wanted is not None and step.instead_of != step.token_id:
-        words += f" The model would have written {visible_token(wanted, 24)}"
-    return words
+    words = _WHY[piece.forced_as]
+    return f"{words} The model would have written {visible_token(wanted, 24)}" if wanted else words
+
+
+def _instead(step: TokenStep) -> str:
+    """The text of the token whose place a forced one took, where it is another."""
+    if step.instead_of is None or step.instead_of == step.token_id:
+        return ""
+    return next((c.text for c in step.candidates if c.token_id == step.instead_of), "")

@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.decoding.calculator import ERROR
 from core.decoding.errors import DecodingError
-from core.decoding.types import Trace
+from core.decoding.reasoning_read import read_run
 from core.figures.labels import visible_token
 from core.reasoning.problems import make_hard_sums
-from core.reasoning.types import Problem
+from core.reasoning.types import Problem, Transcript
 from pages.ui import (
     controls,
     reason_controls,
@@ -28,17 +28,17 @@ def draw(view: ReasonView) -> None:
     if view.tools is None:
         st.text("Nothing was run yet.")
         return
-    problem = _problem_of(view.tools[0])
     names = ("Without the calculator", "With the calculator")
     with st.container(key="pair"):
-        for place, (column, trace) in enumerate(
+        for place, (column, run) in enumerate(
             zip(st.columns(2, gap="small"), view.tools, strict=True)
         ):
             with column, st.container(key=f"tool-{place}", border=True, gap="small"):
                 st.markdown(f"**{names[place]}**")
-                reason_text.draw(f"tool-{place}", trace)
-                reason_verdict.draw(reason_state.verdict(trace, problem), problem, str(place))
-                _call(trace)
+                reason_text.draw_transcript(f"tool-{place}", run)
+                found = reason_state.verdict_of(run.attempt, run.problem)
+                reason_verdict.draw(found, run.problem, str(place))
+                _calls(run)
 
 
 def _bar(view: ReasonView) -> None:
@@ -87,22 +87,15 @@ def start(view: ReasonView) -> None:
     st.query_params["tools"] = "1"
 
 
-def _problem_of(trace: Trace) -> Problem | None:
-    """Whose run it is, as far as the controls still tell."""
-    wanted = _wanted()
-    return wanted if wanted is not None and wanted.question == trace.prompt else None
-
-
-def _call(trace: Trace) -> None:
+def _calls(run: Transcript) -> None:
     """The calls in a sentence each."""
-    calls = reason_state.reading(trace).calls
+    calls = read_run(run.pieces, run.config).calls
     for call in calls:
-        words = (
-            f"The expression {visible_token(call.expression, 60)} has no value."
+        st.text(
+            f"{visible_token(call.expression, 60)} has no value here."
             if call.result == ERROR
             else f"{visible_token(call.expression, 60)} was worked out exactly: "
             f"{visible_token(call.result, 60)}"
         )
-        st.text(words)
     if not calls:
         st.text("No call: every digit is the model's own.")

@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 from core.decoding.configs import Reasoning
 from core.decoding.types import Trace
-from core.reasoning.types import Problem, ProblemSet, Rivalry, StopStrip, Sweep, SweepPlan, SweepRow
+from core.reasoning.types import (
+    Problem,
+    ProblemSet,
+    Rivalry,
+    StopStrip,
+    Sweep,
+    SweepPlan,
+    SweepRow,
+    Transcript,
+)
 from pages.ui import models, running
 from pages.ui.compute import QUEUE, Turn
 from pages.ui.reason_controls import marked
@@ -122,24 +131,26 @@ def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
 
 
 def tools(where: str, problem: Problem, config: Reasoning) -> Job:
-    """The problem without the calculator and with it; the result is both traces."""
+    """The problem without the calculator and with it; the result is both `Transcript`s."""
     return running.start(lambda job: _tools(job, where, problem, config))
 
 
-def _tools(job: Job, where: str, problem: Problem, config: Reasoning) -> tuple[Trace, Trace] | None:
-    from core import check, collect
+def _tools(
+    job: Job, where: str, problem: Problem, config: Reasoning
+) -> tuple[Transcript, Transcript] | None:
+    from core import collect
     from core.reasoning.asking import prompt_ids_of
+    from core.reasoning.attempts import transcript_of
 
     job.stage = "Loading the model"
     model = models.load(where)
-    alone, called = tool_configs(marked(model, config))
     ids = prompt_ids_of(model, problem, model.think_marks)
     job.stage = WAITING
     with QUEUE.turn(job.should_stop) as turn:
         if not turn.held:
             return None
-        traces = []
-        for stage, settings in (("Without the calculator", alone), ("With it", called)):
+
+        def run(stage: str, settings: Reasoning) -> Transcript:
             job.stage = stage
             trace = collect(
                 model,
@@ -149,10 +160,11 @@ def _tools(job: Job, where: str, problem: Problem, config: Reasoning) -> tuple[T
                 should_stop=job.should_stop,
                 prompt_text=problem.question,
             )
-            if job.should_stop():
-                return None
-            traces.append(trace.with_checks(tuple(check(trace))))
-    return traces[0], traces[1]
+            return transcript_of(problem, trace)
+
+        alone, called = tool_configs(marked(model, config))
+        both = run("Without the calculator", alone), run("With the calculator", called)
+    return None if job.should_stop() else both
 
 
 def tool_configs(config: Reasoning) -> tuple[Reasoning, Reasoning]:

@@ -1,0 +1,42 @@
+"""Wilson's interval against published values, and against its own definition."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from core.reasoning.intervals import wilson
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "low", "high"),
+    [
+        # Newcombe (1998), Statistics in Medicine 17, table I, method 3.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        # Agresti and Coull (1998): 9 of 10.
+        (9, 10, 0.5958, 0.9821),
+    ],
+)
+def test_known_intervals(hits, total, low, high) -> None:
+    share = wilson(hits, total)
+    assert (share.low, share.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert share.value == hits / total
+
+
+def test_the_ends_solve_the_score_equation() -> None:
+    for hits, total in ((3, 7), (50, 64), (1, 1000), (999, 1000)):
+        share = wilson(hits, total)
+        for end in (share.low, share.high):
+            score = abs(hits / total - end) / math.sqrt(end * (1 - end) / total)
+            assert score == pytest.approx(1.959964, abs=1e-5)
+
+
+def test_none_and_all_reach_the_ends_and_nothing_tried_says_nothing() -> None:
+    assert wilson(0, 5).low == 0.0 and wilson(5, 5).high == 1.0
+    assert wilson(0, 0)[2:] == (0.0, 1.0) and wilson(0, 0).value == 0.0
+    with pytest.raises(ValueError, match="no share"):
+        wilson(6, 5)
