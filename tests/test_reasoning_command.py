@@ -1,0 +1,134 @@
+"""`python -m core` with reasoning: options, marks of the model, and sweeps that are resumed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core import Reasoning, read_trace
+from core.__main__ import build_parser, config_of, main
+from core.decoding.configs import LEVELS
+from core.reasoning.files import read_sweep
+from tests.models.builders import random_model, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    random_model("llama").save_pretrained(path)
+    tiny_tokenizer(special_tokens=("<think>", "</think>")).save_pretrained(path)
+    return str(path)
+
+
+def parsed(options: str):
+    return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
+
+
+def test_options_make_the_config() -> None:
+    options = (
+        "--max-thinking-tokens 5 --max-answer-tokens 6 --ignore-end 2 --wait-text Hm --calculator "
+        "--think-start < --think-end > --do-sample --seed 3 --draw gumbel --max-new-tokens 99"
+    )
+    assert parsed(options) == Reasoning(
+        max_thinking_tokens=5,
+        max_answer_tokens=6,
+        ignore_end=2,
+        wait_text="Hm",
+        calculator=True,
+        think_start="<",
+        think_end=">",
+        do_sample=True,
+        seed=3,
+        draw="gumbel",
+        max_new_tokens=99,
+    )
+
+
+def test_a_level_is_a_budget_and_reasoning_has_a_longer_loop_than_the_others() -> None:
+    for level, budget in LEVELS.items():
+        assert parsed(f"--level {level}").max_thinking_tokens == budget
+    assert parsed("--method reasoning") == Reasoning()
+    assert parsed("").max_new_tokens == 40
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--level low --max-thinking-tokens 3", "--level is a thinking budget too"),
+        ("--level low --num-beams 2", "--num-beams does nothing in reasoning"),
+        ("--level low --temperature 2", "--temperature does nothing in reasoning without"),
+        ("--method greedy --ignore-end 1", "--ignore-end does nothing in greedy decoding"),
+        ("--method sampling --level low", "--level does nothing in sampling"),
+        ("--method beam --calculator", "--calculator does nothing in beam search"),
+        ("--think-start a --think-end", "expected one argument"),
+        ("--max-answer-tokens 0", "max_answer_tokens must lie in"),
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(options, words, capsys) -> None:
+    try:
+        code = main(["decode", "--prompt", "x", *options.split()])
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_run_is_printed_in_two_parts_and_its_trace_is_proved(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)]
+    assert main([*arguments, "--max-thinking-tokens", "4", "--max-answer-tokens", "3"]) == 0
+    trace = read_trace(out)
+    thinking = "".join(step.text for step in trace.token_steps if step.phase == "thinking")
+    answer = "".join(step.text for step in trace.token_steps if step.phase == "answer")
+    assert capsys.readouterr().out == f"{thinking}\n{answer}\n"
+    assert trace.config.think_end == "</think>" and len(trace.token_ids) == 1 + 4 + 1 + 3
+    assert main(["check", str(out), "--model", folder]) == 0
+    assert "the same picks lead to the same forced tokens" in capsys.readouterr().out
+
+
+def test_a_model_without_marks_is_run_without_its_opening_mark(tmp_path) -> None:
+    plain = tmp_path / "plain"
+    random_model("llama").save_pretrained(plain)
+    tiny_tokenizer().save_pretrained(plain)
+    out = tmp_path / "run.json"
+    arguments = ["decode", "--model", str(plain), "--prompt", "the fox", "--json", str(out)]
+    assert main([*arguments, "--max-thinking-tokens", "4", "--max-answer-tokens", "3"]) == 0
+    trace = read_trace(out)
+    assert trace.config.think_start == "" and trace.token_steps[0].origin == "argmax"
+    closing = [s.chosen.text for s in trace.token_steps if s.forced_as == "think_end"]
+    assert "".join(closing) == "\nFinal answer:"
+
+
+def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "s.jsonl"
+    options = "--budgets 4,0 --problems 3 --steps 2,3 --max-answer-tokens 3 --rows 4".split()
+    arguments = ["sweep", "--model", folder, "--out", str(out), *options]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].split()[:2] == ["budget", "right"]
+    assert [line.split()[0] for line in printed.out.splitlines()[1:]] == ["0", "4"]
+    sweep = read_sweep(out)
+    assert sweep.complete and len(sweep.rows) == 6
+    lines = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(b"".join(lines[:3]))
+    assert main(arguments) == 0
+    assert "6 of 6 runs" in capsys.readouterr().err
+    assert out.read_bytes().startswith(b"".join(lines[:3])) and read_sweep(out).complete
+    assert main([*arguments, "--cut"]) == 2
+    assert "rise from 1" in capsys.readouterr().err
+
+
+def test_a_sweep_of_one_s_own_problems(folder, tmp_path, capsys) -> None:
+    mine, out = tmp_path / "mine.jsonl", tmp_path / "s.jsonl"
+    mine.write_text(json.dumps({"question": "12 + 30?", "answer": 42}) + "\n")
+    arguments = ["sweep", "--model", folder, "--out", str(out), "--budgets", "2"]
+    assert main([*arguments, "--file", str(mine), "--samples", "3", "--seed", "5"]) == 0
+    sweep = read_sweep(out)
+    assert [row.expected for row in sweep.rows] == ["42"] * 3 and sweep.plan.config.do_sample
+    capsys.readouterr()
+    mine.write_text("question,answer\nx,y\n")
+    assert main([*arguments, "--file", str(mine)]) == 2
+    assert "Line 2: the answer must be a number" in capsys.readouterr().err
+    assert main(["sweep", "--out", str(out), "--budgets", "x"]) == 2
+    assert "--budgets must be whole numbers" in capsys.readouterr().err
