@@ -15,6 +15,7 @@ from core.decoding.errors import ProblemError
 from core.decoding.types import Trace
 from core.reasoning.answers import normal_number
 from core.reasoning.chains import MOST_STEPS
+from core.reasoning.example import BUDGETS, PROBLEMS, RIVALRY_PROBLEMS, RUN_STEPS, SEED
 from core.reasoning.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.reasoning.types import Problem, ProblemSet
 from pages.ui import controls, models
@@ -40,8 +41,8 @@ BUDGET = Knob(
 )
 DEFAULTS: dict[str, Any] = {
     "problem": "chain",
-    "steps": 6,
-    "problem_seed": 7,
+    "steps": RUN_STEPS,
+    "problem_seed": SEED,
     "question": "",
     "right": "",
     "reason_temperature": 0.0,
@@ -50,13 +51,13 @@ DEFAULTS: dict[str, Any] = {
     "ignore_end": 0,
     "wait": "Wait,",
     "use_tool": False,
-    "budgets": "0, 16, 32, 48, 64, 80, 96, 112, 128",
+    "budgets": ", ".join(map(str, BUDGETS)),
     "bound": "close",
-    "many_problems": 64,
+    "many_problems": PROBLEMS,
     "tries": 1,
     "total": 1024,
     "voters": 8,
-    "vote_problems": 24,
+    "vote_problems": RIVALRY_PROBLEMS,
     "vote_temperature": 1.0,
     BUDGET.key: BUDGET.default,
 }

@@ -41,8 +41,8 @@ NOTHING = "**Nothing to show yet.**  \nPress Run: the model thinks, then answers
 _NOTICE = """
 **What to notice**
 
-- Each bar of "Where did it know?" is the same thinking, stopped earlier. Most of the way the model has no
-  answer: it writes one all the same.
+- Each bar of "Where did it know?" is the same thinking, stopped earlier. Most of the way the
+  model has no answer: it writes one all the same.
 - The curve rises as more problems get enough room. Past the point where all thinking ends by
   itself, a larger budget buys nothing.
 - Nothing in the model changes with the level. The loop only runs longer.
