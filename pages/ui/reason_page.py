@@ -78,7 +78,10 @@ def draw(view: ReasonView) -> None:
             _accuracy(view)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
-    _more(view)
+    # On the first paint the text and its figures go ahead of what lies below them.
+    if view.painted or view.trace is None:
+        _more(view)
+    view.painted = True
     results.watch(view)
 
 
@@ -108,7 +111,7 @@ def _live(view: ReasonView, job: running.Job) -> None:
         with results.head("running"):
             st.text(f"{job.stage} · {job.tokens} tokens · {job.seconds:.1f} s", width="stretch")
         if trace is not None:
-            reason_text.draw("run", trace, live=True)
+            reason_text.draw(trace, live=True)
 
 
 def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None) -> None:
@@ -121,7 +124,7 @@ def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None)
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
             share.menu(view, trace, lambda: reason_share.web_page(view, trace))
-        reason_text.draw("run", trace)
+        reason_text.draw(trace, first=not view.painted)
         problem = reason_state.problem_of(view)
         reason_verdict.draw(reason_state.verdict(trace, problem), problem)
         other = bool(asked and wanted and reason_state.needs_run(trace, asked, wanted))

@@ -20,7 +20,18 @@ function list(key, entries) {
   }));
 }
 
-export default function ({ data, parentElement }) {
+// The menu can change the theme without asking the server; what the server drew must follow.
+function followTheme(root, data, tell) {
+  const probe = root.querySelector(".probe");
+  if (!probe.isConnected) return;
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "dark" : "light";
+  if (theme === data.theme || root.told === theme) return;
+  root.told = theme;
+  tell("theme", theme);
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".reason");
   // A later call may overtake an earlier one while the module loads.
   if (!root || data.drawn < root.drawn) return;
@@ -33,7 +44,13 @@ export default function ({ data, parentElement }) {
   const tokens = root.querySelector(".tokens");
   data.pieces.forEach((piece, index) => place(tokens, index, piece));
   while (tokens.children.length > data.pieces.length) tokens.lastChild.remove();
-  text.classList.toggle("live", data.live);
+  text.classList.toggle("live", Boolean(data.live));
   if (data.live) text.scrollTop = text.scrollHeight;
   list(root.querySelector(".key"), data.key);
+  if (data.first && !root.painted) {
+    root.painted = true;
+    requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
+  }
+  if (root.told === data.theme) root.told = null;
+  if (data.leads) setTimeout(() => followTheme(root, data, setTriggerValue));
 }

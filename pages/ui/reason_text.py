@@ -22,6 +22,7 @@ _HTML = """
   <div class="text" role="group" aria-label="The question, the thinking and the answer" tabindex="0"
   ><span class="question"></span><span class="tokens"></span></div>
   <ul class="key"></ul>
+  <i class="probe"></i>
 </div>
 """
 _WHY: dict[ForcedAs, str] = {
@@ -49,22 +50,27 @@ _component = st.components.v2.component(
 Shown = tuple[str, str, str]
 
 
-def draw(name: str, trace: Trace, *, live: bool = False) -> None:
+def draw(trace: Trace, *, live: bool = False, first: bool = False) -> None:
     """The question and all that was written after it.
 
     Args:
-        name: of this text on the page.
         live: the run goes on.
+        first: the page is drawn for the first time: once the text stands, it is drawn again.
     """
-    _draw(name, trace.prompt, pieces_of_trace(trace), live=live)
+    pieces = pieces_of_trace(trace)
+    _draw("run", trace.prompt, pieces, live=live, first=first, leads=True)
 
 
 def draw_transcript(name: str, run: Transcript) -> None:
-    """The same of a run without its numbers."""
+    """The same of a run without its numbers, beside the first one."""
     _draw(name, run.problem.question, pieces_to_show(run.pieces, run.config))
 
 
-def _draw(name: str, question: str, pieces: Sequence[Shown], *, live: bool = False) -> None:
+def _rerun() -> None:
+    """The text stands, or the theme changed: the run that this starts draws what follows."""
+
+
+def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> None:
     colors = _colors(style.theme())
     used = {word for _, kind, _ in pieces for word in kind.split()}
     _component(
@@ -75,9 +81,12 @@ def _draw(name: str, question: str, pieces: Sequence[Shown], *, live: bool = Fal
             "pieces": tuple(pieces),
             "key": tuple((_NAMES[kind], colors[kind]) for kind in _NAMES if kind in used),
             "colors": {name: color for name, color in colors.items() if name != "answer"},
-            "live": live,
+            "theme": style.theme().name,
             "drawn": drawn_at(),
+            **flags,
         },
+        on_painted_change=_rerun,
+        on_theme_change=_rerun,
     )
 
 

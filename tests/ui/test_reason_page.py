@@ -73,7 +73,8 @@ def open_reason(open_app: Open, monkeypatch: pytest.MonkeyPatch, stored: Reasoni
         app = open_app(**parameters)
         for name, value in parameters.items():
             app.query_params[name] = value
-        return app.switch_page("pages/reasoning.py").run()
+        # The looks follow the text.
+        return app.switch_page("pages/reasoning.py").run().run()
 
     return open_it
 
@@ -138,6 +139,7 @@ def test_first_paint_loads_no_torch() -> None:
         "models.warm_up = lambda: None;"
         "app = AppTest.from_file('app.py', default_timeout=30).run();"
         "app = app.switch_page('pages/reasoning.py').run(); assert not app.exception;"
+        "assert len(app.get('plotly_chart')) == 2; app.run();"
         "assert len(app.get('plotly_chart')) == 5;"
         "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
     )
