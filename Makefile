@@ -45,13 +45,15 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)
 
-# What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search.
+# What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a
+# search, and what a thinking budget buys (about a minute).
 example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
 	@$(PY) -m core.traces.lab assets/traces/decode.json assets/traces/lab.json
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method beam \
 		--num-beams 5 --num-return-sequences 3 --max-new-tokens 20 --stop . --json assets/traces/beam.json
+	@$(PY) -m core.reasoning.example assets/traces/reasoning.json
 
 # QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.
 TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [decoding] [beam] [memory] [app] [lab]`: all by default, two threads."""
+"""`python -m benchmarks [SUBJECT ...]`, of `SUBJECTS`: all by default, two threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import platform
 import warnings
 from importlib.metadata import version
 
-SUBJECTS = ("decoding", "beam", "memory", "app", "lab")
+SUBJECTS = ("decoding", "beam", "memory", "app", "lab", "reasoning")
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import app, beam, decoding, lab, memory
+    from benchmarks import app, beam, decoding, lab, memory, reasoning
 
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
@@ -36,8 +36,10 @@ def main() -> None:
             memory.run()
         elif subject == "app":
             app.run(args.repeats)
-        else:
+        elif subject == "lab":
             lab.run(args.repeats)
+        else:
+            reasoning.run(args.repeats)
 
 
 def _processor() -> str:

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from core.decoding.configs import MethodConfig, Reasoning, Sampling, chooser_of
 from core.decoding.draws import new_generator, throw
+from core.decoding.expected import expected_draw
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_checks import ruled_again
 from core.decoding.replay_checks import rank_fits, replayed_fault
-from core.decoding.self_checks import VALUE_TOLERANCE, count, expected_draw, worst
+from core.decoding.self_checks import VALUE_TOLERANCE, count, worst
 from core.decoding.text import TextStream, join_prompt, join_text
 from core.decoding.types import Candidate, Check, PromptPosition, TokenStep, Trace
 

@@ -37,7 +37,7 @@ class Governor:
         self._end_ids = self._encode("think_end") if config.think_end else []
         self._end_mark = config.think_end.encode()
         self._wait_ids = self._encode("wait_text") if config.ignore_end else []
-        self._in_view = max(len(self._end_mark), 4 * CALL_IN_VIEW if config.calculator else 0)
+        self._in_view = max(len(self._end_mark), 4 * CALL_IN_VIEW if config.calculator else 1)
         self._queue: list[int] = []
         self._queued_as: ForcedAs = "think_start"
         self._seen = b""

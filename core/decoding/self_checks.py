@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from core.decoding.configs import Reasoning, Sampling, chooser_of
+from core.decoding.configs import Sampling, chooser_of
 from core.decoding.cut_checks import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.draws import new_generator, throw
-from core.decoding.shaping import RESCALING, penalty_names, warpers
-from core.decoding.types import Candidate, Check, Origin, PromptPosition, TokenStep, Trace
+from core.decoding.expected import as_picked, expected_draw_of, expected_stages
+from core.decoding.shaping import RESCALING
+from core.decoding.types import Check, PromptPosition, TokenStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
 VALUE_TOLERANCE = 1e-5
@@ -153,45 +153,16 @@ def _settings_made_the_steps(trace: Trace) -> Check:
     faults, length = [], len(trace.prompt_ids)
     for at, step in enumerate(trace.token_steps):
         names = [stage.name for stage in step.stages]
-        if names not in _expected_stages(trace, step, length + at):
+        if names not in expected_stages(trace, step, length + at):
             faults.append(f"step {step.index}: the stages are not those of the settings")
-        if (step.origin, step.draw.method) != _expected_draw_of(trace, step):
+        if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {step.index}: the draw is not that of the settings")
     return count("every stage and draw is what the settings ask for", faults, "steps that differ")
-
-
-def _expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str]]:
-    """With and without `min_new_tokens`, which does nothing where a model has no end."""
-    config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
-    if step.draw.method == "forced":
-        return [["raw", "forced", "final"]]
-    names = penalty_names(config.shaping, length)
-    ending = [name for name, _ in warpers(config.shaping)] if drawn else ["argmax"]
-    ending += ["forced"] if step.origin == "forced" else []
-    expected = [["raw", *names, *ending, "final"]]
-    if step.index < config.min_new_tokens:
-        expected.append(["raw", *names, "min_new_tokens", *ending, "final"])
-    return expected
 
 
 def _cuts(trace: Trace) -> Check:
     faults = list(shown_cut_faults(trace))
     return count("every filter cuts where the settings say", faults, "cuts elsewhere")
-
-
-def _expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
-    """A forced token has a draw where it took the place of a drawn one."""
-    if not isinstance(trace.config, Reasoning) or step.forced_as is None:
-        return expected_draw(trace)
-    return "forced", "forced" if step.instead_of is None else expected_draw(trace)[1]
-
-
-def expected_draw(trace: Trace) -> tuple[str, str]:
-    """Origin and method of every token that isn't forced."""
-    config = chooser_of(trace.config)
-    if isinstance(config, Sampling) and config.shaping.temperature > 0:
-        return "sampled", config.draw
-    return "argmax", "argmax"
 
 
 def _draw_explains_token(trace: Trace) -> Check:
@@ -217,22 +188,6 @@ def _draw_fault(step: TokenStep) -> str:
     score = draw.scores[own] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
     return f"{where}: the token has not the highest score" if beaten else ""
-
-
-def as_picked(step: TokenStep) -> TokenStep | None:
-    """A forced step as its draw left it, before the forcing; None where that is not recorded."""
-    ids = [candidate.token_id for candidate in step.candidates]
-    if len(step.stages) < 4 or step.instead_of not in ids:
-        return None
-    stages = (*step.stages[:-2], step.stages[-3]._replace(name="final", removed_mass=0.0))
-    candidates = tuple(
-        Candidate(*c[:5], prob, None if prob > 0 else stages[-2].name)
-        for c, prob in zip(step.candidates, stages[-1].probs, strict=True)
-    )
-    origin: Origin = "argmax" if step.draw.method == "argmax" else "sampled"
-    return replace(
-        step, token_id=step.instead_of, candidates=candidates, stages=stages, origin=origin
-    )
 
 
 def _interval_fault(step: TokenStep) -> str:

@@ -68,11 +68,9 @@ def attempt_of(problem: Problem, trace: Trace) -> Attempt:
     Raises:
         TraceError: the trace is of another method.
     """
-    if not isinstance(trace.config, Reasoning):
-        raise TraceError("Only a trace of a reasoning run is an attempt at a problem.")
     return _attempt(
         problem,
-        trace.config,
+        _config_of(trace),
         pieces_of(trace.token_steps),
         [-step.surprisal for step in trace.token_steps],
         finish_reason=trace.finish_reason,
@@ -87,8 +85,13 @@ def transcript_of(problem: Problem, trace: Trace) -> Transcript:
         TraceError: the trace is of another method.
     """
     attempt = attempt_of(problem, trace)
-    assert isinstance(trace.config, Reasoning)
-    return Transcript(problem, trace.config, pieces_of(trace.token_steps), attempt)
+    return Transcript(problem, _config_of(trace), pieces_of(trace.token_steps), attempt)
+
+
+def _config_of(trace: Trace) -> Reasoning:
+    if not isinstance(trace.config, Reasoning):
+        raise TraceError("Only a trace of a reasoning run is an attempt at a problem.")
+    return trace.config
 
 
 def _attempt(

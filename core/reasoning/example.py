@@ -21,6 +21,7 @@ from core.reasoning.types import (
     ReasoningExample,
     Rivalry,
     StopStrip,
+    Sweep,
     SweepPlan,
     Transcript,
 )
@@ -29,6 +30,7 @@ SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
 BUDGETS = tuple(range(0, 129, 16))
 PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
+HARD_SUMS = 20
 SEED = 7
 _DIGITS = 7
 # A strip's problem: long enough to see the answer change, short enough to read.
@@ -98,8 +100,7 @@ def _rounded(value: Any) -> Any:
 def make_example(model_id: str) -> ReasoningExample:
     """Everything that the page shows at first, run on a model."""
     from core.models.registry import load_model
-    from core.reasoning.attempts import transcript_of
-    from core.reasoning.problems import make_hard_sums, make_problems
+    from core.reasoning.problems import make_problems
     from core.reasoning.rivals import compare_rivals
     from core.reasoning.stops import stop_strip
     from core.reasoning.sweeps import run_sweep
@@ -112,21 +113,41 @@ def make_example(model_id: str) -> ReasoningExample:
     hard = ProblemSet(problems.name, problems.problems[-RIVALRY_PROBLEMS:])
     drawn = Reasoning(max_answer_tokens=16, do_sample=True, shaping=Shaping(temperature=1.0))
     rivalry = compare_rivals(model, hard, drawn, verifier=check_arithmetic)
-    problem = next(one for one in problems.problems if one.steps == RUN_STEPS)
+    sweep = run_sweep(model, plan)
+    problem = _telling(sweep)
     run = _run(model, problem, replace(greedy, top_candidates=3))
-    (hard_sum,) = make_hard_sums(1, seed=SEED).problems
-    called = replace(greedy, think_start="", think_end="", calculator=True, max_answer_tokens=64)
     return ReasoningExample(
-        sweep=run_sweep(model, plan),
+        sweep=sweep,
         cut=run_sweep(model, cut),
         rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
         run=run,
         strip=stop_strip(model, problem, run),
-        tools=(
-            transcript_of(hard_sum, _run(model, hard_sum, greedy)),
-            transcript_of(hard_sum, _run(model, hard_sum, called)),
-        ),
+        tools=_tools(model, greedy),
     )
+
+
+def _telling(sweep: Sweep) -> Problem:
+    """The first problem of `RUN_STEPS` steps that only thinking gets right."""
+    found = {(row.problem, row.budget): row.outcome for row in sweep.rows}
+    for one in sweep.plan.problems.problems:
+        changes = found[one.key, BUDGETS[0]], found[one.key, BUDGETS[-1]]
+        if one.steps == RUN_STEPS and changes == ("wrong", "correct"):
+            return one
+    raise DecodingError(f"Thinking helps with no problem of {RUN_STEPS} steps; take another model.")
+
+
+def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
+    """The first hard sum that only the calculator gets right, without it and with it."""
+    from core.reasoning.attempts import transcript_of
+    from core.reasoning.problems import make_hard_sums
+
+    called = replace(config, think_start="", think_end="", calculator=True, max_answer_tokens=64)
+    for one in make_hard_sums(HARD_SUMS, seed=SEED).problems:
+        alone = transcript_of(one, _run(model, one, config))
+        with_tool = transcript_of(one, _run(model, one, called))
+        if (alone.attempt.outcome, with_tool.attempt.outcome) == ("wrong", "correct"):
+            return alone, with_tool
+    raise DecodingError(f"The calculator helps with none of {HARD_SUMS} sums; take another model.")
 
 
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:

@@ -7,6 +7,7 @@ import re
 
 from core.reasoning.chains import (
     HELD_OUT_OF,
+    LARGEST,
     MOST_STEPS,
     Step,
     ask_in_symbols,
@@ -21,6 +22,7 @@ from training.corpus.document import Document, Part
 
 __all__ = [
     "HELD_OUT_OF",
+    "LARGEST",
     "MOST_STEPS",
     "Problem",
     "Step",
