@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, reason_controls, reason_page, reason_state, run_bar
+from pages.ui import frame, reason_controls, reason_page, reason_problem, reason_state, run_bar
 
 frame.enter()
 
@@ -20,10 +20,10 @@ with st.container(key="intro", gap="small"):
     )
 with st.container(key="controls", gap="small"):
     with st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium"):
-        reason_controls.pick_problem()
+        reason_problem.pick_problem()
         reason_controls.more()
-        run_bar.draw(view, reason_controls.request)
-    reason_controls.write_question()
+        run_bar.draw(view, reason_problem.request)
+    reason_problem.write_question()
     reason_controls.budget()
 reason_page.restore(view)
 reason_page.draw(view)

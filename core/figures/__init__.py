@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from core.figures.prompt import prompt_reading_data as prompt_reading_data
     from core.figures.reason.accuracy import reason_accuracy as reason_accuracy
     from core.figures.reason.accuracy import reason_accuracy_data as reason_accuracy_data
-    from core.figures.reason.accuracy import reason_difficulty as reason_difficulty
-    from core.figures.reason.accuracy import reason_difficulty_data as reason_difficulty_data
+    from core.figures.reason.difficulty import reason_difficulty as reason_difficulty
+    from core.figures.reason.difficulty import reason_difficulty_data as reason_difficulty_data
     from core.figures.reason.rivals import reason_rivals as reason_rivals
     from core.figures.reason.rivals import reason_rivals_data as reason_rivals_data
     from core.figures.reason.rivals import reason_votes_data as reason_votes_data
@@ -85,12 +85,8 @@ _HOMES = {
     "lab.tree": ("lab_tree", "lab_tree_data", "rows_data"),
     "labels": ("percent", "settings_caption", "show_token", "stage_name", "visible_token"),
     "prompt": ("prompt_reading", "prompt_reading_data"),
-    "reason.accuracy": (
-        "reason_accuracy",
-        "reason_accuracy_data",
-        "reason_difficulty",
-        "reason_difficulty_data",
-    ),
+    "reason.accuracy": ("reason_accuracy", "reason_accuracy_data"),
+    "reason.difficulty": ("reason_difficulty", "reason_difficulty_data"),
     "reason.rivals": ("reason_rivals", "reason_rivals_data", "reason_votes_data"),
     "reason.spent": ("reason_outcomes", "reason_rows_data", "reason_spent", "reason_spent_data"),
     "reason.stops": ("reason_stops", "reason_stops_data"),

@@ -11,11 +11,12 @@ from core import figures
 from core.decoding.configs import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
 from core.figures.reason.words import problems_words
-from core.reasoning.problems import THINKING_SYSTEM, make_problems, read_problems
+from core.reasoning.problems import THINKING_SYSTEM, read_problems
 from core.reasoning.types import BudgetField, ProblemSet, Sweep, SweepPlan
 from pages.ui import controls, figure, reason_controls, reason_work, running
 from pages.ui.figure import csv_text
 from pages.ui.reason_controls import value, whole
+from pages.ui.reason_problem import chains
 from pages.ui.reason_state import ReasonView
 
 MAX_PROBLEMS, MAX_TRIES, MAX_BUDGETS = 500, 32, 40
@@ -152,7 +153,7 @@ def _uploaded(view: ReasonView) -> None:
 def problems(view: ReasonView, count: int) -> ProblemSet:
     """The uploaded problems, else so many of the project's own."""
     if view.uploaded is None:
-        return make_problems(count, seed=int(value("problem_seed")))
+        return chains(count, int(value("problem_seed")))
     own = view.uploaded
     return own if len(own.problems) <= count else replace(own, problems=own.problems[:count])
 
@@ -233,18 +234,22 @@ def _button(view: ReasonView) -> None:
                 on_click=job.stop,
             )
             return
-        try:
-            left = resumable(view, plan(view)) is not None
-        except DecodingError:
-            left = False
         st.button(
-            "Resume" if left else "Run sweep",
+            "Resume" if _left(view) else "Run sweep",
             key="start_sweep",
             type="primary",
             icon=":material/play_arrow:",
             on_click=start,
             args=(view,),
         )
+
+
+def _left(view: ReasonView) -> bool:
+    """Whether the controls describe one's own unfinished sweep."""
+    try:
+        return bool(view.swept) and resumable(view, plan(view)) is not None
+    except DecodingError:
+        return False
 
 
 def _state(view: ReasonView) -> None:

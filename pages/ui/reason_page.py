@@ -18,6 +18,7 @@ from pages.ui import (
     reason_controls,
     reason_loop,
     reason_many,
+    reason_problem,
     reason_share,
     reason_state,
     reason_text,
@@ -59,7 +60,7 @@ def restore(view: ReasonView) -> None:
         ):
             if st.query_params.get(part) == "1":
                 begin(view)
-    run_bar.restore(view, reason_controls.request)
+    run_bar.restore(view, reason_problem.request)
 
 
 def draw(view: ReasonView) -> None:
@@ -88,7 +89,7 @@ def draw(view: ReasonView) -> None:
 def _wanted() -> tuple[Problem | None, Reasoning | None, str]:
     """What the controls ask for, or why they ask for nothing."""
     try:
-        return reason_controls.problem(), reason_controls.config(), ""
+        return reason_problem.problem(), reason_controls.config(), ""
     except DecodingError as error:
         return None, None, str(error)
 

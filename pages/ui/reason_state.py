@@ -26,7 +26,7 @@ from core.reasoning.types import (
     Sweep,
     Transcript,
 )
-from pages.ui import reason_controls, run_bar
+from pages.ui import reason_problem, run_bar
 from pages.ui.state import Source, View
 
 EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "reasoning.json"
@@ -169,7 +169,7 @@ def problem_of(found: ReasonView) -> Problem | None:
     if found.trace is None:
         return None
     try:
-        named = reason_controls.problem()
+        named = reason_problem.problem()
     except DecodingError:
         named = None
     if named is not None and named.question == found.trace.prompt and named.answer:

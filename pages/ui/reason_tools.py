@@ -8,11 +8,11 @@ from core.decoding.calculator import ERROR
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning_read import read_run
 from core.figures.labels import visible_token
-from core.reasoning.problems import make_hard_sums
 from core.reasoning.types import Problem, Transcript
 from pages.ui import (
     controls,
     reason_controls,
+    reason_problem,
     reason_state,
     reason_text,
     reason_verdict,
@@ -63,10 +63,10 @@ def _wanted() -> Problem | None:
     """The controls' hard sum or own question; else the hard sum of their seed."""
     if value("problem") in ("sum", "own"):
         try:
-            return reason_controls.problem()
+            return reason_problem.problem()
         except DecodingError:
             return None
-    return make_hard_sums(1, seed=int(value("problem_seed"))).problems[0]
+    return reason_problem.hard_sum(int(value("problem_seed")))
 
 
 def start(view: ReasonView) -> None:

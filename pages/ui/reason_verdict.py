@@ -34,6 +34,8 @@ def _sentence(found: Verdict, right: str) -> str:
     if found.outcome is None:
         return f"It answers {found.answer}. The right answer isn't known here."
     words = OUTCOME_WORDS[found.outcome].capitalize()
+    if found.outcome == "unparsable":
+        words += ": it names no number"
     if found.outcome == "correct":
         return f"{words}: {found.answer}"
     known = f" The right answer is {right}." if right else ""

@@ -20,7 +20,7 @@ from core.reasoning.types import (
 )
 from pages.ui import models, running
 from pages.ui.compute import QUEUE, Turn
-from pages.ui.reason_controls import marked
+from pages.ui.reason_problem import marked
 from pages.ui.reason_state import ReasonView
 from pages.ui.running import Job
 

@@ -24,7 +24,7 @@ from pages.ui import (
     beam_state,
     controls,
     models,
-    reason_controls,
+    reason_problem,
     reason_state,
     running,
     state,
@@ -178,7 +178,7 @@ def _opened(view: View) -> None:
     home = view_of(path)
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
-    {"beam": beam_controls.adopt, "reasoning": reason_controls.adopt}.get(path, adopt)(trace)
+    {"beam": beam_controls.adopt, "reasoning": reason_problem.adopt}.get(path, adopt)(trace)
     st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
 
 

@@ -22,6 +22,7 @@ from pages.ui import (
     models,
     reason_controls,
     reason_many,
+    reason_problem,
     reason_share,
     reason_state,
     reason_text,
@@ -123,7 +124,7 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     example = reason_state.load_example()
     assert example is not None
     read = reason_controls.DEFAULTS.__getitem__
-    problem, config = reason_controls.problem(read), reason_controls.config(read)
+    problem, config = reason_problem.problem(read), reason_controls.config(read)
     assert example.strip.problem == problem
     assert not reason_state.needs_run(example.run, problem, config)
     assert example.run.checks and all(check.passed for check in example.run.checks)
@@ -175,24 +176,24 @@ def test_each_difficulty_and_seed_has_its_problem() -> None:
     seen = set()
     for steps in range(1, 9):
         told["steps"] = steps
-        problem = reason_controls.problem(told.__getitem__)
+        problem = reason_problem.problem(told.__getitem__)
         assert problem.steps == steps
         seen.add(problem.key)
     told["problem_seed"] = 8
-    seen.add(reason_controls.problem(told.__getitem__).key)
+    seen.add(reason_problem.problem(told.__getitem__).key)
     assert len(seen) == 9
     told["problem"] = "sum"
-    assert "calculator" in reason_controls.problem(told.__getitem__).system
+    assert "calculator" in reason_problem.problem(told.__getitem__).system
 
 
 def test_an_own_question_may_lack_its_answer_but_not_its_words() -> None:
     told = {**reason_controls.DEFAULTS, "problem": "own", "question": " What? ", "right": "1,200.0"}
-    assert reason_controls.problem(told.__getitem__).answer == "1200"
+    assert reason_problem.problem(told.__getitem__).answer == "1200"
     told["right"] = ""
-    assert reason_controls.problem(told.__getitem__).answer == ""
+    assert reason_problem.problem(told.__getitem__).answer == ""
     for wrong in ({"right": "many"}, {"question": " "}):
         with pytest.raises(ProblemError):
-            reason_controls.problem((told | wrong).__getitem__)
+            reason_problem.problem((told | wrong).__getitem__)
 
 
 def test_run_shows_what_was_asked_for_and_where_it_knew(open_reason: Open) -> None:

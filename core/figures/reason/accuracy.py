@@ -1,4 +1,4 @@
-"""Accuracy against the budget, for all problems and by difficulty."""
+"""Accuracy against the budget, over all problems."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from core.figures.reason.words import (
 )
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
-from core.reasoning.curves import BudgetPoint, curve, curves_by_steps
+from core.reasoning.curves import BudgetPoint, curve
 from core.reasoning.types import Sweep
 
-_TITLE, _PANELS_TITLE = "Accuracy against the budget", "The harder, the more it needs"
-_LEFT = 52
-_COLUMNS, _PANEL, _PANEL_GAP = 4, 116, 42
-_PERCENTS: Properties = {
+_TITLE = "Accuracy against the budget"
+LEFT = 52
+PERCENTS: Properties = {
     "range": [-0.02, 1.04],
     "tickmode": "array",
     "tickvals": [0, 0.25, 0.5, 0.75, 1],
@@ -54,33 +53,34 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
         caption=caption,
         alt=_alt(points),
         plot_height=260,
-        left=_LEFT,
+        left=LEFT,
         right=EDGE + 8,
         above=18,
         below=66,
     )
-    sheet.traces = [_band(points, theme), _line(points, theme)]
-    budgets = [point.budget for point in points]
-    reach = _reach(plan.budgets or budgets)
+    sheet.traces = [band(points, theme), line(points, theme)]
+    ends = reach(plan.budgets)
     sheet.layout |= {
-        "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=reach, nticks=9),
-        "yaxis": axis(theme, **_PERCENTS),
+        "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
+        "yaxis": axis(theme, **PERCENTS),
     }
-    _mark_levels(sheet, levels_within(plan.budgets or budgets, plan.budget_field))
+    _mark_levels(sheet, levels_within(plan.budgets, plan.budget_field))
     words = [key_entry(theme.first, "right answers", "●")]
-    if marked is not None and reach[0] <= marked <= reach[1]:
+    if marked is not None and ends[0] <= marked <= ends[1]:
         _mark_now(sheet, marked)
         words.append(key_entry(theme.accent, "the budget set above", "┃"))
-    add_key(sheet, ["".join(words)], _LEFT, offset=46)
+    add_key(sheet, ["".join(words)], LEFT, offset=46)
     return sheet.figure()
 
 
-def _reach(budgets: Sequence[int]) -> list[float]:
+def reach(budgets: Sequence[int]) -> list[float]:
+    """The ends of an axis that holds these budgets."""
     room = max(1.0, 0.04 * (budgets[-1] - budgets[0]))
     return [budgets[0] - room, budgets[-1] + room]
 
 
-def _band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") -> Properties:
+def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") -> Properties:
+    """The interval as a filled outline."""
     there, back = list(points), list(reversed(points))
     return {
         "type": "scatter",
@@ -98,7 +98,8 @@ def _band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") -
     }
 
 
-def _line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
+def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
+    """The shares as points on a line; each hands its budget over when it is clicked."""
     return {
         "type": "scatter",
         "name": name,
@@ -123,10 +124,10 @@ def _hover(point: BudgetPoint) -> str:
 def _mark_levels(sheet: Sheet, levels: dict[str, int]) -> None:
     """Dotted lines with the names of the levels above the plotting area."""
     for name, budget in levels.items():
-        line = {"color": sheet.theme.muted, "width": 1, "dash": "dot"}
+        style = {"color": sheet.theme.muted, "width": 1, "dash": "dot"}
         place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
         sheet.shapes.append(
-            {"name": "level", "type": "line", "layer": "below", "line": line, **place}
+            {"name": "level", "type": "line", "layer": "below", "line": style, **place}
         )
         sheet.annotations.append(
             {
@@ -144,9 +145,9 @@ def _mark_levels(sheet: Sheet, levels: dict[str, int]) -> None:
 
 
 def _mark_now(sheet: Sheet, budget: int) -> None:
-    line = {"color": sheet.theme.accent, "width": 2}
+    style = {"color": sheet.theme.accent, "width": 2}
     place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
-    sheet.shapes.append({"name": "now", "type": "line", "layer": "below", "line": line, **place})
+    sheet.shapes.append({"name": "now", "type": "line", "layer": "below", "line": style, **place})
 
 
 def _alt(points: Sequence[BudgetPoint]) -> str:
@@ -158,116 +159,13 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
 
 
-def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
-    """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
-    panels, caption = _panels(sweep), sweep_caption(sweep.plan)
-    if not panels:
-        sentence = "These problems don't say how many steps they take." if sweep.rows else NO_RUN
-        return plain_sentence(theme, sentence, title=_PANELS_TITLE, caption=caption)
-    sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
-    height = rows * _PANEL + (rows - 1) * _PANEL_GAP
-    lay_out(
-        sheet,
-        title=_PANELS_TITLE,
-        subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
-        caption=caption,
-        alt=_panels_alt(panels),
-        plot_height=height,
-        left=_LEFT,
-        right=EDGE + 4,
-        above=22,
-        below=50,
-    )
-    for at, (steps, points) in enumerate(panels.items()):
-        _add_panel(sheet, at, steps, points, sweep, (rows, height))
-    return sheet.figure()
-
-
-def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
-    by_steps = curves_by_steps(sweep.rows)
-    return {steps: points for steps, points in by_steps.items() if steps is not None}
-
-
-def _add_panel(
-    sheet: Sheet,
-    at: int,
-    steps: int,
-    points: tuple[BudgetPoint, ...],
-    sweep: Sweep,
-    size: tuple[int, int],
-) -> None:
-    """A panel in its place: axes, band, line and its number of steps as a heading."""
-    rows, height = size
-    theme, plan = sheet.theme, sweep.plan
-    row, column = divmod(at, _COLUMNS)
-    end = "" if at == 0 else str(at + 1)
-    left = column * (1 + 0.04) / (_COLUMNS + 0.04 * (_COLUMNS - 1))
-    width = 1 / (_COLUMNS + 0.04 * (_COLUMNS - 1))
-    top = 1 - row * (_PANEL + _PANEL_GAP) / height
-    domains = {"x": [left, left + width], "y": [top - _PANEL / height, top]}
-    for drawn in (
-        _band(points, theme, f"interval {steps}"),
-        _line(points, theme, f"steps {steps}"),
-    ):
-        sheet.traces.append({**drawn, "xaxis": f"x{end}", "yaxis": f"y{end}"})
-    budgets = plan.budgets or tuple(point.budget for point in points)
-    sheet.layout |= {
-        f"xaxis{end}": axis(
-            theme,
-            BUDGET_WORDS[plan.budget_field] if row == rows - 1 and column == 0 else "",
-            4,
-            domain=domains["x"],
-            anchor=f"y{end}",
-            range=_reach(budgets),
-            nticks=4,
-        ),
-        f"yaxis{end}": axis(
-            theme,
-            **_PERCENTS,
-            domain=domains["y"],
-            anchor=f"x{end}",
-            showticklabels=column == 0,
-        )
-        | {"tickvals": [0, 0.5, 1], "ticktext": [f"{n}{NBSP}%" for n in (0, 50, 100)]},
-    }
-    sheet.annotations.append(
-        {
-            "name": "panel",
-            "text": f"<b>{steps} {'step' if steps == 1 else 'steps'}</b>",
-            "xref": "paper",
-            "yref": "paper",
-            "x": left,
-            "y": top,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 3,
-            "borderpad": 0,
-            "showarrow": False,
-            "font": {"size": 12, "color": theme.ink},
-        }
-    )
-
-
-def _panels_alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
-    words = "; ".join(
-        f"{steps} {'step' if steps == 1 else 'steps'}: from {100 * points[0].correct.value:.0f} % "
-        f"at {points[0].budget} to {100 * points[-1].correct.value:.0f} % at {points[-1].budget}"
-        for steps, points in panels.items()
-    )
-    return f"Accuracy by budget, one panel for each number of steps. {words}."
-
-
 def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
     """A row for each budget; `steps` is empty, as all difficulties are counted together."""
-    return _frame([(None, curve(sweep.rows))])
+    return frame([(None, curve(sweep.rows))])
 
 
-def reason_difficulty_data(sweep: Sweep) -> pd.DataFrame:
-    """A row for each number of steps and budget."""
-    return _frame(list(_panels(sweep).items()))
-
-
-def _frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:
+def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:
+    """Curves as a table; the number of steps is empty where all are counted together."""
     records = [
         (
             point.budget,
