@@ -25,5 +25,5 @@ with st.container(key="controls", gap="small"):
         run_bar.draw(view, reason_problem.request)
     reason_problem.write_question()
     reason_controls.budget()
-reason_page.restore(view)
+run_bar.restore(view, reason_problem.request)
 reason_page.draw(view)

@@ -27,6 +27,22 @@ BOUNDS = {"close": "Closes the thinking", "cut": "Cuts the run off"}
 _FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
 
 
+def bound() -> None:
+    """Which of the two bounds is swept and drawn."""
+    st.segmented_control(
+        "The bound",
+        list(BOUNDS),
+        format_func=BOUNDS.__getitem__,
+        default=reason_controls.DEFAULTS["bound"],
+        required=True,
+        key="bound",
+        bind="query-params",
+        persist_state="session",
+        help="Closes the thinking: at the budget the closing mark is forced and the model "
+        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens.",
+    )
+
+
 def shown(view: ReasonView) -> Sweep | None:
     """The sweep in sight: the one under way once it has rows, else the last one of this bound."""
     field = _FIELDS[str(value("bound"))]
@@ -85,18 +101,6 @@ def _figures(view: ReasonView) -> None:
 
 def _controls(view: ReasonView) -> None:
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.segmented_control(
-            "The bound",
-            list(BOUNDS),
-            format_func=BOUNDS.__getitem__,
-            default=reason_controls.DEFAULTS["bound"],
-            required=True,
-            key="bound",
-            bind="query-params",
-            persist_state="session",
-            help="Closes the thinking: at the budget the closing mark is forced and the model "
-            "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens.",
-        )
         st.text_input(
             "Budgets, tokens",
             reason_controls.DEFAULTS["budgets"],
@@ -104,7 +108,7 @@ def _controls(view: ReasonView) -> None:
             bind="query-params",
             persist_state="session",
             max_chars=300,
-            width=230,
+            width=300,
         )
         if view.uploaded is None:
             whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import streamlit as st
 
 from core import figures
@@ -39,6 +42,22 @@ LIVE_SECONDS = 1.5
 CHANGED = "The controls ask for another run: press Run."
 UNCHANGED = "Lower the budget and run it again: less room to think."
 NOTHING = "**Nothing to show yet.**  \nPress Run: the model thinks, then answers."
+
+
+class Look(NamedTuple):
+    """A tab: what draws it, and what starts its work for a link that has the flag."""
+
+    draw: Callable[[ReasonView], None]
+    flag: str = ""
+    start: Callable[[ReasonView], None] | None = None
+
+
+_LOOKS = {
+    "Many problems": Look(reason_many.draw, "sweep", reason_many.start),
+    "Same tokens, other ways": Look(reason_vote.draw, "rivals", reason_vote.start),
+    "What a level is": Look(reason_loop.draw),
+    "A calculator": Look(reason_tools.draw, "tools", reason_tools.start),
+}
 _NOTICE = """
 **What to notice**
 
@@ -48,19 +67,6 @@ _NOTICE = """
   itself, a larger budget buys nothing.
 - Nothing in the model changes with the level. The loop only runs longer.
 """
-
-
-def restore(view: ReasonView) -> None:
-    """Do again what a copied link tells of; only built-in models load by a link alone."""
-    if not view.restored and models.is_embedded(str(controls.value("model"))):
-        for part, begin in (
-            ("sweep", reason_many.start),
-            ("rivals", reason_vote.start),
-            ("tools", reason_tools.start),
-        ):
-            if st.query_params.get(part) == "1":
-                begin(view)
-    run_bar.restore(view, reason_problem.request)
 
 
 def draw(view: ReasonView) -> None:
@@ -205,6 +211,7 @@ def start_stops(view: ReasonView) -> None:
 
 def _accuracy(view: ReasonView) -> None:
     """The curve; while a sweep goes on, it grows."""
+    reason_many.bound()
     if view.active("sweep") is not None:
         st.fragment(_curve, run_every=LIVE_SECONDS)(view)
     else:
@@ -240,15 +247,22 @@ def _take_budget(sweep: Sweep, custom: list[object]) -> None:
 
 
 def _more(view: ReasonView) -> None:
-    looks = {
-        "Many problems": reason_many.draw,
-        "Same tokens, other ways": reason_vote.draw,
-        "What a level is": reason_loop.draw,
-        "A calculator": reason_tools.draw,
-    }
     with st.container(key="more"):
-        tabs = st.tabs(list(looks), key="reason_look", on_change="rerun", bind="query-params")
-        for tab, draw_look in zip(tabs, looks.values(), strict=True):
+        tabs = st.tabs(list(_LOOKS), key="reason_look", on_change="rerun", bind="query-params")
+        for tab, look in zip(tabs, _LOOKS.values(), strict=True):
             if tab.open:
                 with tab:
-                    draw_look(view)
+                    look.draw(view)
+                _restore(view, look)
+
+
+def _restore(view: ReasonView, look: Look) -> None:
+    """Do again what a copied link tells of; only built-in models load by a link alone.
+
+    What the look is asked for is known once it is drawn.
+    """
+    first, view.looked = not view.looked, True
+    asked = look.start is not None and st.query_params.get(look.flag) == "1"
+    if first and asked and look.start and models.is_embedded(str(controls.value("model"))):
+        look.start(view)
+        st.rerun()

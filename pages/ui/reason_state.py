@@ -57,6 +57,7 @@ class ReasonView(View):
         versions: counts what each part showed, for the figures.
         live: the rows of a sweep under way.
         counts: how many runs of how many have ended, by job.
+        looked: a tab was drawn, and the link that opened the page was looked at for it.
     """
 
     problem: Problem | None = None
@@ -71,6 +72,7 @@ class ReasonView(View):
     versions: dict[str, int] = field(default_factory=dict)
     live: Sweep | None = None
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    looked: bool = False
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run; whose problem it is has to be said after it."""

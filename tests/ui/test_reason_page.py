@@ -294,6 +294,15 @@ def test_a_stopped_sweep_stays_and_goes_on_where_it_was(open_reason: Open) -> No
     assert app.button(key="start_sweep").label == "Run sweep"
 
 
+def test_a_link_makes_the_sweep_again_under_its_own_settings(open_reason: Open) -> None:
+    app = settle(
+        open_reason(many_problems="2", budgets="1, 5", bound="Cuts the run off", sweep="1")
+    )
+    sweep = view_of(app).sweeps["max_new_tokens"]
+    assert sweep.complete and sweep.plan.budgets == (1, 5) and len(sweep.rows) == 4
+    assert "Your sweep" in texts(app)
+
+
 def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() -> None:
     view = ReasonView()
     view.sweeps["max_thinking_tokens"] = before = make_sweep()
