@@ -21,11 +21,12 @@ page = st.navigation(
         st.Page("pages/sampling.py", title="Sampling lab", url_path="sampling"),
         st.Page("pages/beam.py", title="Beam search", url_path="beam"),
         st.Page("pages/speculative.py", title="Speculative", url_path="speculative"),
+        st.Page("pages/reasoning.py", title="Reasoning budget", url_path="reasoning"),
     ],
     position="top",
 )
 with st.sidebar:
-    controls.sidebar()
+    controls.sidebar(prompt=page.url_path != "reasoning")
     share.open_file(share.view_of(page.url_path))
 share.turn_to_file(page.url_path)
 page.run()

@@ -62,6 +62,19 @@ if TYPE_CHECKING:
     from core.figures.spec.timeline import spec_timeline_data as spec_timeline_data
     from core.figures.spec.trial import spec_trial as spec_trial
     from core.figures.spec.trial import spec_trial_data as spec_trial_data
+    from core.figures.reason.accuracy import reason_accuracy as reason_accuracy
+    from core.figures.reason.accuracy import reason_accuracy_data as reason_accuracy_data
+    from core.figures.reason.difficulty import reason_difficulty as reason_difficulty
+    from core.figures.reason.difficulty import reason_difficulty_data as reason_difficulty_data
+    from core.figures.reason.rivals import reason_rivals as reason_rivals
+    from core.figures.reason.rivals import reason_rivals_data as reason_rivals_data
+    from core.figures.reason.rivals import reason_votes_data as reason_votes_data
+    from core.figures.reason.spent import reason_outcomes as reason_outcomes
+    from core.figures.reason.spent import reason_rows_data as reason_rows_data
+    from core.figures.reason.spent import reason_spent as reason_spent
+    from core.figures.reason.spent import reason_spent_data as reason_spent_data
+    from core.figures.reason.stops import reason_stops as reason_stops
+    from core.figures.reason.stops import reason_stops_data as reason_stops_data
     from core.figures.strip import Legend as Legend
     from core.figures.strip import legend as legend
     from core.figures.strip import token_colors as token_colors
@@ -101,6 +114,11 @@ _HOMES = {
     "spec.time": ("spec_time", "spec_time_data"),
     "spec.timeline": ("spec_timeline", "spec_timeline_data"),
     "spec.trial": ("spec_trial", "spec_trial_data"),
+    "reason.accuracy": ("reason_accuracy", "reason_accuracy_data"),
+    "reason.difficulty": ("reason_difficulty", "reason_difficulty_data"),
+    "reason.rivals": ("reason_rivals", "reason_rivals_data", "reason_votes_data"),
+    "reason.spent": ("reason_outcomes", "reason_rows_data", "reason_spent", "reason_spent_data"),
+    "reason.stops": ("reason_stops", "reason_stops_data"),
     "strip": ("Legend", "legend", "token_colors"),
     "theme": ("DARK", "LIGHT", "THEMES", "Theme"),
     "way": ("step_way",),

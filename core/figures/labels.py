@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import unicodedata
+from collections.abc import Collection
 from dataclasses import fields
 
 from core.decoding.configs import Greedy, MethodConfig, Shaping
@@ -162,14 +163,22 @@ def settings_caption(trace: Trace) -> str:
 
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
-    config = trace.config
-    parts = [plain_name(trace.model_id, 80), config.method or "decoding"]
-    if trace.draft_id:
-        parts.append(f"draft {plain_name(trace.draft_id, 80)}")
+    return config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+
+
+def config_caption(
+    model_id: str, config: MethodConfig, unsaid: Collection[str] = (), *, draft_id: str = ""
+) -> str:
+    """The caption of runs with these settings; those named in `unsaid` are said elsewhere."""
+    parts = [plain_name(model_id, 80), config.method or "decoding"]
+    if draft_id:
+        parts.append(f"draft {plain_name(draft_id, 80)}")
     parts += _shaping_parts(config)
     for field in fields(config):
         value = getattr(config, field.name)
-        if field.name in _UNSAID or (value == field.default and field.name not in _ALWAYS_SAID):
+        if field.name in _UNSAID or field.name in unsaid:
+            continue
+        if value == field.default and field.name not in _ALWAYS_SAID:
             continue
         parts.append(_setting(field.name, value))
     seed = getattr(config, "seed", None)

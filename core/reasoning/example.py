@@ -34,7 +34,7 @@ HARD_SUMS = 20
 SEED = 7
 _DIGITS = 7
 # A strip's problem: long enough to see the answer change, short enough to read.
-RUN_STEPS = 5
+RUN_STEPS = 6
 _STRIP, _RIVALS = TypeAdapter(StopStrip), TypeAdapter(Rivalry)
 _TOOLS = TypeAdapter(tuple[Transcript, Transcript])
 

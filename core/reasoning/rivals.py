@@ -77,7 +77,7 @@ def compare_rivals(
     rivals = [_rival("single", singles, 1, total_tokens)]
     rivals += [_rival(rule, votes, samples, total_tokens // samples) for rule in rules]
     done = ProblemSet(problems.name, tuple(one.problem for one in votes))
-    return Rivalry(done, total_tokens, tuple(rivals), tuple(votes))
+    return Rivalry(done, total_tokens, tuple(rivals), tuple(votes), model.model_id, config)
 
 
 def _grouped(

@@ -296,12 +296,18 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Rivalry:
-    """Rivals on the same problems at the same total of tokens; `votes` are the many samples."""
+    """Rivals on the same problems at the same total of tokens; `votes` are the many samples.
+
+    Args:
+        config: of the attempts, whose bounds follow from the total; the seed is the first one's.
+    """
 
     problems: ProblemSet
     total_tokens: int
     rivals: tuple[Rival, ...]
     votes: tuple[Vote, ...]
+    model_id: str = ""
+    config: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)

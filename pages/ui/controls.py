@@ -50,6 +50,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 _TEXTS = {"model", "draft", "prompt", "system", "stop", "beam_stop"}
+_TEXTS |= {"question", "right", "wait", "budgets"}
 
 
 def value(key: str) -> Any:
@@ -126,12 +127,17 @@ def request_for(asked: MethodConfig, draft: str = "") -> Request:
     )
 
 
-def sidebar() -> None:
-    """Model, prompt, chat template and seed: what all pages share."""
+def sidebar(*, prompt: bool = True) -> None:
+    """Model, prompt, chat template and seed: what the pages share.
+
+    Args:
+        prompt: off on a page that asks questions of its own.
+    """
     _model()
-    _prompt()
-    _chat()
-    _hint()
+    if prompt:
+        _prompt()
+        _chat()
+        _hint()
     _seed()
 
 

@@ -46,6 +46,10 @@ class Request:
         ids: list[int] = model.encode_chat([*messages, {"role": "user", "content": self.prompt}])
         return ids
 
+    def config_for(self, model: Any) -> MethodConfig:  # noqa: ARG002
+        """The settings as this model takes them."""
+        return self.config
+
     @staticmethod
     def again(trace: Trace, *, use_cache: bool) -> Request:
         """The same run from its token ids, with the KV cache on or off."""

@@ -115,7 +115,7 @@ def _decode(job: Job, request: Request) -> Trace | None:
         trace = collect(
             model,
             prompt,
-            request.config,
+            request.config_for(model),
             draft=draft,
             on_step=on_step,
             should_stop=job.should_stop,

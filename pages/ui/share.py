@@ -27,6 +27,8 @@ from pages.ui import (
     lab_controls,
     lab_state,
     models,
+    reason_problem,
+    reason_state,
     running,
     spec_controls,
     spec_state,
@@ -45,7 +47,7 @@ _link = st.components.v2.component(
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
 # The pages that traces turn to, besides the first one; those of runs bear their method's name.
-PATHS = ("beam", "sampling", "speculative")
+PATHS = ("beam", "reasoning", "sampling", "speculative")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -139,17 +141,19 @@ def document(
     *,
     title: str = "Decoding Explorer: one run",
     settings: str = "",
+    text: str | None = None,
 ) -> bytes:
     """A run's text and its figures as one page.
 
     Args:
         settings: what the run was made with; the trace's own by default.
+        text: in place of the trace's own.
     """
     page = _PAGE.format(
         title=escape(title),
         settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
-        text=escape(trace.text),
+        text=escape(trace.text if text is None else text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
         ink=theme.ink,
         panel=theme.panel,
@@ -212,9 +216,14 @@ def _turn_to(path: str) -> None:
     st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
 
 
-_VIEWS: dict[str, Callable[[], View]] = {"beam": beam_state.view, "speculative": spec_state.view}
+_VIEWS: dict[str, Callable[[], View]] = {
+    "beam": beam_state.view,
+    "reasoning": reason_state.view,
+    "speculative": spec_state.view,
+}
 _ADOPT: dict[str, Callable[[Trace], None]] = {
     "beam": beam_controls.adopt,
+    "reasoning": reason_problem.adopt,
     "speculative": spec_controls.adopt,
 }
 
@@ -267,7 +276,7 @@ def adopt(trace: Trace) -> None:
     config, state = trace.config, st.session_state
     wanted: dict[str, Any] = {
         "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "method": chooser_of(config).method,
+        "method": config.method,
         "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
         "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
         "cache": config.use_cache,

@@ -1,0 +1,157 @@
+"""Where it knew: the answer that the model would give if its thinking were stopped at each step."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.furniture import add_key, axis, key_entry, label_bar
+from core.figures.labels import NBSP, escaped, plain_name, show_token, table_text
+from core.figures.reason.words import OUTCOME_WORDS, outcome_color
+from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.theme import LIGHT, Theme
+from core.reasoning.types import OUTCOMES, StopPoint, StopStrip
+
+_TITLE = "Where did it know?"
+_ROW, _MOST_ROWS = 40, 16
+_PIECE, _ANSWER = 30, 16
+COLUMNS = "stop thinking_tokens step answer_text answer outcome knew_from_here".split()
+
+
+def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.Figure:
+    """A row for each place where the thinking was stopped: its length and the answer given there.
+
+    A click on a bar hands over `customdata = [thinking tokens]`.
+
+    Args:
+        caption: of the run whose thinking it is; plain text.
+    """
+    if not strip.points:
+        sentence = "The thinking was not stopped anywhere yet."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    sheet, shown = Sheet(theme), _shown(strip)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_subtitle(strip, shown),
+        caption=caption,
+        alt=_alt(strip),
+        plot_height=_ROW * len(shown),
+        left=EDGE,
+        right=EDGE,
+        below=66,
+    )
+    for row, at in enumerate(shown):
+        point = strip.points[at]
+        label_bar(sheet, row - 0.02, _where(at, point), size=12)
+        label_bar(sheet, row - 0.02, _said(strip, at, theme), right=True, size=12)
+    sheet.traces = [_bars(strip, shown, theme)]
+    longest = max(strip.points[at].tokens for at in shown)
+    sheet.layout |= {
+        "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], nticks=7),
+        "yaxis": axis(theme, range=[len(shown) - 0.4, -0.55], visible=False),
+    }
+    present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
+    if strip.problem.answer:
+        words = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present]
+        add_key(sheet, ["".join(words)], EDGE, offset=46)
+    return sheet.figure()
+
+
+def _shown(strip: StopStrip) -> range:
+    """The rows that are drawn: all, or a window that holds the first right one."""
+    count, knew = len(strip.points), strip.knew_at
+    first = 0 if knew is None else min(max(0, knew - _MOST_ROWS // 2), max(0, count - _MOST_ROWS))
+    return range(first, min(count, first + _MOST_ROWS))
+
+
+def _subtitle(strip: StopStrip, shown: range) -> str:
+    words = "The thinking, stopped after each of its steps, and what it answers there."
+    if len(shown) < len(strip.points):
+        words += f" Stops {shown[0]} to {shown[-1]} of {len(strip.points) - 1}."
+    return words
+
+
+def _where(at: int, point: StopPoint) -> str:
+    if not at:
+        return "without thinking"
+    text = " ".join(point.piece.split())
+    return escaped(plain_name(text, _PIECE)) if text else "an empty step"
+
+
+def _said(strip: StopStrip, at: int, theme: Theme) -> str:
+    """The answer at a stop, with a mark that isn't colour alone; Plotly text."""
+    point = strip.points[at]
+    given = show_token(point.answer, _ANSWER) if point.answer is not None else "no answer"
+    if not strip.problem.answer:
+        return f"<b>{given}</b>"
+    if point.outcome == "correct":
+        mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓"
+        strong = f"<b>{given}{mark}</b>" if at == strip.knew_at else given + mark
+        return f'<span style="color:{theme.ink}">{strong}</span>'
+    return f"{given}{NBSP}✗"
+
+
+def _bars(strip: StopStrip, shown: range, theme: Theme) -> Properties:
+    points = [strip.points[at] for at in shown]
+    judged = bool(strip.problem.answer)
+    return {
+        "type": "bar",
+        "name": "stops",
+        "orientation": "h",
+        "x": [max(point.tokens, 0.6) for point in points],
+        "y": [row + 0.17 for row in range(len(points))],
+        "width": 0.26,
+        "marker": {
+            "color": [outcome_color(p.outcome, theme) if judged else theme.first for p in points],
+            "line": {"width": 0},
+        },
+        "customdata": [[point.tokens] for point in points],
+        "hovertext": [_hover(point, judged) for point in points],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _hover(point: StopPoint, judged: bool) -> str:
+    verdict = [OUTCOME_WORDS[point.outcome]] if judged else []
+    return "<br>".join(
+        [
+            f"<b>{point.tokens} thinking tokens</b>",
+            f"it answers: {show_token(point.answer_text.strip(), 60)}",
+            *verdict,
+        ]
+    )
+
+
+def _alt(strip: StopStrip) -> str:
+    answers = ", ".join(f"{p.answer or 'none'} at {p.tokens} tokens" for p in strip.points)
+    knew = strip.knew_at
+    if not strip.problem.answer:
+        end = "The right answer is not known here."
+    elif knew is None:
+        end = f"At its end it doesn't give the right answer, {strip.problem.answer}."
+    else:
+        end = (
+            f"From {strip.points[knew].tokens} tokens on it gives the right answer, "
+            f"{strip.problem.answer}."
+        )
+    return f"What the model answers where its thinking is stopped: {answers}. {end}"
+
+
+def reason_stops_data(strip: StopStrip) -> pd.DataFrame:
+    """A row for each stop; texts are raw."""
+    records = [
+        (
+            at,
+            p.tokens,
+            table_text(p.piece),
+            table_text(p.answer_text),
+            p.answer,
+            p.outcome if strip.problem.answer else None,
+            at == strip.knew_at,
+        )
+        for at, p in enumerate(strip.points)
+    ]
+    return pd.DataFrame(records, columns=COLUMNS)

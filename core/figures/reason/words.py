@@ -1,0 +1,68 @@
+"""Budgets, outcomes and settings of reasoning runs in words, colours and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.configs import LEVELS
+from core.figures.labels import NBSP, config_caption, plain_name
+from core.figures.theme import OKABE_ITO, Theme
+from core.reasoning.types import BudgetField, Outcome, ProblemSet, Share, Sweep, SweepPlan
+
+OUTCOME_WORDS: dict[Outcome, str] = {
+    "correct": "correct",
+    "wrong": "wrong",
+    "truncated": "truncated before answering",
+    "unparsable": "unparsable",
+}
+BUDGET_WORDS: dict[BudgetField, str] = {
+    "max_thinking_tokens": "thinking budget, tokens",
+    "max_new_tokens": "bound on the whole run, tokens",
+}
+
+
+def outcome_color(outcome: Outcome, theme: Theme) -> str:
+    """Fixed colours that are told apart in print and by everyone."""
+    if outcome == "truncated":
+        return theme.rest
+    names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
+    return OKABE_ITO[names[outcome]]
+
+
+def sweep_caption(plan: SweepPlan) -> str:
+    """Model, settings, problems and seeds of a sweep; plain text."""
+    config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
+    return f"{config} · {problems_words(plan.problems)}{_samples(plan)}"
+
+
+def _samples(plan: SweepPlan) -> str:
+    return f" · {plan.samples} samples each" if plan.samples > 1 else ""
+
+
+def problems_words(problems: ProblemSet) -> str:
+    """How many problems and where they come from; plain text."""
+    count = len(problems.problems)
+    noun = "problem" if count == 1 else "problems"
+    return f"{count} {noun}: {plain_name(problems.name, 60)}"
+
+
+def so_far(sweep: Sweep) -> str:
+    """What a figure of an unfinished sweep has to say; empty for a complete one."""
+    if sweep.complete:
+        return ""
+    return f" So far {len(sweep.rows):,} of {sweep.plan.total:,} runs."
+
+
+def share_words(share: Share) -> str:
+    """A share with its interval; escaped Plotly text."""
+    return (
+        f"{100 * share.value:.0f}{NBSP}% ({share.hits} of {share.total}), "
+        f"95{NBSP}% interval {100 * share.low:.0f} to {100 * share.high:.0f}{NBSP}%"
+    )
+
+
+def levels_within(budgets: Sequence[int], field: BudgetField) -> dict[str, int]:
+    """The named levels that lie on an axis of these budgets."""
+    if field != "max_thinking_tokens" or not budgets:
+        return {}
+    return {name: most for name, most in LEVELS.items() if budgets[0] <= most <= budgets[-1]}

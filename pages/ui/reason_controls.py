@@ -1,0 +1,194 @@
+"""The reasoning page's controls, declared once, and the run that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.configs import LEVELS, Reasoning, Shaping
+from core.reasoning.example import BUDGETS, PROBLEMS, RIVALRY_PROBLEMS, RUN_STEPS, SEED
+from pages.ui import controls
+from pages.ui.knob import Knob, draw_knob, set_knob
+
+MAX_WHOLE, MAX_WAITS, MAX_TEMPERATURE = 8000, 20, 2.0
+MAX_PROBLEM_SEED = 99_999
+# So many candidates of a step are kept: the page doesn't draw them, the trace file has them.
+CANDIDATES = 5
+BUDGET = Knob(
+    "thinking",
+    "Thinking budget",
+    0,
+    256,
+    4096,
+    1,
+    LEVELS["high"],
+    "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced and "
+    "the model has to answer with what it has.",
+)
+DEFAULTS: dict[str, Any] = {
+    "problem": "chain",
+    "steps": RUN_STEPS,
+    "problem_seed": SEED,
+    "question": "",
+    "right": "",
+    "reason_temperature": 0.0,
+    "whole": 1024,
+    "answer_tokens": 24,
+    "ignore_end": 0,
+    "wait": "Wait,",
+    "use_tool": False,
+    "budgets": ", ".join(map(str, BUDGETS)),
+    "bound": "close",
+    "many_problems": PROBLEMS,
+    "tries": 1,
+    "total": 1024,
+    "voters": 8,
+    "vote_problems": RIVALRY_PROBLEMS,
+    "vote_temperature": 1.0,
+    BUDGET.key: BUDGET.default,
+}
+
+
+def value(key: str) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied."""
+    if key not in DEFAULTS:
+        return controls.value(key)
+    found = st.session_state.get(key)
+    return DEFAULTS[key] if found is None else found
+
+
+def config(read: Callable[[str], Any] = value) -> Reasoning:
+    """The run that the controls describe; `read` gives a control's value by its key.
+
+    Raises:
+        ConfigError: settings that exclude each other.
+    """
+    return reasoning(
+        read,
+        temperature=float(read("reason_temperature")),
+        max_new_tokens=int(read("whole")),
+        max_thinking_tokens=int(read(BUDGET.key)),
+        calculator=bool(read("use_tool")),
+        top_candidates=CANDIDATES,
+    )
+
+
+def reasoning(read: Callable[[str], Any], *, temperature: float, **bounds: Any) -> Reasoning:
+    """A config with these bounds and this temperature (0 is greedy), else as the controls say."""
+    draws, waits = temperature > 0, int(read("ignore_end"))
+    if waits:
+        bounds |= {"ignore_end": waits, "wait_text": f" {str(read('wait')).strip()}"}
+    return Reasoning(
+        max_answer_tokens=int(read("answer_tokens")),
+        do_sample=draws,
+        seed=int(read("seed")) if draws else 0,
+        shaping=Shaping(temperature=temperature if draws else 1.0),
+        **bounds,
+    )
+
+
+def whole(
+    label: str, low: int, high: int, key: str, help: str | None = None, *, width: int = 150
+) -> None:
+    """A field for a whole number."""
+    st.number_input(
+        label,
+        low,
+        high,
+        DEFAULTS[key],
+        1,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        help=help,
+        width=width,
+    )
+
+
+def temperature(key: str, low: float, help: str, *, width: int = 150) -> None:
+    """A field for a temperature."""
+    st.number_input(
+        "Temperature",
+        low,
+        MAX_TEMPERATURE,
+        DEFAULTS[key],
+        0.1,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        help=help,
+        width=width,
+    )
+
+
+def budget() -> None:
+    """The level by its name, the exact number, and how tokens are chosen."""
+    with st.container(key="budget-row", horizontal=True, vertical_alignment="center", gap="medium"):
+        st.session_state["level"] = _level()
+        st.segmented_control(
+            "Level",
+            list(LEVELS),
+            format_func=str.capitalize,
+            key="level",
+            on_change=_take_level,
+            help="A level is a name for a budget: "
+            + ", ".join(f"{name} is {most} tokens" for name, most in LEVELS.items())
+            + ".",
+        )
+        with st.container(key="knob-thinking", gap=None, width=270):
+            draw_knob(BUDGET, disabled=False)
+        temperature("reason_temperature", 0.0, "0 takes the most probable token: no dice.")
+
+
+def _level() -> str | None:
+    spent = int(value(BUDGET.key))
+    return next((name for name, most in LEVELS.items() if most == spent), None)
+
+
+def _take_level() -> None:
+    chosen = st.session_state.get("level")
+    if chosen in LEVELS:
+        set_knob(BUDGET, LEVELS[chosen])
+
+
+def more() -> None:
+    """What is rarely touched."""
+    with st.popover("More settings", icon=":material/tune:"):
+        whole(
+            "Problem seed", 0, MAX_PROBLEM_SEED, "problem_seed", "The same seed, the same problem."
+        )
+        whole(
+            "Whole run at most",
+            1,
+            MAX_WHOLE,
+            "whole",
+            "The bound on the whole loop, in tokens. It cuts the run off: nothing is forced.",
+        )
+        whole("Answer at most", 1, MAX_WHOLE, "answer_tokens", "Tokens after the closing mark.")
+        whole(
+            "Ignore the end",
+            0,
+            MAX_WAITS,
+            "ignore_end",
+            "So many attempts to stop thinking are replaced by the wait word, if it still fits "
+            "into the budget.",
+        )
+        st.text_input(
+            "Wait word",
+            DEFAULTS["wait"],
+            key="wait",
+            bind="query-params",
+            persist_state="session",
+            max_chars=60,
+            disabled=not value("ignore_end"),
+        )
+        st.toggle(
+            "Calculator",
+            DEFAULTS["use_tool"],
+            key="use_tool",
+            bind="query-params",
+            persist_state="session",
+            help="Put the result in after every call that the model writes.",
+        )

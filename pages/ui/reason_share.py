@@ -1,0 +1,32 @@
+"""A reasoning run and its figures as one page that needs no server."""
+
+from __future__ import annotations
+
+from core import figures
+from core.decoding.types import Trace
+from core.figures.labels import settings_caption
+from core.figures.theme import LIGHT, Theme
+from pages.ui import reason_many, reason_state, share
+from pages.ui.reason_state import ReasonView
+
+
+def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:
+    """The text, where it knew, and the sweep that is in sight."""
+    drawn = []
+    if view.strip is not None:
+        caption = settings_caption(trace)
+        drawn.append(figures.reason_stops(view.strip, caption=caption, theme=theme))
+    sweep = reason_many.shown(view)
+    if sweep is not None:
+        drawn += [
+            draw(sweep, theme=theme)
+            for draw in (
+                figures.reason_accuracy,
+                figures.reason_outcomes,
+                figures.reason_spent,
+                figures.reason_difficulty,
+            )
+        ]
+    read = reason_state.reading(trace)
+    text = f"\n{read.thinking}\n\n{read.answer}" if read.thinking else f"\n{read.answer}"
+    return share.document(trace, drawn, theme, text=text)

@@ -1,0 +1,101 @@
+"""One hard sum without the calculator and with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.calculator import ERROR
+from core.decoding.errors import DecodingError
+from core.decoding.reasoning_read import read_run
+from core.figures.labels import visible_token
+from core.reasoning.types import Problem, Transcript
+from pages.ui import (
+    controls,
+    reason_controls,
+    reason_problem,
+    reason_state,
+    reason_text,
+    reason_verdict,
+    reason_work,
+)
+from pages.ui.reason_controls import value
+from pages.ui.reason_state import ReasonView
+
+
+def draw(view: ReasonView) -> None:
+    """Both runs side by side, the call and its result marked."""
+    _bar(view)
+    if view.tools is None:
+        st.text("Nothing was run yet.")
+        return
+    names = ("Without the calculator", "With the calculator")
+    with st.container(key="pair"):
+        for place, (column, run) in enumerate(
+            zip(st.columns(2, gap="small"), view.tools, strict=True)
+        ):
+            with column, st.container(key=f"tool-{place}", border=True, gap="small"):
+                st.markdown(f"**{names[place]}**")
+                reason_text.draw_transcript(f"tool-{place}", run)
+                found = reason_state.verdict_of(run.attempt, run.problem)
+                reason_verdict.draw(found, run.problem, str(place))
+                _calls(run)
+
+
+def _bar(view: ReasonView) -> None:
+    job, error = view.active("tools"), view.failures.get("tools", "")
+    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            "Stop" if job else "Run this problem both ways",
+            key="run_tools",
+            icon=":material/stop:" if job else ":material/calculate:",
+            on_click=job.stop if job else start,
+            args=() if job else (view,),
+        )
+        st.text(f"{job.stage}…" if job else error or _next_words(), width="stretch")
+
+
+def _next_words() -> str:
+    problem = _wanted()
+    return f"Next: {visible_token(problem.question, 80).replace('␣', ' ')}" if problem else ""
+
+
+def _wanted() -> Problem | None:
+    """The controls' hard sum or own question; else the hard sum of their seed."""
+    if value("problem") in ("sum", "own"):
+        try:
+            return reason_problem.problem()
+        except DecodingError:
+            return None
+    return reason_problem.hard_sum(int(value("problem_seed")))
+
+
+def start(view: ReasonView) -> None:
+    """Run the problem without the calculator, then with it."""
+    problem = _wanted()
+    if "tools" in view.jobs:
+        return
+    if problem is None:
+        view.failures["tools"] = "Your question is not complete yet."
+        return
+    try:
+        config = reason_controls.config()
+    except DecodingError as error:
+        view.failures["tools"] = str(error)
+        return
+    view.failures["tools"] = ""
+    view.jobs["tools"] = reason_work.tools(str(controls.value("model")).strip(), problem, config)
+    st.query_params["tools"] = "1"
+
+
+def _calls(run: Transcript) -> None:
+    """The calls in a sentence each."""
+    calls = read_run(run.pieces, run.config).calls
+    for call in calls:
+        st.text(
+            f"{visible_token(call.expression, 60)} has no value here."
+            if call.result == ERROR
+            else f"{visible_token(call.expression, 60)} was worked out exactly: "
+            f"{visible_token(call.result, 60)}"
+        )
+    if not calls:
+        st.text("No call: every digit is the model's own.")

@@ -1,0 +1,176 @@
+"""What the reasoning page runs beside its one problem, in worker threads: each stops at a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.decoding.configs import Reasoning
+from core.decoding.types import Trace
+from core.reasoning.types import (
+    Problem,
+    ProblemSet,
+    Rivalry,
+    StopStrip,
+    Sweep,
+    SweepPlan,
+    SweepRow,
+    Transcript,
+)
+from pages.ui import models, running
+from pages.ui.compute import QUEUE, Turn
+from pages.ui.reason_problem import marked
+from pages.ui.reason_state import ReasonView
+from pages.ui.running import Job
+
+WAITING = "Waiting for other sessions"
+
+
+def _stopping(job: Job, turn: Turn) -> Callable[[], bool]:
+    """Asked after every forward: lets other sessions have theirs, then says whether to stop."""
+
+    def should_stop() -> bool:
+        turn.pass_on()
+        return job.should_stop() or not turn.held
+
+    return should_stop
+
+
+def where_it_knew(trace: Trace, problem: Problem) -> Job:
+    """Stop the run's thinking after each of its steps; the result is a `StopStrip`."""
+    return running.start(lambda job: _where_it_knew(job, trace, problem))
+
+
+def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None:
+    from core.reasoning.stops import stop_strip
+
+    model = running.load_for(job, trace)
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+        job.stage = "Stopping the thinking after each step"
+        return stop_strip(model, problem, trace)
+
+
+def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:
+    """Run the rows that are missing; `view.live` holds those that are there. Result: a `Sweep`."""
+    view.live = Sweep(plan, done)
+    view.counts["sweep"] = (len(done), plan.total)
+    return running.start(lambda job: _sweep(job, view, plan, done))
+
+
+def _sweep(job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Sweep | None:
+    from core.reasoning.sweeps import run_sweep
+
+    job.stage = "Loading the model"
+    model = models.load(plan.model_id)
+    whole = replace(plan, config=marked(model, plan.config), model_revision=model.revision)
+    rows = list(done)
+
+    def on_row(row: SweepRow, count: int) -> None:
+        rows.append(row)
+        view.live = Sweep(whole, tuple(rows))
+        view.counts["sweep"] = (count, whole.total)
+
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+        job.stage = "Running"
+        return run_sweep(
+            model,
+            whole,
+            done,
+            marks=model.think_marks,
+            on_row=on_row,
+            should_stop=_stopping(job, turn),
+        )
+
+
+class Contest(NamedTuple):
+    """What a comparison of one long attempt with many short ones is asked for."""
+
+    model: str
+    problems: ProblemSet
+    config: Reasoning
+    total: int
+    samples: int
+
+
+def compare(view: ReasonView, contest: Contest) -> Job:
+    """Run both ways; the result is a `Rivalry` over the problems that were done, if any."""
+    view.counts["rivals"] = (0, len(contest.problems.problems) * (contest.samples + 1))
+    return running.start(lambda job: _compare(job, view, contest))
+
+
+def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
+    from core.reasoning.rivals import compare_rivals
+    from core.reasoning.votes import check_arithmetic
+
+    job.stage = "Loading the model"
+    model = models.load(contest.model)
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+        job.stage = "Running"
+        found = compare_rivals(
+            model,
+            contest.problems,
+            marked(model, contest.config),
+            total_tokens=contest.total,
+            samples=contest.samples,
+            verifier=check_arithmetic,
+            marks=model.think_marks,
+            on_attempt=lambda *counts: view.counts.update(rivals=counts),
+            should_stop=_stopping(job, turn),
+        )
+        return found if found.votes else None
+
+
+def tools(where: str, problem: Problem, config: Reasoning) -> Job:
+    """The problem without the calculator and with it; the result is both `Transcript`s."""
+    return running.start(lambda job: _tools(job, where, problem, config))
+
+
+def _tools(
+    job: Job, where: str, problem: Problem, config: Reasoning
+) -> tuple[Transcript, Transcript] | None:
+    from core import collect
+    from core.reasoning.asking import prompt_ids_of
+    from core.reasoning.attempts import transcript_of
+
+    job.stage = "Loading the model"
+    model = models.load(where)
+    ids = prompt_ids_of(model, problem, model.think_marks)
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+
+        def run(stage: str, settings: Reasoning) -> Transcript:
+            job.stage = stage
+            trace = collect(
+                model,
+                ids,
+                settings,
+                on_step=lambda _: turn.pass_on(),
+                should_stop=job.should_stop,
+                prompt_text=problem.question,
+            )
+            return transcript_of(problem, trace)
+
+        alone, called = tool_configs(marked(model, config))
+        both = run("Without the calculator", alone), run("With the calculator", called)
+    return None if job.should_stop() else both
+
+
+def tool_configs(config: Reasoning) -> tuple[Reasoning, Reasoning]:
+    """Without and with the calculator; with it the model calls instead of thinking."""
+    alone = replace(config, calculator=False)
+    answer = max(config.max_answer_tokens, Reasoning().max_answer_tokens)
+    return alone, replace(
+        config, calculator=True, think_start="", think_end="", max_answer_tokens=answer
+    )

@@ -1,0 +1,213 @@
+"""Figures of reasoning: budgets, outcomes, costs, difficulties, stops and rivals, by their data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+
+from core.figures import (
+    DARK,
+    LIGHT,
+    Theme,
+    reason_accuracy,
+    reason_accuracy_data,
+    reason_difficulty,
+    reason_difficulty_data,
+    reason_outcomes,
+    reason_rivals,
+    reason_rivals_data,
+    reason_rows_data,
+    reason_spent,
+    reason_spent_data,
+    reason_stops,
+    reason_stops_data,
+    reason_votes_data,
+)
+from core.figures.theme import OKABE_ITO
+from core.reasoning.intervals import wilson
+from core.reasoning.types import OUTCOMES, StopStrip, Sweep
+from tests.figures.looking import annotations, shapes_named, strings, trace_named
+from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
+
+CAPTION = "embedded:target · reasoning"
+
+
+def all_reason_figures(name: str = "a set", theme: Theme = LIGHT) -> dict[str, go.Figure]:
+    sweep = make_sweep(name=name)
+    return {
+        "accuracy": reason_accuracy(sweep, marked=32, theme=theme),
+        "outcomes": reason_outcomes(sweep, theme=theme),
+        "spent": reason_spent(sweep, theme=theme),
+        "difficulty": reason_difficulty(sweep, theme=theme),
+        "stops": reason_stops(make_strip(piece=f" {name}"), caption=CAPTION, theme=theme),
+        "rivals": reason_rivals(make_rivalry(name), theme=theme),
+        "unfinished": reason_accuracy(make_sweep(count=5), theme=theme),
+        "cut": reason_outcomes(make_sweep(field="max_new_tokens"), theme=theme),
+    }
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_plotly_accepts_every_property(theme: Theme) -> None:
+    for name, figure in all_reason_figures(theme=theme).items():
+        checked = go.Figure(figure.to_dict())
+        assert json.loads(checked.to_json())["data"] == json.loads(figure.to_json())["data"], name
+
+
+def test_every_figure_says_what_it_shows_and_what_made_it() -> None:
+    for name, figure in all_reason_figures().items():
+        title = figure.layout.title.text.removeprefix("<b>").removesuffix("</b>")
+        assert 10 < len(title) <= 34, name
+        assert "embedded:target · reasoning" in figure.layout.meta["caption"], name
+        assert len(figure.layout.meta["alt"]) > 60, name
+        assert figure.layout.height > 200 and figure.layout.width is None, name
+
+
+def test_hostile_names_stay_text() -> None:
+    for name, figure in all_reason_figures(HOSTILE).items():
+        assert not any("<img" in text for text in strings(figure)), name
+
+
+def test_light_and_dark_have_the_same_layout() -> None:
+    light, dark = all_reason_figures(), all_reason_figures(theme=DARK)
+    for name in light:
+        assert light[name].layout.height == dark[name].layout.height
+        assert light[name].layout.margin == dark[name].layout.margin
+        assert dark[name].layout.paper_bgcolor == DARK.paper
+
+
+def test_accuracy_is_the_share_of_right_answers_with_wilson_s_interval() -> None:
+    figure = reason_accuracy(make_sweep())
+    line, band = trace_named(figure, "accuracy"), trace_named(figure, "interval")
+    assert list(line.x) == [0, 32, 64]
+    assert list(line.y) == [0.0, 0.25, 0.75]
+    shares = [wilson(hits, 4) for hits in (0, 1, 3)]
+    assert list(band.y) == [s.high for s in shares] + [s.low for s in reversed(shares)]
+    assert list(band.x) == [0, 32, 64, 64, 32, 0]
+    assert list(line.customdata) == [[0], [32], [64]]
+
+
+def test_levels_and_the_set_budget_are_marked_where_the_axis_holds_them() -> None:
+    figure = reason_accuracy(make_sweep(), marked=40)
+    assert {a.text for a in figure.layout.annotations if a.name == "level"} == {"low", "medium"}
+    assert [shape.x0 for shape in shapes_named(figure, "now")] == [40]
+    assert not shapes_named(reason_accuracy(make_sweep(), marked=500), "now")
+    assert not shapes_named(reason_accuracy(make_sweep(field="max_new_tokens")), "level")
+
+
+def test_an_unfinished_sweep_says_how_far_it_is() -> None:
+    part = make_sweep(count=5)
+    assert any("So far 5 of 12 runs" in text for text in annotations(reason_accuracy(part)))
+    line = trace_named(reason_accuracy(part), "accuracy")
+    assert list(line.y) == [0.0, 0.5, 1.0]
+    assert not any("So far" in text for text in annotations(reason_accuracy(make_sweep())))
+
+
+def test_a_sweep_without_rows_is_a_sentence() -> None:
+    empty = make_sweep(count=0)
+    for draw in (reason_accuracy, reason_outcomes, reason_spent, reason_difficulty):
+        found = [a.text for a in draw(empty).layout.annotations if a.name == "sentence"]
+        assert found == ["No run of this sweep has ended yet."]
+
+
+def test_outcomes_are_stacked_to_the_whole() -> None:
+    figure = reason_outcomes(make_sweep())
+    shares = {outcome: list(trace_named(figure, outcome).y) for outcome in OUTCOMES}
+    assert shares["correct"] == [0, 0.25, 0.75]
+    assert shares["truncated"] == [0.25, 0.25, 0]
+    assert shares["unparsable"] == [0.25, 0, 0]
+    assert [sum(column) for column in zip(*shares.values(), strict=True)] == [1, 1, 1]
+    colors = {trace.marker.color for trace in figure.data}
+    assert len(colors) == len(OUTCOMES)
+
+
+def test_what_was_spent_are_means_of_a_run() -> None:
+    figure = reason_spent(make_sweep())
+    assert list(trace_named(figure, "thinking").y) == [0, 32, 64]
+    assert list(trace_named(figure, "answer").y) == [10, 10, 10]
+    assert list(trace_named(figure, "seconds").y) == [0.5, 0.5, 0.5]
+    assert figure.layout.yaxis.title.text == "tokens"
+    assert figure.layout.yaxis2.title.text == "seconds"
+
+
+def test_a_panel_for_each_difficulty_on_one_scale() -> None:
+    figure = reason_difficulty(make_sweep())
+    assert list(trace_named(figure, "steps 1").y) == [0, 0.5, 1]
+    assert list(trace_named(figure, "steps 3").y) == [0, 0, 0.5]
+    panels = [a.text for a in figure.layout.annotations if a.name == "panel"]
+    assert panels == ["<b>1 step</b>", "<b>3 steps</b>"]
+    assert figure.layout.yaxis.range == figure.layout.yaxis2.range
+
+
+def test_problems_without_a_difficulty_have_no_panels() -> None:
+    sweep = make_sweep()
+    bare = Sweep(sweep.plan, tuple(replace(row, steps=None) for row in sweep.rows))
+    figure = reason_difficulty(bare)
+    assert not figure.data and "how many steps" in " ".join(annotations(figure))
+
+
+def test_the_first_stop_from_which_all_are_right_is_marked() -> None:
+    figure = reason_stops(make_strip(), caption=CAPTION)
+    texts = annotations(figure)
+    assert sum("knew it from here" in text for text in texts) == 1
+    assert sum("✓" in text for text in texts) == 3
+    assert sum("✗" in text for text in texts) == 2
+    bars = trace_named(figure, "stops")
+    assert list(bars.x)[1:] == [10, 20, 30, 40] and 0 < bars.x[0] < 1
+    green, red = OKABE_ITO["green"], OKABE_ITO["vermillion"]
+    assert list(bars.marker.color) == [red, green, red, green, green]
+    assert "From 30 tokens on" in figure.layout.meta["alt"]
+
+
+def test_without_a_known_answer_nothing_is_judged() -> None:
+    figure = reason_stops(make_strip(right=""), caption=CAPTION)
+    assert not any(mark in text for text in annotations(figure) for mark in "✓✗")
+    assert len(set(trace_named(figure, "stops").marker.color)) == 1
+    assert reason_stops_data(make_strip(right=""))["outcome"].isna().all()
+
+
+def test_many_stops_are_a_window_around_the_first_right_one() -> None:
+    outcomes = ("wrong",) * 60 + ("correct",) * 20
+    figure = reason_stops(make_strip(outcomes), caption=CAPTION)
+    assert len(trace_named(figure, "stops").x) == 16
+    assert sum("knew it from here" in text for text in annotations(figure)) == 1
+    assert any("Stops 52 to 67 of 79" in text.replace("<br>", " ") for text in annotations(figure))
+    assert len(reason_stops_data(make_strip(outcomes))) == 80
+
+
+def test_a_strip_without_stops_is_a_sentence() -> None:
+    empty = StopStrip(make_strip().problem, ())
+    assert "not stopped" in " ".join(annotations(reason_stops(empty, caption=CAPTION)))
+
+
+def test_rivals_are_shares_with_what_they_spent() -> None:
+    rivalry = make_rivalry()
+    bars = trace_named(reason_rivals(rivalry), "rivals")
+    assert list(bars.x) == [0.25, 0.75, 0.5]
+    assert bars.error_x.array[1] == pytest.approx(wilson(3, 4).high - 0.75)
+    assert bars.error_x.arrayminus[1] == pytest.approx(0.75 - wilson(3, 4).low)
+    strong = [color == LIGHT.first for color in bars.marker.color]
+    assert strong == [False, True, False]
+    caption = reason_rivals(rivalry).layout.meta["caption"]
+    assert "temperature 0.8" in caption and "seed 3" in caption and "128 tokens" in caption
+
+
+def test_nothing_compared_is_a_sentence() -> None:
+    empty = replace(make_rivalry(), rivals=(), votes=())
+    assert "Nothing was compared yet." in annotations(reason_rivals(empty))
+    assert len(reason_votes_data(empty.votes)) == 0
+
+
+def test_tables_hold_what_was_measured() -> None:
+    sweep, rivalry = make_sweep(name=HOSTILE), make_rivalry()
+    rows = reason_rows_data(sweep)
+    assert len(rows) == 12 and rows["problem"][0] == f"{HOSTILE} 0"
+    assert list(reason_accuracy_data(sweep)["accuracy"]) == [0, 0.25, 0.75]
+    assert list(reason_difficulty_data(sweep)["steps"]) == [1, 1, 1, 3, 3, 3]
+    assert list(reason_spent_data(sweep)["wrong"]) == [2, 2, 1]
+    assert list(reason_rivals_data(rivalry)["correct"]) == [1, 3, 2]
+    (vote,) = reason_votes_data(rivalry.votes).to_dict("records")
+    assert vote["ballots"] == "4 ×2, 5 ×1" and vote["margin"] == 1
+    assert (vote["majority_right"], vote["best_of_n_right"]) == (True, False)
