@@ -46,6 +46,19 @@ if TYPE_CHECKING:
     from core.figures.labels import visible_token as visible_token
     from core.figures.prompt import prompt_reading as prompt_reading
     from core.figures.prompt import prompt_reading_data as prompt_reading_data
+    from core.figures.reason.accuracy import reason_accuracy as reason_accuracy
+    from core.figures.reason.accuracy import reason_accuracy_data as reason_accuracy_data
+    from core.figures.reason.difficulty import reason_difficulty as reason_difficulty
+    from core.figures.reason.difficulty import reason_difficulty_data as reason_difficulty_data
+    from core.figures.reason.rivals import reason_rivals as reason_rivals
+    from core.figures.reason.rivals import reason_rivals_data as reason_rivals_data
+    from core.figures.reason.rivals import reason_votes_data as reason_votes_data
+    from core.figures.reason.spent import reason_outcomes as reason_outcomes
+    from core.figures.reason.spent import reason_rows_data as reason_rows_data
+    from core.figures.reason.spent import reason_spent as reason_spent
+    from core.figures.reason.spent import reason_spent_data as reason_spent_data
+    from core.figures.reason.stops import reason_stops as reason_stops
+    from core.figures.reason.stops import reason_stops_data as reason_stops_data
     from core.figures.spec.feed import spec_feed as spec_feed
     from core.figures.spec.feed import spec_feed_data as spec_feed_data
     from core.figures.spec.lossless import spec_enumeration as spec_enumeration
@@ -62,19 +75,6 @@ if TYPE_CHECKING:
     from core.figures.spec.timeline import spec_timeline_data as spec_timeline_data
     from core.figures.spec.trial import spec_trial as spec_trial
     from core.figures.spec.trial import spec_trial_data as spec_trial_data
-    from core.figures.reason.accuracy import reason_accuracy as reason_accuracy
-    from core.figures.reason.accuracy import reason_accuracy_data as reason_accuracy_data
-    from core.figures.reason.difficulty import reason_difficulty as reason_difficulty
-    from core.figures.reason.difficulty import reason_difficulty_data as reason_difficulty_data
-    from core.figures.reason.rivals import reason_rivals as reason_rivals
-    from core.figures.reason.rivals import reason_rivals_data as reason_rivals_data
-    from core.figures.reason.rivals import reason_votes_data as reason_votes_data
-    from core.figures.reason.spent import reason_outcomes as reason_outcomes
-    from core.figures.reason.spent import reason_rows_data as reason_rows_data
-    from core.figures.reason.spent import reason_spent as reason_spent
-    from core.figures.reason.spent import reason_spent_data as reason_spent_data
-    from core.figures.reason.stops import reason_stops as reason_stops
-    from core.figures.reason.stops import reason_stops_data as reason_stops_data
     from core.figures.strip import Legend as Legend
     from core.figures.strip import legend as legend
     from core.figures.strip import token_colors as token_colors

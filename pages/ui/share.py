@@ -14,7 +14,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
-from core.decoding.configs import chooser_of
 from core.decoding.errors import DecodingError
 from core.decoding.lab_types import LabExample
 from core.decoding.types import Trace
