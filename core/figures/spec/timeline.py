@@ -176,6 +176,7 @@ def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) 
     theme, frame = sheet.theme, frame_of(drawn)
     # A small cell holds the mark alone.
     bare = flat and frame.turned
+    limit = frame.limit - 2 * flat
     for kind in KINDS:
         own = [spot for spot in spots if spot.kind == kind]
         if not own:
@@ -194,7 +195,7 @@ def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) 
                 "base": [spot.row - 0.5 for spot in own],
                 "y": [1] * len(own),
                 "width": 1,
-                "text": ["" if bare else show_token(spot.text, frame.limit) for spot in own],
+                "text": ["" if bare else show_token(spot.text, limit) for spot in own],
                 "textposition": "inside",
                 "insidetextanchor": "middle" if flat else "end",
                 **({} if frame.angle is None else {"textangle": frame.angle}),
