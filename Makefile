@@ -35,7 +35,12 @@ run: $(VENV)/.app
 test: $(VENV)/.dev
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests"
+ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
+else
+	@$(TEST_ENV) $(PY) -m pytest -n 2 -m "not browser"
+	@$(TEST_ENV) $(PY) -m pytest -m browser
+endif
 
 lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import (
-    Browser,
     BrowserContext,
     Error,
     Page,
@@ -78,28 +77,41 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log.close()
 
 
-def launch(playwright: Playwright) -> Browser:
+def launch(playwright: Playwright, folder: Path) -> BrowserContext:
     """An installed browser, else the one that playwright fetched, else a failure that helps."""
     try:
-        return playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
+        return playwright.chromium.launch_persistent_context(
+            folder,
+            executable_path=installed_browser(),
+            args=ARGUMENTS,
+            viewport={"width": 1280, "height": 900},
+            accept_downloads=True,
+        )
     except Error:
         pytest.fail(NO_BROWSER)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """One browser with a cache on disk: it compiles Plotly's script once, not in every test."""
     with sync_playwright() as playwright:
-        found = launch(playwright)
+        found = launch(playwright, tmp_path_factory.mktemp("profile"))
+        found.set_default_timeout(PATIENCE_MS)
         yield found
         found.close()
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(PATIENCE_MS)
-    yield context
-    context.close()
+def context(profile: BrowserContext) -> Iterator[BrowserContext]:
+    """The browser as if it were new: no open page and nothing stored."""
+    yield profile
+    profile.clear_cookies()
+    blank = profile.new_page()
+    for page in profile.pages:
+        if page.url.startswith("http"):
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        if page is not blank:
+            page.close()
 
 
 @pytest.fixture

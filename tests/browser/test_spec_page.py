@@ -141,5 +141,5 @@ def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -
     heading = page.get_by_role("heading", name="Speculative decoding", exact=True)
     expect(heading).to_be_visible()
     status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
-    expect(status).to_contain_text("From a file · 48 tokens in 11 rounds")
+    expect(status).to_contain_text(re.compile(r"From a file · 48 tokens in \d+ rounds"))
     expect(page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()

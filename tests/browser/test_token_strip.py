@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from playwright.sync_api import BrowserContext
 
 from pages.ui import token_strip
 from pages.ui.figure import source
+
+pytestmark = pytest.mark.browser
 
 SETUP = """async ([html, code]) => {
   document.body.innerHTML = html
