@@ -39,7 +39,7 @@ ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
 else
 	@$(TEST_ENV) $(PY) -m pytest -n 2 -m "not browser"
-	@$(TEST_ENV) $(PY) -m pytest -m browser
+	@$(TEST_ENV) $(PY) -m pytest -m browser --reruns 1
 endif
 
 lint: $(VENV)/.dev
