@@ -106,12 +106,19 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
             faults.append(f"step {step.index}: a text is not its token's")
+    faults += prompt_text_faults(trace, model)
+    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+
+
+def prompt_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
+    """The prompt's positions at which a text is not its token's."""
+    faults = []
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         shown = [(position.token_id, position.text)]
         shown += [(c.token_id, c.text) for c in position.candidates]
         if any(text != model.token_text(token) for token, text in shown):
             faults.append(f"prompt position {position.index}: a text is not its token's")
-    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+    return faults
 
 
 def _step_texts(trace: Trace, model: LanguageModel) -> list[str]:

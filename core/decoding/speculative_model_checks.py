@@ -14,7 +14,12 @@ from core.decoding.configs import Greedy, Shaping, Speculative
 from core.decoding.cut_checks import MASS_TOLERANCE
 from core.decoding.distributions import Rows, Shaper, entropies, residual_masses
 from core.decoding.drafts import eos_rows, fit
-from core.decoding.model_checks import HasReference, logit_tolerance, made_by
+from core.decoding.model_checks import (
+    HasReference,
+    logit_tolerance,
+    made_by,
+    prompt_text_faults,
+)
 from core.decoding.near_cuts import near_cuts
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.self_checks import count, worst
@@ -99,11 +104,7 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
             faults.append(f"round {step.index}: a text is not its token's")
-    for position in trace.prompt_step.positions if trace.prompt_step else ():
-        shown = [(position.token_id, position.text)]
-        shown += [(c.token_id, c.text) for c in position.candidates]
-        if any(text != model.token_text(token) for token, text in shown):
-            faults.append(f"prompt position {position.index}: a text is not its token's")
+    faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from core import BeamSearch, Greedy, Trace, check, collect, guess_parents, read_trace, rerank
-from core.decoding.errors import TraceError
 from core.traces import beam_schema
 from tests.models.builders import random_language_model
+from tests.traces.reading import read, refusal
 
 CONFIGS = {
     "plain": BeamSearch(num_beams=4, max_new_tokens=6, num_return_sequences=2),
@@ -36,20 +36,6 @@ def data(runs: dict[str, Trace]) -> Any:
     return json.loads(json.dumps(runs["plain"].to_dict()))
 
 
-def _read(data: object) -> Trace:
-    return read_trace(json.dumps(data).encode())
-
-
-def _refusal(data: object) -> str:
-    with pytest.raises(TraceError) as error:
-        _read(data)
-    message = str(error.value)
-    assert message.isprintable()
-    assert len(message) < 400
-    assert "Error" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_search_survives_the_round_trip(name: str, runs: dict[str, Trace], tmp_path) -> None:
     run = runs[name]
@@ -68,7 +54,7 @@ def test_other_methods_files_hold_no_hypotheses() -> None:
     trace = collect(random_language_model("llama"), "the fox", Greedy(max_new_tokens=2))
     assert "hypotheses" not in trace.to_dict()
     forged = {**trace.to_dict(), "hypotheses": _hypothesis()}
-    assert "only a beam search has hypotheses" in _refusal(forged)
+    assert "only a beam search has hypotheses" in refusal(forged)
 
 
 def _hypothesis() -> list[dict[str, Any]]:
@@ -212,9 +198,9 @@ def _cancel_what_had_ended(data: Any) -> None:
 def test_a_search_that_contradicts_itself_is_refused(
     data: Any, damage: Callable[[Any], None], words: str
 ) -> None:
-    _read(data)
+    read(data)
     damage(data)
-    assert words in _refusal(data)
+    assert words in refusal(data)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +225,7 @@ def test_every_number_has_a_bound_on_either_side(data: Any, path: str, values: t
     for value in values:
         forged = copy.deepcopy(data)
         _set(forged, path, value)
-        where = _refusal(forged).replace(".beam", "")
+        where = refusal(forged).replace(".beam", "")
         assert path.removeprefix("steps.").split(".", 1)[1] in where
 
 
@@ -269,13 +255,13 @@ def test_a_wrong_value_gets_one_short_sentence(
     data: Any, path: str, value: object, words: str
 ) -> None:
     _set(data, path, value)
-    assert words in _refusal(data)
+    assert words in refusal(data)
 
 
 @pytest.mark.parametrize("column", ["text", "parent", "fate", "row", "logprob"])
 def test_a_flood_of_wrong_values_is_refused_at_the_first(data: Any, column: str) -> None:
     _columns(data)[column] = [{}] * 50_000
-    message = _refusal(data)
+    message = refusal(data)
     assert f"candidates.{column}.0" in message
     assert "more)" not in message
 
@@ -286,14 +272,14 @@ def test_a_flood_of_unknown_fields_is_refused_at_the_first(data: Any, where: str
     for part in where.split("."):
         target = target[int(part) if part.isdigit() else part]
     target.update({f"key{at}": 0 for at in range(50_000)})
-    assert "more)" not in _refusal(data)
+    assert "more)" not in refusal(data)
 
 
 def test_more_candidates_than_any_beam_has_are_refused(data: Any) -> None:
     columns = _columns(data)
     for name, column in columns.items():
         columns[name] = column[:1] * (beam_schema.MAX_BEAM_CANDIDATES + 1)
-    assert "candidates" in _refusal(data)
+    assert "candidates" in refusal(data)
 
 
 def test_a_long_search_with_many_beams_stays_small() -> None:

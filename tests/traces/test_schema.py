@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, collect, read_trace
-from core.decoding.errors import TraceError
 from core.traces.schema import STAGES
 from tests.models.builders import random_language_model
+from tests.traces.reading import refusal
 
 DRAWS = ("argmax", "inverse_cdf", "gumbel", "multinomial")
 
@@ -28,15 +28,6 @@ def files() -> dict[str, Any]:
     configs["argmax"] = Greedy(**shared)
     runs = {name: collect(model, "the fox", config) for name, config in configs.items()}
     return {name: json.loads(json.dumps(run.to_dict())) for name, run in runs.items()}
-
-
-def _refusal(data: dict[str, Any]) -> str:
-    with pytest.raises(TraceError) as error:
-        read_trace(json.dumps(data).encode())
-    message = str(error.value)
-    assert len(message) < 400
-    assert message.isprintable()
-    return message
 
 
 def _set(data: dict[str, Any], path: str, value: object) -> None:
@@ -131,7 +122,7 @@ def test_a_file_that_contradicts_itself_is_refused(
     data = copy.deepcopy(files[draw])
     assert read_trace(json.dumps(data).encode()) == Trace.from_dict(data)
     damage(data)
-    assert words in _refusal(data)
+    assert words in refusal(data)
 
 
 @pytest.mark.parametrize("method", DRAWS)
@@ -145,14 +136,14 @@ def test_a_draw_has_the_numbers_of_its_method_and_no_others(
     if {own, method} <= {"gumbel", "multinomial"} or own == method:
         read_trace(json.dumps(data).encode())
     else:
-        assert f"a draw by {method} has" in _refusal(data)
+        assert f"a draw by {method} has" in refusal(data)
 
 
 @pytest.mark.parametrize("field", ["uniform", "interval"])
 def test_an_inverse_cdf_draw_needs_both_of_its_numbers(files: dict[str, Any], field: str) -> None:
     data = copy.deepcopy(files["inverse_cdf"])
     _step(data)["draw"][field] = None
-    assert "interval and uniform" in _refusal(data)
+    assert "interval and uniform" in refusal(data)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +169,7 @@ def test_every_number_has_a_bound_on_either_side(
     for value in values:
         data = copy.deepcopy(files["inverse_cdf"])
         _set(data, path, value)
-        assert path.removeprefix("steps.").split(".", 1)[1] in _refusal(data).replace(".token", "")
+        assert path.removeprefix("steps.").split(".", 1)[1] in refusal(data).replace(".token", "")
 
 
 def test_the_schema_knows_every_stage_that_shaping_makes() -> None:
@@ -200,7 +191,7 @@ def test_a_flood_of_unknown_fields_is_refused_at_the_first(
         target = target[int(part) if part.isdigit() else part]
     target.update(_flood(50_000))
     # A fault for each field would take ten seconds and 2 GB for a file below the limit.
-    assert "more)" not in _refusal(data)
+    assert "more)" not in refusal(data)
 
 
 @pytest.mark.parametrize("column", ["text", "rank", "prob", "removed_by"])
@@ -209,7 +200,7 @@ def test_a_flood_of_wrong_values_is_refused_at_the_first(
 ) -> None:
     data = copy.deepcopy(files["inverse_cdf"])
     _step(data)["candidates"][column] = [{}] * 50_000
-    message = _refusal(data)
+    message = refusal(data)
     assert f"candidates.{column}.0" in message
     assert "more)" not in message
 
@@ -245,6 +236,6 @@ def test_a_wrong_value_gets_one_short_sentence(
 ) -> None:
     data = copy.deepcopy(files["inverse_cdf"])
     _set(data, path, value)
-    message = _refusal(data)
+    message = refusal(data)
     assert words in message
     assert "__init__" not in message and "Error" not in message

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from core import Greedy, Speculative, Trace, check, collect, read_trace
-from core.decoding.errors import TraceError
 from tests.models.builders import random_language_model
+from tests.traces.reading import refusal
 
 CONFIGS = {
     "speculative": Speculative(max_new_tokens=8, seed=3),
@@ -38,20 +38,6 @@ def data(runs: dict[str, Trace]) -> Any:
     return json.loads(json.dumps(runs["speculative"].to_dict()))
 
 
-def _read(data: object) -> Trace:
-    return read_trace(json.dumps(data).encode())
-
-
-def _refusal(data: object) -> str:
-    with pytest.raises(TraceError) as error:
-        _read(data)
-    message = str(error.value)
-    assert message.isprintable()
-    assert len(message) < 400
-    assert "Error" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_run_survives_the_round_trip(name: str, runs: dict[str, Trace], tmp_path) -> None:
     run = runs[name]
@@ -68,7 +54,7 @@ def test_a_run_survives_the_round_trip(name: str, runs: dict[str, Trace], tmp_pa
 def test_other_methods_files_hold_no_draft() -> None:
     trace = collect(random_language_model("llama"), "the fox", Greedy(max_new_tokens=2))
     assert "draft_id" not in trace.to_dict()
-    assert "only speculative decoding has a draft" in _refusal({**trace.to_dict(), "draft_id": "x"})
+    assert "only speculative decoding has a draft" in refusal({**trace.to_dict(), "draft_id": "x"})
 
 
 def _first(data: Any) -> dict[str, Any]:
@@ -135,7 +121,7 @@ def test_a_spoiled_file_gets_one_sentence(name: str, data: Any) -> None:
     spoil, expected = SPOILED[name]
     spoiled = copy.deepcopy(data)
     spoil(spoiled)
-    assert expected in _refusal(spoiled)
+    assert expected in refusal(spoiled)
 
 
 @pytest.mark.parametrize(
@@ -164,17 +150,17 @@ def test_a_value_that_can_not_be_is_refused(path: tuple[Any, ...], value: Any, d
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    assert "invalid" in _refusal(data)
+    assert "invalid" in refusal(data)
 
 
 def test_steps_of_another_method_are_refused(data: Any) -> None:
     data["config"] = {"method": "greedy"}
-    assert "another method" in _refusal(data)
+    assert "another method" in refusal(data)
 
 
 def test_settings_are_checked_by_their_own_class(data: Any) -> None:
     data["config"]["draft_length"] = 100
-    assert "Speculative.draft_length must lie in [1, 64]" in _refusal(data)
+    assert "Speculative.draft_length must lie in [1, 64]" in refusal(data)
     data["config"]["draft_length"] = 4
     data["config"]["unknown"] = 1
-    assert "has no setting" in _refusal(data)
+    assert "has no setting" in refusal(data)

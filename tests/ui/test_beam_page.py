@@ -23,9 +23,10 @@ from pages.ui import beam_controls, beam_share, beam_state, beam_work, models, s
 from pages.ui.beam_state import BeamView
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
+from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
+from tests.ui.seen import charts, texts
 
-SECONDS = 20
 PROMPT = " the a"
 
 
@@ -62,21 +63,11 @@ def view_of(app: AppTest) -> BeamView:
 
 def settle(app: AppTest) -> AppTest:
     """Wait for the workers, draw the page again."""
-    for job in list(view_of(app).jobs.values()):
-        assert job.done.wait(SECONDS)
-    return app.run()
+    return seen.settle(app, view_of(app))
 
 
 def run(app: AppTest) -> AppTest:
     return settle(app.button(key="start").click().run())
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def charts(app: AppTest) -> list[str]:
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
 
 
 def chart(app: AppTest, name: str) -> dict[str, object]:

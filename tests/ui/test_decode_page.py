@@ -17,9 +17,10 @@ from core.models.scripted import ScriptedModel
 from pages.ui import controls, examples, models, reshape, run_bar, share, state
 from pages.ui.state import View
 from tests.figures.traces import HOSTILE, make_trace
+from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
+from tests.ui.seen import SECONDS, charts, texts
 
-SECONDS = 20
 PROMPT = "the cat"
 
 
@@ -48,18 +49,7 @@ def run(app: AppTest, button: str = "start") -> AppTest:
 
 def settle(app: AppTest) -> AppTest:
     """Wait for the workers, draw the page again."""
-    for job in list(view_of(app).jobs.values()):
-        assert job.done.wait(SECONDS)
-    return app.run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def charts(app: AppTest) -> list[str]:
-    """Which charts are on the page, by the stem of their keys."""
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+    return seen.settle(app, view_of(app))
 
 
 def test_first_paint_is_the_example(open_app: Open) -> None:

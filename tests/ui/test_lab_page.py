@@ -37,8 +37,8 @@ from pages.ui.running import Job
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui.conftest import ROOT
+from tests.ui.seen import SECONDS, charts, texts
 
-SECONDS = 20
 FIGURES = ["stages", "draw", "flips"]
 
 
@@ -86,14 +86,6 @@ def settle(app: AppTest) -> AppTest:
         assert all(job.done.wait(SECONDS) for job in list(lab_of(app).jobs.values()))
         app.run()
     raise AssertionError("the lab never comes to rest")
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def charts(app: AppTest) -> list[str]:
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
 
 
 def captions(app: AppTest) -> list[str]:

@@ -33,8 +33,8 @@ from pages.ui.reason_state import ReasonView
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
 from tests.reasoning.thinkers import ID, thinker
 from tests.ui.conftest import ROOT, Open
+from tests.ui.seen import SECONDS, charts, texts
 
-SECONDS = 20
 PROBLEM = Problem("q", "q", "4", 1)
 SETTINGS = Reasoning(max_answer_tokens=24)
 
@@ -98,14 +98,6 @@ def settle(app: AppTest) -> AppTest:
 
 def run(app: AppTest) -> AppTest:
     return settle(app.button(key="start").click().run())
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def charts(app: AppTest) -> list[str]:
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
 
 
 def own(**more: str) -> dict[str, str]:

@@ -18,9 +18,10 @@ from pages.ui import models, run_bar, share, spec_controls, spec_share, spec_sta
 from pages.ui.spec_state import SpecView
 from tests.figures.specs import make_spec, spec_model
 from tests.figures.traces import make_trace
+from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
+from tests.ui.seen import charts, texts
 
-SECONDS = 60
 PROMPT = " the a"
 
 
@@ -55,21 +56,11 @@ def view_of(app: AppTest) -> SpecView:
 
 def settle(app: AppTest) -> AppTest:
     """Wait for the workers, draw the page again."""
-    for job in list(view_of(app).jobs.values()):
-        assert job.done.wait(SECONDS)
-    return app.run()
+    return seen.settle(app, view_of(app))
 
 
 def press(app: AppTest, key: str) -> AppTest:
     return settle(app.button(key=key).click().run())
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def charts(app: AppTest) -> list[str]:
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
 
 
 def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None:

@@ -1,0 +1,23 @@
+"""What a page under `AppTest` shows, for the tests of all pages."""
+
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.state import View
+
+SECONDS = 60.0
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def charts(app: AppTest) -> list[str]:
+    """Which charts are on the page, by the stem of their keys."""
+    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+
+
+def settle(app: AppTest, view: View) -> AppTest:
+    """Wait for the view's workers, draw the page again."""
+    for job in list(view.jobs.values()):
+        assert job.done.wait(SECONDS)
+    return app.run()
