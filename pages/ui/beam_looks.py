@@ -11,7 +11,7 @@ from core.decoding.beam_replay import Reranking, guess_parents
 from core.decoding.configs import BeamSearch
 from core.decoding.types import Trace
 from core.figures.beam_window import window
-from pages.ui import beam_autopsy, beam_controls, beam_node, figure, play, style
+from pages.ui import beam_autopsy, beam_controls, beam_node, figure, pager, play, style
 from pages.ui.beam_state import BeamView
 
 _NOTICE = """
@@ -62,9 +62,9 @@ def _tree(view: BeamView, trace: Trace) -> None:
             (view.number, view.first, span, pruned, guesses is not None, view.node, trace.config),
             on_click=lambda custom: _click(view, custom),
         )
-        with bar:
-            _pager(view, trace, span, pruned)
         if trace.beam_steps:
+            with bar:
+                pager.draw(view, "first", _window(view, trace, span, pruned), "steps")
             play.draw(
                 "beam-tree",
                 drawn,
@@ -88,35 +88,10 @@ def _click(view: BeamView, custom: list[object]) -> None:
         view.look_at(int(custom[0]), int(custom[1]))
 
 
-def _pager(view: BeamView, trace: Trace, span: int, pruned: bool) -> None:
-    """Where the window stands, and one window back and on; nothing where all of it fits."""
-    count = len(trace.beam_steps)
-    if not count:
-        return
+def _window(view: BeamView, trace: Trace, span: int, pruned: bool) -> pager.Window:
+    """The steps that the tree shows: fewer than `span` where it would hold too many nodes."""
     first, last = window(trace.beam_steps, view.first, span, pruned=pruned)
-    if first == 0 and last == count:
-        return
-    with st.container(
-        key="pager-steps",
-        horizontal=True,
-        vertical_alignment="center",
-        gap="small",
-        width="content",
-    ):
-        _turn("Earlier steps", "left", first == 0, view, max(0, first - (last - first)))
-        st.markdown(f"Steps {first} to {last - 1} of {count}", width="content")
-        _turn("Later steps", "right", last == count, view, last)
-
-
-def _turn(words: str, side: str, disabled: bool, view: BeamView, first: int) -> None:
-    st.button(
-        words,
-        key=words.lower().replace(" ", "-"),
-        icon=f":material/chevron_{side}:",
-        disabled=disabled,
-        on_click=view.turn_page,
-        args=("first", first),
-    )
+    return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))
 
 
 def _one_step(view: BeamView, trace: Trace) -> None:

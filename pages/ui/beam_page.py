@@ -9,7 +9,6 @@ import streamlit as st
 from core import figures
 from core.decoding.beam_replay import Reranking
 from core.decoding.configs import BeamSearch
-from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.beam_words import plain_number
 from core.figures.labels import visible_token
@@ -33,11 +32,7 @@ NOTHING = "**Nothing to show yet.**  \nPress Run: the search continues the promp
 
 def draw(view: BeamView) -> None:
     """Everything below the controls."""
-    if view.failure:
-        results.failure(view.failure)
-    wanted, wrong = _wanted()
-    if wrong and wrong != view.failure:
-        results.failure(wrong)
+    wanted = results.wanted(view, beam_controls.config)
     job = view.jobs.get("decode")
     with st.container():
         if job is not None:
@@ -45,14 +40,6 @@ def draw(view: BeamView) -> None:
         else:
             _finished(view, wanted)
     results.watch(view)
-
-
-def _wanted() -> tuple[BeamSearch | None, str]:
-    """The settings of the controls, or why they are none."""
-    try:
-        return beam_controls.config(), ""
-    except DecodingError as error:
-        return None, str(error)
 
 
 def _live(view: BeamView, job: running.Job) -> None:
@@ -63,7 +50,7 @@ def _live(view: BeamView, job: running.Job) -> None:
     with st.container(key="text-panel", border=True, gap="small"):
         with results.head("running"):
             st.text(
-                f"{job.stage} · {_counted(job.tokens, 'step')} · {job.seconds:.1f} s",
+                f"{job.stage} · {results.counted(job.tokens, 'step')} · {job.seconds:.1f} s",
                 width="stretch",
             )
         with st.container(key="beam-text"):
@@ -135,17 +122,13 @@ def _summary(view: BeamView, trace: Trace) -> str:
     finished = sum(len(step.finished) for step in trace.beam_steps)
     parts = [
         results.SOURCES.get(view.source, "Run"),
-        _counted(search.num_beams, "beam"),
-        _counted(len(trace.beam_steps), "step"),
-        f"{_counted(finished, 'path')} finished",
+        results.counted(search.num_beams, "beam"),
+        results.counted(len(trace.beam_steps), "step"),
+        f"{results.counted(finished, 'path')} finished",
     ]
     if trace.model_id != str(controls.value("model")):
         parts.insert(1, visible_token(trace.model_id, 60))
     return " · ".join([*parts, results.ENDED[trace.finish_reason]])
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:

@@ -12,10 +12,9 @@ from core.decoding.beam_autopsy import Ran, greedy_path
 from core.decoding.beam_replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam_types import BeamCandidate, BeamStep
 from core.decoding.configs import BeamSearch, MethodConfig, Shaping
-from core.decoding.errors import DecodingError
 from core.decoding.types import Timings, Trace
 from core.figures.beam_window import Node, window, windows
-from pages.ui import run_bar
+from pages.ui import run_bar, stored
 from pages.ui.running import Job
 from pages.ui.state import Source, View
 
@@ -116,15 +115,7 @@ def view() -> BeamView:
 
 def load_example() -> Trace | None:
     """The stored search; None where the file is missing or damaged."""
-    try:
-        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
-    except (OSError, DecodingError):
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _load_example(path: str, _changed: int) -> Trace:
-    return Trace.load(path)
+    return stored.example(EXAMPLE, Trace.load)
 
 
 def settle(found: BeamView) -> None:

@@ -53,10 +53,13 @@ _TEXTS = {"model", "draft", "prompt", "system", "stop", "beam_stop"}
 _TEXTS |= {"question", "right", "wait", "budgets"}
 
 
-def value(key: str) -> Any:
-    """What a control says now; its default before it was drawn, or where it was emptied."""
+def value(key: str, own: dict[str, Any] | None = None) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied.
+
+    `own` holds the defaults of a page's own controls, beside those that several pages share.
+    """
     found = st.session_state.get(key)
-    return DEFAULTS[key] if found is None else found
+    return {**DEFAULTS, **(own or {})}[key] if found is None else found
 
 
 def clean_address() -> None:

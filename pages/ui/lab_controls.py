@@ -47,11 +47,8 @@ class Settings:
 
 
 def value(key: str) -> Any:
-    """What a control says now; its default before it was drawn, or where it was emptied."""
-    if key not in DEFAULTS:
-        return controls.value(key)
-    found = st.session_state.get(key)
-    return DEFAULTS[key] if found is None else found
+    """What a control of this page, or of all pages, says now."""
+    return controls.value(key, DEFAULTS)
 
 
 def settings(read: Callable[[str], Any] = value) -> Settings:

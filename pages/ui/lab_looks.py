@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
@@ -39,28 +42,30 @@ def draw(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
 
 def _rolls(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     found = lab_work.rolls(lab, spot, settings, step)
-    if found.value is None:
-        st.text(_NOT_THERE if found.ready else "Rolling…")
-        return
-    with st.container(key="rolls-now" if found.ready else "rolls-before"):
-        figure.chart(
-            "rolls",
-            lambda theme: figures.lab_rolls(found.step, found.value, theme=theme),
-            lambda: figures.lab_rolls_data(found.value),
-            (found.step, found.value),
-        )
+    _chart("rolls", found, "Rolling…", figures.lab_rolls, figures.lab_rolls_data)
 
 
 def _sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     found = lab_work.sweep(lab, spot, settings, step)
+    _chart("sweep", found, "Trying every temperature…", figures.lab_sweep, figures.lab_sweep_data)
+
+
+def _chart(
+    name: str,
+    found: lab_work.Measured,
+    waiting: str,
+    draw: Callable[..., go.Figure],
+    data: Callable[..., pd.DataFrame],
+) -> None:
+    """A figure of what was worked out beside the page, or what it waits for."""
     if found.value is None:
-        st.text(_NOT_THERE if found.ready else "Trying every temperature…")
+        st.text(_NOT_THERE if found.ready else waiting)
         return
-    with st.container(key="sweep-now" if found.ready else "sweep-before"):
+    with st.container(key=f"{name}-now" if found.ready else f"{name}-before"):
         figure.chart(
-            "sweep",
-            lambda theme: figures.lab_sweep(found.step, found.value, theme=theme),
-            lambda: figures.lab_sweep_data(found.value),
+            name,
+            lambda theme: draw(found.step, found.value, theme=theme),
+            lambda: data(found.value),
             (found.step, found.value),
         )
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.errors import DecodingError
 from core.decoding.lab_types import Continuations, LabExample, LabStep
 from core.decoding.types import Trace
 from core.traces.lab import load_lab, telling_step
-from pages.ui import controls, lab_controls, models
+from pages.ui import controls, lab_controls, models, stored
 from pages.ui.running import Job, start
 from pages.ui.state import View
 
@@ -304,12 +303,4 @@ def may_load(found: Lab, view: View, spot: Spot) -> bool:
 
 def load_example() -> LabExample | None:
     """The stored example; None where the file is missing or damaged."""
-    try:
-        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
-    except (OSError, DecodingError):
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _load_example(path: str, _changed: int) -> LabExample:
-    return load_lab(path)
+    return stored.example(EXAMPLE, load_lab)

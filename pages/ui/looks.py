@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.types import TokenStep, Trace
-from pages.ui import controls, figure, reshape, running
+from pages.ui import controls, figure, pager, reshape, running
 from pages.ui.request import Request
 from pages.ui.state import PAGE_COLUMNS, View
 
@@ -37,7 +37,7 @@ def draw_figures(view: View, trace: Trace) -> None:
 
 def _heatmap(view: View, trace: Trace) -> None:
     with st.container(gap="small"):
-        _pager(view, "first", len(view.steps), "steps")
+        pager.draw(view, "first", pager.of_span(view.first, PAGE_COLUMNS, len(view.steps)), "steps")
         figure.chart(
             "heatmap",
             lambda theme: figures.probability_heatmap(
@@ -57,31 +57,6 @@ def _heatmap(view: View, trace: Trace) -> None:
 def _select(view: View, custom: list[object]) -> None:
     if custom and isinstance(custom[0], int | float):
         view.select(int(custom[0]))
-
-
-def _pager(view: View, window: str, count: int, what: str) -> None:
-    """Where the window stands, and one window back and on; nothing where all of it fits."""
-    if count <= PAGE_COLUMNS:
-        return
-    first = getattr(view, window)
-    last = min(first + PAGE_COLUMNS, count)
-    with st.container(
-        key=f"pager-{what}", horizontal=True, vertical_alignment="center", gap="small"
-    ):
-        _turn(f"Earlier {what}", "left", first == 0, view, window, first - PAGE_COLUMNS)
-        st.markdown(f"{what.capitalize()} {first} to {last - 1} of {count}", width="content")
-        _turn(f"Later {what}", "right", last == count, view, window, first + PAGE_COLUMNS)
-
-
-def _turn(words: str, side: str, disabled: bool, view: View, window: str, first: int) -> None:
-    st.button(
-        words,
-        key=words.lower().replace(" ", "-"),
-        icon=f":material/chevron_{side}:",
-        disabled=disabled,
-        on_click=view.turn_page,
-        args=(window, first),
-    )
 
 
 def _one_step(view: View, trace: Trace, step: TokenStep) -> None:
@@ -175,7 +150,9 @@ def _uncertainty(view: View, trace: Trace) -> None:
 
 def _prompt(view: View, trace: Trace) -> None:
     with st.container(gap="small"):
-        _pager(view, "prompt_first", len(trace.prompt_ids), "positions")
+        count = len(trace.prompt_ids)
+        window = pager.of_span(view.prompt_first, PAGE_COLUMNS, count)
+        pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
             "prompt",
             lambda theme: figures.prompt_reading(

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core import figures
 from core.decoding.configs import Reasoning
-from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption, visible_token
 from core.reasoning.types import Problem, Sweep
@@ -71,11 +70,8 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    if view.failure:
-        results.failure(view.failure)
-    asked, wanted, wrong = _wanted()
-    if wrong and wrong != view.failure:
-        results.failure(wrong)
+    found = results.wanted(view, lambda: (reason_problem.problem(), reason_controls.config()))
+    asked, wanted = found or (None, None)
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -90,14 +86,6 @@ def draw(view: ReasonView) -> None:
         _more(view)
     view.painted = True
     results.watch(view)
-
-
-def _wanted() -> tuple[Problem | None, Reasoning | None, str]:
-    """What the controls ask for, or why they ask for nothing."""
-    try:
-        return reason_problem.problem(), reason_controls.config(), ""
-    except DecodingError as error:
-        return None, None, str(error)
 
 
 def _text(view: ReasonView, asked: Problem | None, wanted: Reasoning | None) -> None:

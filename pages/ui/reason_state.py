@@ -26,7 +26,7 @@ from core.reasoning.types import (
     Sweep,
     Transcript,
 )
-from pages.ui import reason_problem, run_bar
+from pages.ui import reason_problem, run_bar, stored
 from pages.ui.state import Source, View
 
 EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "reasoning.json"
@@ -110,15 +110,7 @@ def _show_example(found: ReasonView, example: ReasoningExample) -> None:
 
 def load_example() -> ReasoningExample | None:
     """The stored example; None where the file is missing or damaged."""
-    try:
-        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
-    except (OSError, DecodingError):
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _load_example(path: str, _changed: int) -> ReasoningExample:
-    return read_example(path)
+    return stored.example(EXAMPLE, read_example)
 
 
 def settle(found: ReasonView) -> None:

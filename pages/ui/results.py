@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import streamlit as st
 
+from core.decoding.errors import DecodingError
 from core.decoding.types import Trace
 from core.figures.labels import visible_token
 from pages.ui import controls, proof, run_bar, running, share, style, token_strip
 from pages.ui.looks import draw_figures
 from pages.ui.state import View
+
+T = TypeVar("T")
 
 ENDED = {
     "eos": "the model ended it",
@@ -44,6 +50,18 @@ def watch(view: View) -> None:
     """While work goes on, look whether the page has to be drawn anew."""
     if view.progress() != view.seen or any(job.active for job in view.jobs.values()):
         st.fragment(_watch, run_every=running.POLL_SECONDS)(view)
+
+
+def wanted(view: View, read: Callable[[], T]) -> T | None:
+    """What the controls describe, as `read` reads them; what failed, or is wrong, is said here."""
+    if view.failure:
+        failure(view.failure)
+    try:
+        return read()
+    except DecodingError as error:
+        if str(error) != view.failure:
+            failure(str(error))
+        return None
 
 
 def failure(sentence: str) -> None:
@@ -102,12 +120,16 @@ def _nothing() -> None:
 
 
 def _summary(view: View, trace: Trace) -> str:
-    count = len(trace.token_ids)
-    tokens = f"{count} token" if count == 1 else f"{count} tokens"
+    tokens = counted(len(trace.token_ids), "token")
     parts = [SOURCES.get(view.source, "Run"), tokens, ENDED[trace.finish_reason]]
     if trace.model_id != str(controls.value("model")):
         parts.insert(1, visible_token(trace.model_id, 60))
     return " · ".join(parts)
+
+
+def counted(count: int, thing: str) -> str:
+    """As "1 token" or "2 tokens"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _strip(view: View, trace: Trace, *, live: bool) -> None:

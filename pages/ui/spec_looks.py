@@ -20,7 +20,7 @@ from core.figures.spec.words import (
     token_at,
     trial_words,
 )
-from pages.ui import figure, play, spec_feed, spec_lossless, spec_time, style
+from pages.ui import figure, pager, play, spec_feed, spec_lossless, spec_time, style
 from pages.ui.spec_state import SpecView
 
 _NOTICE = """
@@ -79,41 +79,14 @@ def _timeline(view: SpecView, trace: Trace) -> None:
                 turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
                 word="round",
             )
-            _pager(view, trace)
+            pager.draw(
+                view, "first", pager.of_span(view.first, COLUMNS, len(trace.rounds)), "rounds"
+            )
 
 
 def _click(view: SpecView, custom: list[object]) -> None:
     if len(custom) > 1 and all(isinstance(part, int | float) for part in custom[:2]):
         view.look_at(int(custom[0]), int(custom[1]))  # type: ignore[call-overload]
-
-
-def _pager(view: SpecView, trace: Trace) -> None:
-    """Where the window stands, and one window back and on; nothing where all of it fits."""
-    count = len(trace.rounds)
-    if count <= COLUMNS:
-        return
-    last = min(view.first + COLUMNS, count)
-    with st.container(
-        key="pager-rounds",
-        horizontal=True,
-        vertical_alignment="center",
-        gap="small",
-        width="content",
-    ):
-        _turn("Earlier rounds", "left", view.first == 0, view, view.first - COLUMNS)
-        st.markdown(f"Rounds {view.first} to {last - 1} of {count}", width="content")
-        _turn("Later rounds", "right", last == count, view, last)
-
-
-def _turn(words: str, side: str, disabled: bool, view: SpecView, first: int) -> None:
-    st.button(
-        words,
-        key=words.lower().replace(" ", "-"),
-        icon=f":material/chevron_{side}:",
-        disabled=disabled,
-        on_click=view.turn_page,
-        args=("first", first),
-    )
 
 
 def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.configs import Speculative
-from core.decoding.errors import DecodingError
 from core.decoding.speculative_metrics import counts
 from core.decoding.types import Trace
 from core.figures.labels import visible_token
@@ -32,11 +31,7 @@ STRIP = "spec-strip"
 
 def draw(view: SpecView) -> None:
     """Everything below the controls."""
-    if view.failure:
-        results.failure(view.failure)
-    wanted, wrong = _wanted()
-    if wrong and wrong != view.failure:
-        results.failure(wrong)
+    wanted = results.wanted(view, spec_controls.config)
     job = view.jobs.get("decode")
     with st.container():
         if job is not None:
@@ -47,14 +42,6 @@ def draw(view: SpecView) -> None:
         with st.container(key="figures"):
             spec_looks.draw(view, view.trace)
     results.watch(view)
-
-
-def _wanted() -> tuple[Speculative | None, str]:
-    """The settings of the controls, or why they are none."""
-    try:
-        return spec_controls.config(), ""
-    except DecodingError as error:
-        return None, str(error)
 
 
 def _live(view: SpecView, job: running.Job) -> None:
@@ -95,8 +82,7 @@ def _panel(view: SpecView, wanted: Speculative | None) -> None:
 
 def _summary(view: SpecView, trace: Trace) -> str:
     found = counts(trace.rounds)
-    rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
-    tokens = "1 token" if found.emitted == 1 else f"{found.emitted} tokens"
+    tokens, rounds = results.counted(found.emitted, "token"), results.counted(found.rounds, "round")
     parts = [
         results.SOURCES.get(view.source, "Run"),
         f"{tokens} in {rounds}",

@@ -8,12 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.configs import Speculative
-from core.decoding.errors import DecodingError
 from core.decoding.speculative_report import Comparison, LengthSweep, Losslessness
 from core.decoding.types import DraftRound, Timings, Trace
 from core.figures.spec.timeline import COLUMNS
 from core.figures.spec.words import EXTRA, Emitted, token_at
-from pages.ui import models, run_bar
+from pages.ui import models, run_bar, stored
 from pages.ui.running import Job
 from pages.ui.state import Source, View
 
@@ -108,15 +107,7 @@ def view() -> SpecView:
 
 def load_example() -> Trace | None:
     """The stored run; None where the file is missing or damaged."""
-    try:
-        return _load_example(str(EXAMPLE), EXAMPLE.stat().st_mtime_ns)
-    except (OSError, DecodingError):
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _load_example(path: str, _changed: int) -> Trace:
-    return Trace.load(path)
+    return stored.example(EXAMPLE, Trace.load)
 
 
 def settle(found: SpecView) -> None:

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.decoding.errors import DecodingError
 from core.decoding.types import TokenStep, Trace
-from pages.ui import models
+from pages.ui import models, stored
 from pages.ui.request import Request
 from pages.ui.running import Job
 
@@ -134,13 +133,4 @@ def _most_open_step(trace: Trace) -> int:
 
 def load_example() -> Trace | None:
     """The stored example; None where the file is missing or damaged."""
-    try:
-        stat = EXAMPLE.stat()
-        return _load_example(str(EXAMPLE), stat.st_mtime_ns)
-    except (OSError, DecodingError):
-        return None
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _load_example(path: str, _changed: int) -> Trace:
-    return Trace.load(path)
+    return stored.example(EXAMPLE, Trace.load)
