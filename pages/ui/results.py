@@ -53,15 +53,15 @@ def watch(view: View) -> None:
 
 
 def wanted(view: View, read: Callable[[], T]) -> T | None:
-    """What the controls describe, as `read` reads them; what failed, or is wrong, is said here."""
-    if view.failure:
-        failure(view.failure)
+    """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
+    found, wrong = None, ""
     try:
-        return read()
+        found = read()
     except DecodingError as error:
-        if str(error) != view.failure:
-            failure(str(error))
-        return None
+        wrong = str(error)
+    if sentence := wrong or view.failure:
+        failure(sentence)
+    return found
 
 
 def failure(sentence: str) -> None:

@@ -229,6 +229,14 @@ def test_an_empty_question_is_a_sentence(open_reason: Open) -> None:
     assert not view_of(app).jobs
 
 
+def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Open) -> None:
+    app = open_reason(**own(question=""))
+    view_of(app).failure = "The run before has failed."
+    app.run()
+    assert not app.exception
+    assert "Your question is empty" in texts(app) and "has failed" not in texts(app)
+
+
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     seen = {
