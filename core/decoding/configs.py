@@ -20,6 +20,8 @@ DRAFTERS: tuple[Drafter, ...] = ("model", "prompt_lookup")
 MAX_NEW_TOKENS = 100_000
 MAX_CANDIDATES = 200
 MAX_SEED = 2**63 - 1
+# Of typical acceptance.
+MAX_POSTERIOR = 0.99
 MIN_TEMPERATURE = 0.001
 MAX_TEMPERATURE = 100.0
 MAX_BEAMS = 64
@@ -352,8 +354,9 @@ class Speculative(MethodConfig):
         _require_number(owner, "draft_threshold", self.draft_threshold, 0.0, 1.0)
         _require_bool(owner, "adaptive", self.adaptive)
         _require_whole(owner, "lookup_ngram", self.lookup_ngram, 1, 100)
-        _require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, 1.0)
-        _require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, 1.0)
+        # With 1 for both not even a certain token would lie above the threshold.
+        _require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, MAX_POSTERIOR)
+        _require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, MAX_POSTERIOR)
         _require_whole(owner, "seed", self.seed, 0, MAX_SEED)
 
     @property

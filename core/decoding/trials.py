@@ -58,7 +58,12 @@ def try_all(
 def _exact(
     row: int, token_id: int, draft_prob: float, target_prob: float, uniform: float, target: Rows
 ) -> Trial:
-    """The target draws for itself; the drafted token passes if it is the one drawn."""
+    """The target draws for itself; the drafted token passes if it is the one drawn.
+
+    A row without a token lets none pass; it may never be reached, so nothing is drawn from it here.
+    """
+    if target.is_empty(row):
+        return Trial(draft_prob, target_prob, target_prob, uniform, False)
     drawn = target.draw(row, uniform)
     passed = drawn.token_id == token_id
     return Trial(
@@ -96,8 +101,14 @@ def recovered(
     config: Speculative, trial: Trial, target: Rows, draft: Rows, row: int, throw: Throw
 ) -> Extra:
     """What takes the place of a rejected token: drawn from the residual; in exact match what the
-    target drew; in typical acceptance its most probable token (as in vLLM)."""
-    if trial.instead is not None:
+    target drew; in typical acceptance its most probable token (as in vLLM).
+
+    Raises:
+        DecodingError: no token is left.
+    """
+    if config.acceptance == "exact":
+        if trial.instead is None:
+            raise DecodingError(NO_TOKEN)
         return Extra(trial.instead, trial.uniform)
     if config.acceptance == "typical":
         return Extra(_most_probable(target, row), None)

@@ -241,11 +241,12 @@ def test_penalties_see_the_tokens_drafted_before() -> None:
     assert len(trace.rounds) == 1
 
 
-def test_a_draft_falls_silent_where_the_penalties_leave_it_no_token() -> None:
+@pytest.mark.parametrize("acceptance", ["speculative", "exact", "typical"])
+def test_a_draft_falls_silent_where_the_penalties_leave_it_no_token(acceptance) -> None:
     """With 1-grams banned each of three tokens comes once; then the target has none either."""
     model = scripted([0.1, 0.6, 0.3])
     shaping = Shaping(no_repeat_ngram_size=1)
-    config = Speculative(max_new_tokens=2, draft_length=5, shaping=shaping)
+    config = Speculative(max_new_tokens=2, draft_length=5, shaping=shaping, acceptance=acceptance)
     trace = collect(model, [0], config, draft=model)
     assert sorted(trace.token_ids) == [1, 2]
     with pytest.raises(DecodingError, match="No token is left"):
@@ -253,11 +254,47 @@ def test_a_draft_falls_silent_where_the_penalties_leave_it_no_token() -> None:
     # Behind a token that the target rejects nothing is an error: here b is drafted after b.
     target_model, wrong = cycle(0, 1, 2, 3), scripted([0.0, 0.5, 0.0, 0.5])
     shaping = Shaping(temperature=0.0, no_repeat_ngram_size=1)
-    config = Speculative(max_new_tokens=3, draft_length=5, shaping=shaping)
+    config = Speculative(max_new_tokens=3, draft_length=5, shaping=shaping, acceptance=acceptance)
     trace = collect(target_model, [0], config, draft=wrong)
     assert trace.token_ids == (1, 2, 3)
     assert [step.draft_end for step in trace.rounds] == ["room", "room"]
     assert [outcome for outcome in check(trace, target_model, wrong) if not outcome.passed] == []
+
+
+def test_typical_acceptance_keeps_a_certain_token_at_the_highest_threshold() -> None:
+    """With 1 as the bound of both, each certain token was rejected and put back as recovered."""
+    model = cycle(0, 1, 2, 3)
+    config = Speculative(
+        max_new_tokens=10,
+        acceptance="typical",
+        shaping=GREEDY,
+        posterior_threshold=0.99,
+        posterior_alpha=0.99,
+    )
+    trace = collect(model, [0], config, draft=model)
+    assert all(token.passed for step in trace.rounds for token in step.drafted)
+    for name in ("posterior_threshold", "posterior_alpha"):
+        with pytest.raises(ConfigError, match=r"0\.99"):
+            Speculative(**{name: 1.0})
+
+
+@pytest.mark.parametrize("acceptance", ["speculative", "exact", "typical"])
+def test_a_row_without_a_token_behind_a_rejection_is_no_error(acceptance) -> None:
+    """The target never emits d, and knows but d after it: behind a drafted d, where 1-grams are
+    banned, it has nothing left. Every token is rejected before that, d too."""
+    plain, only_d = [0.0, 0.4, 0.3, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0, 0.0]
+    own, draft = scripted(plain, plain, plain, only_d, plain), scripted([0.2] * 5)
+    shaping = Shaping(no_repeat_ngram_size=1)
+    drafted_d = 0
+    for seed in range(20):
+        config = Speculative(
+            max_new_tokens=3, draft_length=5, shaping=shaping, acceptance=acceptance, seed=seed
+        )
+        trace = collect(own, [0], config, draft=draft)
+        assert sorted(trace.token_ids) == [1, 2, 4]
+        assert [found for found in check(trace) if not found.passed] == []
+        drafted_d += any(t.token_id == 3 for step in trace.rounds for t in step.drafted[:-1])
+    assert drafted_d > 3
 
 
 def test_a_prompt_of_one_token_and_an_uncached_run() -> None:
