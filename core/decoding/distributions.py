@@ -81,13 +81,6 @@ class Rows:
         token_id, interval = place_by_uniform(self.probs[row], uniform)
         return Drawn(token_id, float(self.probs[row, token_id]), interval)
 
-    def dense(self, vocab_size: int) -> Tensor:
-        """`[n, vocab]`, whatever the rows are."""
-        if self.probs is not None:
-            return self.probs
-        places = torch.tensor(self.only, dtype=torch.long)[:, None]
-        return torch.zeros(len(self.only), vocab_size).scatter_(1, places, 1.0)
-
 
 def join(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, which are all one-hot or all not."""

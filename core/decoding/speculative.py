@@ -29,6 +29,7 @@ from core.decoding.speculative_types import (
     DraftToken,
     ExtraToken,
     Outcome,
+    PairCandidate,
     RoundSeconds,
 )
 from core.decoding.trials import Extra, Trial, bonus, recovered, try_all
@@ -102,6 +103,10 @@ class _Verdict(NamedTuple):
     def accepted(self) -> int:
         return self.outcomes.count("accepted")
 
+    @property
+    def rejected(self) -> bool:
+        return "rejected" in self.outcomes
+
 
 class _Scored(NamedTuple):
     """What the target says of a proposal, and the seconds that led to it."""
@@ -136,6 +141,7 @@ class Rounds:
         self._generator = new_generator(config.seed)
         self._length = config.draft_length
         self._index, self._prefill = 0, draft.prefill
+        self._emitting = 0.0
         self.finished = False
 
     def _throw(self, n: int) -> list[float]:
@@ -145,6 +151,7 @@ class Rounds:
 
     def round(self) -> DraftRound:
         """Propose, score, verify; the round as it is recorded."""
+        self._emitting = 0.0
         began, start = perf_counter(), len(self._ids) - self._prompt_length
         proposal, length = self._propose(start)
         proposed, before = perf_counter(), self._context.length
@@ -158,12 +165,11 @@ class Rounds:
         caches = self._roll_back(found, verdict)
         verified = perf_counter()
         tokens, extra = self._record(found, verdict)
-        rejected = "rejected" in verdict.outcomes
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
-            verify=verified - scored,
-            record=perf_counter() - verified,
+            verify=verified - scored - self._emitting,
+            record=perf_counter() - verified + self._emitting,
             prefill=self._prefill,
         )
         self._index, self._prefill = self._index + 1, 0.0
@@ -173,8 +179,8 @@ class Rounds:
             draft_length=length,
             draft_end=proposal.end,
             drafted=tuple(tokens),
-            recovered=extra if rejected else None,
-            bonus=None if rejected else extra,
+            recovered=extra if verdict.rejected else None,
+            bonus=None if verdict.rejected else extra,
             texts=tuple(verdict.texts),
             target_cache=caches[0],
             draft_cache=caches[1],
@@ -232,7 +238,11 @@ class Rounds:
 
     def _emit(self, index: int, token_id: int) -> tuple[str, Ended | None]:
         self._ids.append(token_id)
-        return self._ending.after(index, token_id)
+        # The text is not counted as decoding's own time, here and where the target is timed alone.
+        began = perf_counter()
+        told = self._ending.after(index, token_id)
+        self._emitting += perf_counter() - began
+        return told
 
     def _roll_back(self, found: _Scored, verdict: _Verdict) -> tuple[CacheSizes, CacheSizes | None]:
         """Forget what was not accepted, in both contexts; the next round's length."""
@@ -248,18 +258,28 @@ class Rounds:
     def _record(
         self, found: _Scored, verdict: _Verdict
     ) -> tuple[list[DraftToken], ExtraToken | None]:
-        proposal, extra, text = found.proposal, verdict.extra, self._model.token_text
-        drafted = proposal.token_ids
-        rejected = "rejected" in verdict.outcomes
-        drawn = (extra.drawn.token_id,) if extra else ()
-        at = verdict.accepted
-        positions = [
-            Position(row, row, (token_id, *(drawn if rejected and row == at else ())))
-            for row, token_id in enumerate(drafted)
+        """The round's tokens as the trace holds them."""
+        candidates = self._candidates(found, verdict)
+        masses = residual_masses(found.rows, found.proposal.rows)
+        tokens = [
+            self._draft_token(found, row, verdict.outcomes[row], masses[row], candidates[row])
+            for row in range(len(found.trials))
         ]
-        if extra and not rejected:
+        if verdict.extra is None:
+            return tokens, None
+        return tokens, _extra_token(verdict, verdict.extra, candidates[verdict.accepted])
+
+    def _candidates(self, found: _Scored, verdict: _Verdict) -> list[tuple[PairCandidate, ...]]:
+        """Of every drafted position, and of the bonus' where there is one."""
+        proposal, extra, at = found.proposal, verdict.extra, verdict.accepted
+        drawn = (extra.drawn.token_id,) if extra else ()
+        positions = [
+            Position(row, row, (token_id, *(drawn if verdict.rejected and row == at else ())))
+            for row, token_id in enumerate(proposal.token_ids)
+        ]
+        if extra and not verdict.rejected:
             positions.append(Position(at, None, drawn))
-        candidates = read_positions(
+        return read_positions(
             self._model,
             positions,
             found.logits,
@@ -268,37 +288,47 @@ class Rounds:
             proposal.rows,
             self._config.top_candidates,
         )
-        masses = residual_masses(found.rows, proposal.rows)
-        tokens = [
-            DraftToken(
-                token_id=token_id,
-                text=text(token_id),
-                draft_prob=trial.draft_prob,
-                target_prob=trial.target_prob,
-                accept_prob=trial.accept_prob,
-                uniform=trial.uniform,
-                passed=trial.passed,
-                outcome=verdict.outcomes[row],
-                residual_mass=masses[row],
-                candidates=candidates[row],
-                draft_uniform=proposal.uniforms[row],
-                draft_interval=proposal.intervals[row],
-                interval=trial.interval,
-                threshold=trial.threshold,
-            )
-            for row, (token_id, trial) in enumerate(zip(drafted, found.trials, strict=True))
-        ]
-        if extra is None:
-            return tokens, None
-        own = candidates[at]
-        pair = next(c for c in own if c.token_id == extra.drawn.token_id)
-        return tokens, ExtraToken(
-            token_id=pair.token_id,
-            text=pair.text,
-            prob=extra.drawn.prob,
-            target_prob=pair.target_prob,
-            draft_prob=pair.draft_prob,
-            uniform=extra.uniform,
-            interval=extra.drawn.interval if extra.uniform is not None else None,
-            candidates=() if rejected else own,
+
+    def _draft_token(
+        self,
+        found: _Scored,
+        row: int,
+        outcome: Outcome,
+        mass: float,
+        candidates: tuple[PairCandidate, ...],
+    ) -> DraftToken:
+        proposal, trial = found.proposal, found.trials[row]
+        token_id = proposal.token_ids[row]
+        return DraftToken(
+            token_id=token_id,
+            text=self._model.token_text(token_id),
+            draft_prob=trial.draft_prob,
+            target_prob=trial.target_prob,
+            accept_prob=trial.accept_prob,
+            uniform=trial.uniform,
+            passed=trial.passed,
+            outcome=outcome,
+            residual_mass=mass,
+            candidates=candidates,
+            draft_uniform=proposal.uniforms[row],
+            draft_interval=proposal.intervals[row],
+            interval=trial.interval,
+            threshold=trial.threshold,
         )
+
+
+def _extra_token(
+    verdict: _Verdict, extra: Extra, candidates: tuple[PairCandidate, ...]
+) -> ExtraToken:
+    """The target's own token; `candidates` are those of its position."""
+    pair = next(c for c in candidates if c.token_id == extra.drawn.token_id)
+    return ExtraToken(
+        token_id=pair.token_id,
+        text=pair.text,
+        prob=extra.drawn.prob,
+        target_prob=pair.target_prob,
+        draft_prob=pair.draft_prob,
+        uniform=extra.uniform,
+        interval=extra.drawn.interval if extra.uniform is not None else None,
+        candidates=() if verdict.rejected else candidates,
+    )

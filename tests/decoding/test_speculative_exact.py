@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 from core import DraftRound, Sampling, Shaping, Speculative, Trace, collect
-from core.decoding.acceptance import acceptance_table
+from core.decoding.acceptance import acceptance_table, typical_threshold
 from core.decoding.speculative import Rounds
 from core.models.scripted import ScriptedModel
 from tests.decoding.speculations import scripted
@@ -245,6 +245,21 @@ def test_the_table_by_hand() -> None:
     typical = acceptance_table([0.5, 0.3, 0.2], [0.2, 0.2, 0.6], "typical")
     assert [row.emitted for row in typical.rows] == pytest.approx([0.2, 0.2, 0.6])
     assert typical.total_variation == pytest.approx(0.4)
+
+
+def test_the_threshold_of_typical_acceptance_by_hand() -> None:
+    """exp(-ln 4) is a quarter: delta decides for an unsure target, epsilon for a sure one."""
+    assert typical_threshold(math.log(4), 0.09, 0.3) == pytest.approx(0.075)
+    assert typical_threshold(math.log(4), 0.05, 0.3) == 0.05
+    assert typical_threshold(0.0, 0.09, 0.3) == 0.09
+    assert typical_threshold(0.0, 0.5, 0.3) == 0.3
+    # Four even tokens have 0.25 each, above 0.9 of a quarter. Of three uneven ones (1.03 nats) the
+    # threshold is 0.32.
+    even = [0.25] * 4
+    assert [row.accept_prob for row in acceptance_table(even, even, "typical", 0.9, 0.9).rows] == [
+        1.0
+    ] * 4
+    assert acceptance_table([0.2, 0.3, 0.5], [1.0, 0.0, 0.0], "typical", 0.9, 0.9).rejected == 1.0
 
 
 @pytest.mark.parametrize(
