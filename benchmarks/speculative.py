@@ -19,8 +19,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from benchmarks.decoding import interleaved
 from core import Shaping, Speculative, collect
 from core.decoding.speculative_metrics import acceptance_rate, tokens_per_forward
-from core.decoding.speculative_report import speculative_token_seconds, target_token_seconds
-from core.decoding.speculative_runs import target_only
+from core.decoding.speculative_report import speculative_token_seconds
+from core.decoding.target_alone import run_alone, target_only
 from core.models.transformers_model import TransformersModel
 
 FOLDER = Path(__file__).parent.parent / "assets" / "models"
@@ -92,8 +92,8 @@ def _compare(
     base, same, engine, alone = (seconds / emitted * 1e3 for seconds in times.values())
     traces = [collect(target, ids, config, draft=draft) for ids in prompts]
     rounds = [step for trace in traces for step in trace.rounds]
-    solo = [collect(target, ids, target_only(config)) for ids in prompts]
-    decoding = statistics.median(map(target_token_seconds, solo)) / statistics.median(
+    solo = [run for ids in prompts if (run := run_alone(target, ids, config)) is not None]
+    decoding = statistics.median(run.token_seconds for run in solo) / statistics.median(
         map(speculative_token_seconds, traces)
     )
     print(

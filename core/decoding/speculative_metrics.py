@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.configs import MAX_DRAFT_LENGTH, Acceptance
+from core.decoding.configs import Acceptance
 from core.decoding.speculative_types import DraftRound
 
 PERCENTILES = (10, 25, 50, 75, 90, 99)
@@ -50,28 +50,44 @@ class PositionRate(NamedTuple):
         return self.accepted / self.reached if self.reached else None
 
 
+class Verification(NamedTuple):
+    """Seconds that scoring and verifying so many drafted tokens took; the median of the rounds."""
+
+    draft_length: int
+    seconds: float
+    rounds: int = 1
+
+
 class Costs(NamedTuple):
     """Measured seconds on this machine.
 
     Args:
         draft: of one drafted token.
         target: of one token of target-only decoding.
-        verify: (draft length, seconds to score and verify it), by rising length; between them costs
-            are interpolated, beyond them the line goes on.
+        verify: by rising draft length; empty where no round was made.
     """
 
     draft: float
     target: float
-    verify: tuple[tuple[int, float], ...]
+    verify: tuple[Verification, ...]
 
-    def verify_seconds(self, draft_length: int) -> float:
-        """Seconds that a round of this length takes to score and verify."""
-        points = self.verify
-        if len(points) == 1:
-            return points[0][1]
-        after = next((at for at, p in enumerate(points) if p[0] >= draft_length), len(points) - 1)
-        (x0, y0), (x1, y1) = points[max(after, 1) - 1], points[max(after, 1)]
-        return max(0.0, y0 + (y1 - y0) * (draft_length - x0) / (x1 - x0))
+    def verify_seconds(self, draft_length: float) -> float:
+        """Seconds that a round of this length, among the measured ones, takes to score and verify.
+
+        The line nearest to all measured rounds (least squares) that doesn't fall: a longer draft is
+        no less work, and a length that one round alone had is mostly noise. Nothing lies below the
+        quickest measured length.
+        """
+        weights = [point.rounds for point in self.verify]
+        if not weights:
+            return 0.0
+        total = sum(weights)
+        x = sum(point.draft_length * point.rounds for point in self.verify) / total
+        y = sum(point.seconds * point.rounds for point in self.verify) / total
+        spread = sum(p.rounds * (p.draft_length - x) ** 2 for p in self.verify)
+        rise = sum(p.rounds * (p.draft_length - x) * (p.seconds - y) for p in self.verify)
+        slope = max(0.0, rise / spread) if spread > 0 else 0.0
+        return max(min(p.seconds for p in self.verify), y + slope * (draft_length - x))
 
 
 def counts(rounds: Sequence[DraftRound]) -> Counts:
@@ -154,25 +170,27 @@ def expected_tokens(alpha: float, draft_length: int) -> float:
     return sum(alpha**position for position in range(draft_length + 1))
 
 
-def expected_speedup(alpha: float, draft_length: int, costs: Costs) -> float:
-    """How many times faster than target-only: tokens a round over (k c + v).
+def expected_tokens_per_round(alpha: float, rounds: Sequence[DraftRound]) -> float | None:
+    """The mean over the rounds, each with as many tokens as were drafted in it.
+
+    A threshold, an adaptive length and the end of a run make that another number than draft_length.
+    """
+    if not rounds:
+        return None
+    return sum(expected_tokens(alpha, len(step.drafted)) for step in rounds) / len(rounds)
+
+
+def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -> float:
+    """How many times faster than target-only rounds of these lengths are: tokens over (k c + v).
 
     Leviathan et al. 2023, theorem 3.8, with verification that isn't free: c is a drafted token's
-    seconds and v the verification's, both over those of a target-only token.
+    seconds and v the verification's, both over those of a target-only token. Over rounds of
+    different length both sides are summed. 0 where no time was measured.
     """
-    c, v = costs.draft / costs.target, costs.verify_seconds(draft_length) / costs.target
-    return expected_tokens(alpha, draft_length) / (draft_length * c + v)
-
-
-def best_length(alpha: float, costs: Costs, longest: int = MAX_DRAFT_LENGTH) -> int:
-    """The draft length with the highest expected speed-up."""
-    return max(range(1, longest + 1), key=lambda k: expected_speedup(alpha, k, costs))
-
-
-def break_even_length(alpha: float, costs: Costs, longest: int = MAX_DRAFT_LENGTH) -> int | None:
-    """The longest draft that is expected to be no slower than target-only; None where none is."""
-    worth = (k for k in range(longest, 0, -1) if expected_speedup(alpha, k, costs) >= 1)
-    return next(worth, None)
+    lengths = [len(step.drafted) for step in rounds]
+    took = sum(k * costs.draft + costs.verify_seconds(k) for k in lengths)
+    tokens = sum(expected_tokens(alpha, k) for k in lengths)
+    return tokens * costs.target / took if took > 0 else 0.0
 
 
 def percentiles(
@@ -187,3 +205,11 @@ def percentiles(
         high = min(low + 1, len(ordered) - 1)
         found.append((percent, ordered[low] + (ordered[high] - ordered[low]) * (place - low)))
     return tuple(found)
+
+
+def supported(count: int, which: Sequence[int] = PERCENTILES) -> tuple[int, ...]:
+    """The percentiles that so many values can tell: one of them at least lies beyond.
+
+    The median is always one. Of 5 values the 10th percentile would be made up between two.
+    """
+    return tuple(p for p in which if p == 50 or count * min(p, 100 - p) >= 100)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from statistics import median
 from typing import NamedTuple
 
-from core.decoding.speculative_metrics import Costs, percentiles
-from core.decoding.types import TokenStep, Trace
+from core.decoding.speculative_metrics import Costs, percentiles, supported
+from core.decoding.types import StepSeconds, Trace
 
 
 class Latency(NamedTuple):
@@ -19,22 +19,46 @@ class Latency(NamedTuple):
 
     @property
     def percentiles(self) -> tuple[tuple[int, float], ...]:
-        """(percentile, seconds) at 10, 25, 50, 75, 90, 99."""
-        return percentiles(self.seconds)
+        """(percentile, seconds) at those of 10, 25, 50, 75, 90, 99 that the runs support."""
+        return percentiles(self.seconds, supported(len(self.seconds)))
+
+
+class TargetRun(NamedTuple):
+    """What the target alone did, timed by the acts of a round and nothing else.
+
+    Args:
+        prefill: seconds of the prompt, whose last position gives the first token.
+        seconds: of each token; the first one's forward was the prompt's.
+    """
+
+    token_ids: tuple[int, ...]
+    prefill: float
+    seconds: tuple[StepSeconds, ...]
+
+    @property
+    def latency(self) -> float:
+        """Seconds from the prompt to the last token."""
+        return self.prefill + sum(step.total for step in self.seconds)
+
+    @property
+    def token_seconds(self) -> float:
+        """Seconds that a token took on average, the first one left out where there are others."""
+        later = self.seconds[1:] or self.seconds
+        return sum(step.total for step in later) / max(1, len(later))
 
 
 class Comparison(NamedTuple):
     """Speculative and target-only runs, taken in turns.
 
     Args:
-        speculative: the last trace of its kind, as is `target_only`.
+        speculative: the last run of its kind, as is `target_only`.
         speculative_token_seconds: of every run, the seconds a generated token took (prompt and
             recording left out), as `target_token_seconds`.
         costs: medians over the runs.
     """
 
     speculative: Trace
-    target_only: Trace
+    target_only: TargetRun
     speculative_latency: Latency
     target_latency: Latency
     speculative_token_seconds: tuple[float, ...]
@@ -45,11 +69,6 @@ class Comparison(NamedTuple):
     def speedup(self) -> float:
         """How many times faster a token is; the medians are compared."""
         return median(self.target_token_seconds) / median(self.speculative_token_seconds)
-
-    @property
-    def same_tokens(self) -> bool:
-        """Whether both emitted the same, as they must in greedy decoding."""
-        return self.speculative.token_ids == self.target_only.token_ids
 
 
 class SweepPoint(NamedTuple):
@@ -68,14 +87,33 @@ class SweepPoint(NamedTuple):
 class LengthSweep(NamedTuple):
     """A draft-length sweep.
 
-    `alpha` is the mean over all of its runs; None where nothing was drafted.
+    `alpha` is the mean over all of its runs; None where nothing was drafted. What it says of a
+    length it says of measured ones alone: nothing is carried on beyond them.
     """
 
     points: tuple[SweepPoint, ...]
     alpha: float | None
     costs: Costs
-    best: int | None
-    break_even: int | None
+
+    @property
+    def best(self) -> int | None:
+        """The measured length with the highest predicted speed-up."""
+        if self.alpha is None:
+            return None
+        return max(self.points, key=lambda point: point.predicted).draft_length
+
+    @property
+    def break_even(self) -> int | None:
+        """The longest measured length that is predicted to be no slower than target-only."""
+        if self.alpha is None:
+            return None
+        worth = [point.draft_length for point in self.points if point.predicted >= 1]
+        return max(worth, default=None)
+
+    @property
+    def pays_to_the_end(self) -> bool:
+        """Whether the longest measured length pays still, so that longer ones may too."""
+        return self.break_even == self.points[-1].draft_length
 
 
 class Outcome(NamedTuple):
@@ -95,7 +133,7 @@ class Losslessness(NamedTuple):
         outcomes: by falling number; those too rare for the test are the last one together.
         chi_square: of Pearson's test of homogeneity.
         p_value: how often two samples of one distribution lie this far apart, or farther; None
-            where there is only one outcome.
+            where there is only one outcome, be it all rare texts together.
     """
 
     runs: int
@@ -115,15 +153,3 @@ def speculative_latency(trace: Trace) -> float:
 def speculative_token_seconds(trace: Trace) -> float:
     """Seconds that a token took on average, the prompts left out."""
     return sum(step.seconds.total for step in trace.rounds) / max(1, len(trace.token_ids))
-
-
-def target_latency(trace: Trace) -> float:
-    """Seconds from the prompt to the last token of a run without a draft."""
-    prompt = trace.prompt_step.seconds if trace.prompt_step else 0.0
-    return prompt + sum(step.seconds.total for step in trace.token_steps)
-
-
-def target_token_seconds(trace: Trace) -> float:
-    """Seconds that a token took on average; the first one's forward was the prompt's."""
-    later: tuple[TokenStep, ...] = trace.token_steps[1:] or trace.token_steps
-    return sum(step.seconds.total for step in later) / max(1, len(later))

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from statistics import median
 
 import torch
 
 from core.decoding.autoregressive import continue_from
 from core.decoding.chi_square import homogeneity
-from core.decoding.configs import MAX_SEED, Greedy, MethodConfig, Sampling, Speculative
+from core.decoding.configs import MAX_SEED, Speculative
 from core.decoding.drafts import ModelDraft, PromptLookup
+from core.decoding.draws import new_generator
+from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.run import collect, encode_prompt
 from core.decoding.speculative import Rounds, require_draft
 from core.decoding.speculative_metrics import (
     Costs,
+    Verification,
     acceptance_rate,
     alpha,
-    best_length,
-    break_even_length,
     expected_speedup,
     tokens_per_forward,
 )
@@ -32,12 +33,12 @@ from core.decoding.speculative_report import (
     Losslessness,
     Outcome,
     SweepPoint,
+    TargetRun,
     speculative_latency,
     speculative_token_seconds,
-    target_latency,
-    target_token_seconds,
 )
 from core.decoding.speculative_types import DraftRound
+from core.decoding.target_alone import run_alone, target_only
 from core.decoding.text import join_text
 from core.decoding.types import Trace
 from core.decoding.vocabularies import require_same_vocabulary
@@ -46,14 +47,6 @@ OnProgress = Callable[[int, int], object]
 """Called as `on_progress(done, total)` after each run."""
 # Both samples together; each then expects 5.
 _LEAST_IN_A_BIN = 10
-
-
-def target_only(config: Speculative) -> Greedy | Sampling:
-    """What the target does alone under the same settings."""
-    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
-    if config.shaping.temperature == 0:
-        return Greedy(**shared)
-    return Sampling(seed=config.seed, **shared)
 
 
 def compare(
@@ -68,31 +61,54 @@ def compare(
 ) -> Comparison | None:
     """Run both in turns and compare their times; None where not even one pair was finished.
 
+    A first pair is not timed: it pays for what only first calls do. Which of the two goes first
+    changes from pair to pair.
+
     Raises:
         as `decode`.
     """
-    pairs: list[tuple[Trace, Trace]] = []
-    for done in range(repeats):
-        own = collect(model, prompt, config, draft=draft, should_stop=should_stop)
-        other = collect(model, prompt, target_only(config), should_stop=should_stop)
-        if should_stop():
+    ids = encode_prompt(model, prompt)
+    pairs: list[tuple[Trace, TargetRun]] = []
+    for done in range(repeats + 1):
+        pair = _pair(model, ids, config, draft, should_stop, alone_first=done % 2 == 0)
+        if pair is None:
             break
-        pairs.append((own, other))
+        if done == 0:
+            continue
+        pairs.append(pair)
         if on_progress is not None:
-            on_progress(done + 1, repeats)
+            on_progress(done, repeats)
     if not pairs:
         return None
     ours, alone = [own for own, _ in pairs], [other for _, other in pairs]
-    seconds = tuple(map(target_token_seconds, alone))
+    seconds = tuple(run.token_seconds for run in alone)
     return Comparison(
         speculative=ours[-1],
         target_only=alone[-1],
         speculative_latency=Latency(tuple(map(speculative_latency, ours))),
-        target_latency=Latency(tuple(map(target_latency, alone))),
+        target_latency=Latency(tuple(run.latency for run in alone)),
         speculative_token_seconds=tuple(map(speculative_token_seconds, ours)),
         target_token_seconds=seconds,
         costs=measured_costs([step for trace in ours for step in trace.rounds], median(seconds)),
     )
+
+
+def _pair(
+    model: LanguageModel,
+    ids: Sequence[int],
+    config: Speculative,
+    draft: LanguageModel | None,
+    should_stop: Callable[[], bool],
+    *,
+    alone_first: bool,
+) -> tuple[Trace, TargetRun] | None:
+    """One run of each; None where one of them was stopped."""
+    other = run_alone(model, ids, config, should_stop) if alone_first else None
+    own = collect(model, ids, config, draft=draft, should_stop=should_stop)
+    if should_stop():
+        return None
+    other = other or run_alone(model, ids, config, should_stop)
+    return None if other is None else (own, other)
 
 
 def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs:
@@ -107,8 +123,11 @@ def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs
     for step in steps:
         seconds = step.seconds.score + step.seconds.verify
         by_length.setdefault(len(step.drafted), []).append(seconds)
-    verify = tuple((length, median(by_length[length])) for length in sorted(by_length))
-    return Costs(median(drafted) if drafted else 0.0, target_seconds, verify or ((0, 0.0),))
+    verify = tuple(
+        Verification(length, median(found), len(found))
+        for length, found in sorted(by_length.items())
+    )
+    return Costs(median(drafted) if drafted else 0.0, target_seconds, verify)
 
 
 def sweep_lengths(
@@ -124,21 +143,25 @@ def sweep_lengths(
 ) -> LengthSweep | None:
     """Measure every draft length, in turns with target-only decoding; None where nothing finished.
 
-    The prediction takes each length's own measured costs and the acceptance of all runs together.
+    The prediction takes the costs and the acceptance of all runs together.
 
     Raises:
         as `decode`.
     """
+    ids = encode_prompt(model, prompt)
     traces: dict[int, list[Trace]] = {}
     seconds: list[float] = []
     total = repeats * len(lengths)
     for done in range(total):
         length = lengths[done % len(lengths)]
         if done % len(lengths) == 0:
-            alone = collect(model, prompt, target_only(config), should_stop=should_stop)
-            seconds.append(target_token_seconds(alone))
+            alone = run_alone(model, ids, config, should_stop)
+            # What Stop cut short would be no time of this machine's.
+            if alone is None:
+                break
+            seconds.append(alone.token_seconds)
         own = replace(config, draft_length=length, adaptive=False, seed=_seed(config, done))
-        trace = collect(model, prompt, own, draft=draft, should_stop=should_stop)
+        trace = collect(model, ids, own, draft=draft, should_stop=should_stop)
         if should_stop():
             break
         traces.setdefault(length, []).append(trace)
@@ -156,22 +179,17 @@ def _sweep(
     overall = alpha(everything, config.acceptance)
     points = []
     for length in sorted(traces):
-        own = measured_costs(
-            (step for step in rounds[length] if len(step.drafted) == length), target_seconds
-        )
         took = median(speculative_token_seconds(trace) for trace in traces[length])
         points.append(
             SweepPoint(
                 draft_length=length,
                 measured=target_seconds / took,
-                predicted=expected_speedup(overall or 0.0, length, own if own.draft else costs),
+                predicted=expected_speedup(overall or 0.0, rounds[length], costs),
                 tokens_per_round=tokens_per_forward(rounds[length]) or 0.0,
                 acceptance_rate=acceptance_rate(rounds[length]) or 0.0,
             )
         )
-    best = None if overall is None else best_length(overall, costs)
-    even = None if overall is None else break_even_length(overall, costs)
-    return LengthSweep(tuple(points), overall, costs, best, even)
+    return LengthSweep(tuple(points), overall, costs)
 
 
 def losslessness(
@@ -189,9 +207,18 @@ def losslessness(
 
     The prompt is processed once; every run continues a branch of it.
 
+    Args:
+        tokens: of a run, at least 2: room for one leaves none to draft in, and the target would be
+            tested against itself.
+
     Raises:
-        as `decode`.
+        as `decode`; ConfigError where `tokens` is below 2.
     """
+    if tokens < 2:
+        raise ConfigError(
+            f"A losslessness test needs runs of at least 2 tokens, got {tokens}: with room for one "
+            "nothing is drafted."
+        )
     require_draft(config, draft)
     if draft is not None:
         require_same_vocabulary(model, draft)
@@ -207,9 +234,11 @@ def losslessness(
     short_of_one.rollback(1)
     ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
     drafted, alone, done = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), 0
-    while done < runs and not should_stop():
-        own = replace(short, seed=_seed(config, 2 * done))
-        other = target_only(replace(short, seed=_seed(config, 2 * done + 1)))
+    for seed, other_seed in run_seeds(config.seed, runs):
+        if should_stop():
+            break
+        own = replace(short, seed=seed)
+        other = target_only(replace(short, seed=other_seed))
         source = ahead.branch(own) if ahead else PromptLookup(model, own)
         rounds = Rounds(model, short_of_one.branch([0]), source, ids, own)
         drafted[tuple(_emitted(rounds))] += 1
@@ -219,6 +248,12 @@ def losslessness(
         if on_progress is not None:
             on_progress(done, runs)
     return _losslessness(model, drafted, alone, done, tokens)
+
+
+def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:
+    """A pair of seeds for each run; another seed gives pairs that have nothing to do with these."""
+    drawn = torch.randint(MAX_SEED, (runs, 2), generator=new_generator(seed)).tolist()
+    return [(own, other) for own, other in drawn]
 
 
 def _emitted(rounds: Rounds) -> Iterator[int]:

@@ -117,7 +117,7 @@ class RoundSeconds(NamedTuple):
         propose: the draft's forwards and draws.
         score: the target's forward.
         verify: shaping, trials, residual, rollback.
-        record: writing down what the trace shows, which decoding itself would not need.
+        record: the running text, and what the trace shows beside: not decoding's own work.
         prefill: the draft's prompt processing, in the first round only.
     """
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.configs import Acceptance, Shaping, Speculative
+from core.decoding.configs import MAX_POSTERIOR, Acceptance, Shaping, Speculative
 from core.decoding.types import Trace
 from pages.ui import controls, models
 from pages.ui.knob import KNOBS, draw_knob, nearest_temperature, set_knob
@@ -201,8 +201,8 @@ def _more() -> None:
         _more_of_the_draft()
     if value("rule") == "typical":
         formula = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
-        _real("Epsilon", 1.0, "typical_epsilon", formula)
-        _real("Delta", 1.0, "typical_delta", formula, step=0.05)
+        _real("Epsilon", MAX_POSTERIOR, "typical_epsilon", formula)
+        _real("Delta", MAX_POSTERIOR, "typical_delta", formula, step=0.05)
 
 
 def _more_of_the_draft() -> None:
@@ -216,13 +216,14 @@ def _more_of_the_draft() -> None:
 
 def repeats() -> None:
     """How many runs of each are timed."""
-    _whole("Runs", 1, 50, "repeats")
+    _whole("Runs", 1, 100, "repeats")
 
 
 def samples() -> None:
     """How many short runs of each method are counted, and how long they are."""
     _whole("Runs", 20, MAX_RUNS, "runs")
-    _whole("Tokens", 1, 8, "run_tokens")
+    # With room for one token nothing would be drafted.
+    _whole("Tokens", 2, 8, "run_tokens")
 
 
 def weights(model: str) -> list[float]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.types import Trace
-from core.figures.spec.metrics import spec_latency_data, spec_metrics_data
+from core.figures.spec.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.spec.verdict import verdict
 from pages.ui import figure, spec_controls, spec_job, spec_work
 from pages.ui.spec_state import SpecView
@@ -37,10 +37,7 @@ def draw(view: SpecView, trace: Trace) -> None:
         (view.number, found),
     )
     if found is not None:
-        st.caption(
-            "Latency from the prompt to the last token over "
-            f"{len(found.speculative_latency.seconds)} runs of each, recording left out."
-        )
+        st.caption(latency_words(found))
         st.dataframe(
             spec_latency_data(found),
             key="latencies",
@@ -80,7 +77,7 @@ def metrics(view: SpecView, trace: Trace) -> None:
         (view.number,),
     )
     st.dataframe(
-        spec_metrics_data(trace, view.comparison),
+        spec_metrics_data(trace, view.comparison, view.sweep),
         key="metrics",
         hide_index=True,
         height="content",
@@ -94,8 +91,8 @@ def metrics(view: SpecView, trace: Trace) -> None:
             )
         },
     )
-    if view.comparison is None:
+    if view.comparison is None or view.sweep is None:
         st.caption(
-            "Costs, expected speed-up and the break-even draft length follow once the run was "
-            "measured under “Where the time goes”."
+            "Costs and the expected speed-up follow once the run was measured under “Where the "
+            "time goes”, the best and the break-even draft length once its lengths were."
         )

@@ -12,19 +12,21 @@ import pytest
 from core.decoding.chi_square import chi_square, homogeneity
 from core.decoding.speculative_metrics import (
     Costs,
+    Verification,
     acceptance_by_position,
     acceptance_rate,
     alpha,
-    best_length,
-    break_even_length,
     counts,
     expected_speedup,
     expected_tokens,
+    expected_tokens_per_round,
     percentiles,
+    supported,
     system_efficiency,
     tokens_per_forward,
     vllm_acceptance_rate,
 )
+from core.decoding.speculative_report import Latency, LengthSweep, SweepPoint, TargetRun
 from core.decoding.speculative_runs import measured_costs
 from core.decoding.speculative_types import (
     CacheSizes,
@@ -33,6 +35,7 @@ from core.decoding.speculative_types import (
     ExtraToken,
     RoundSeconds,
 )
+from core.decoding.types import StepSeconds
 
 _OUTCOMES = {"a": "accepted", "r": "rejected", "p": "not_reached", "n": "not_reached"}
 
@@ -125,28 +128,91 @@ def test_expected_tokens_are_those_of_simulated_rounds_and_of_the_formula(a: flo
     assert statistics.mean(lengths) == pytest.approx(expected, rel=0.05)
 
 
+COSTS = Costs(draft=0.2, target=1.0, verify=(Verification(1, 1.2), Verification(5, 2.0)))
+
+
+def test_a_verification_costs_what_the_line_through_all_rounds_says() -> None:
+    assert [COSTS.verify_seconds(k) for k in (1, 3, 5)] == pytest.approx([1.2, 1.6, 2.0])
+    assert COSTS.verify_seconds(2.5) == pytest.approx(1.5)
+    # Three rounds of 1 second and one of 3 at lengths 0, 1: weighted means 1/4 and 3/2, slope 2.
+    uneven = Costs(0, 1, (Verification(0, 1.0, 3), Verification(1, 3.0, 1)))
+    assert uneven.verify_seconds(1) == pytest.approx(3.0)
+    # By hand: means 3 and 2 weighted 1, 2, 1; the slope is (2 * 1 + 0 + 2 * 3) / 8 = 1 / 2.
+    three = (Verification(1, 1.5, 1), Verification(3, 1.5, 2), Verification(5, 3.5, 1))
+    assert Costs(0, 1, three).verify_seconds(5) == pytest.approx(3.0)
+    assert Costs(0, 1, ()).verify_seconds(3) == 0
+
+
+def test_a_verification_never_gets_cheaper_with_the_length() -> None:
+    """A shorter last round was slow once: the line through the last two points fell to 0."""
+    verify = (Verification(2, 13.2, 1), Verification(3, 16.6, 1), Verification(5, 15.8, 30))
+    costs = Costs(1.0, 10.0, verify)
+    values = [costs.verify_seconds(k) for k in range(65)]
+    assert values == sorted(values)
+    assert values[5] == pytest.approx(15.8, rel=0.01)
+    falling = Costs(1.0, 10.0, (Verification(1, 3.0), Verification(5, 1.0)))
+    assert falling.verify_seconds(1) == falling.verify_seconds(64) == 2.0
+    # And never below what was measured.
+    steep = Costs(1.0, 10.0, (Verification(4, 1.0), Verification(5, 3.0)))
+    assert steep.verify_seconds(1) == 1.0
+
+
 def test_the_expected_speed_up_by_hand() -> None:
-    costs = Costs(draft=0.2, target=1.0, verify=((1, 1.2), (5, 2.0)))
-    assert costs.verify_seconds(1) == 1.2
-    assert costs.verify_seconds(3) == pytest.approx(1.6)
-    assert costs.verify_seconds(7) == pytest.approx(2.4)
-    assert costs.verify_seconds(0) == pytest.approx(1.0)
-    assert expected_speedup(0.5, 1, costs) == pytest.approx(1.5 / (0.2 + 1.2))
-    assert expected_speedup(1.0, 5, costs) == pytest.approx(6 / (1.0 + 2.0))
+    one, five = round_of("a"), round_of("aaaar")
+    assert expected_speedup(0.5, [one], COSTS) == pytest.approx(1.5 / (0.2 + 1.2))
+    assert expected_speedup(1.0, [five], COSTS) == pytest.approx(6 / (1.0 + 2.0))
+    assert expected_speedup(1.0, [one, five], COSTS) == pytest.approx((2 + 6) / (1.4 + 3.0))
+    assert expected_speedup(0.5, [], COSTS) == 0
 
 
-def test_the_break_even_length_is_the_last_one_that_is_worth_it() -> None:
-    costs = Costs(draft=0.2, target=1.0, verify=((1, 1.2), (5, 2.0)))
-    even = break_even_length(0.7, costs)
-    assert even is not None
-    assert expected_speedup(0.7, even, costs) >= 1 > expected_speedup(0.7, even + 1, costs)
-    best = best_length(0.7, costs)
-    assert all(
-        expected_speedup(0.7, best, costs) >= expected_speedup(0.7, k, costs) for k in range(1, 65)
-    )
-    assert break_even_length(0.0, costs) is None
-    free = Costs(draft=0.0, target=1.0, verify=((4, 1.0),))
-    assert break_even_length(0.5, free) == 64
+def test_expected_tokens_follow_what_was_drafted_and_not_what_was_allowed() -> None:
+    assert expected_tokens_per_round(0.5, [round_of("r"), round_of("aar")]) == (1.5 + 1.875) / 2
+    assert expected_tokens_per_round(0.5, []) is None
+
+
+def test_a_sweep_says_of_measured_lengths_alone_which_pay() -> None:
+    def sweep(*predicted: float, alpha: float | None = 0.5) -> LengthSweep:
+        lengths = (1, 2, 4, 10)
+        points = (
+            SweepPoint(k, 9.9, value, 1.5, 0.5)
+            for k, value in zip(lengths, predicted, strict=False)
+        )
+        return LengthSweep(tuple(points), alpha, COSTS)
+
+    found = sweep(1.1, 1.3, 1.0, 0.9)
+    assert (found.best, found.break_even, found.pays_to_the_end) == (2, 4, False)
+    found = sweep(1.1, 1.2, 1.3, 1.2)
+    assert (found.best, found.break_even, found.pays_to_the_end) == (4, 10, True)
+    found = sweep(0.9, 0.8)
+    assert (found.best, found.break_even, found.pays_to_the_end) == (1, None, False)
+    found = sweep(0.9, 0.8, alpha=None)
+    assert (found.best, found.break_even) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (1, (50,)),
+        (3, (50,)),
+        (4, (25, 50, 75)),
+        (9, (25, 50, 75)),
+        (10, (10, 25, 50, 75, 90)),
+        (99, (10, 25, 50, 75, 90)),
+        (100, (10, 25, 50, 75, 90, 99)),
+    ],
+)
+def test_percentiles_are_told_only_where_a_run_lies_beyond_them(count: int, told) -> None:
+    assert supported(count) == told
+    assert [p for p, _ in Latency((0.1,) * count).percentiles] == list(told)
+
+
+def test_the_seconds_of_runs_by_hand() -> None:
+    """The first token's forward was the prompt's; a run of one token has no other to take."""
+    steps = (StepSeconds(0.0, 0.25, 0.25), StepSeconds(1.0, 0.5, 0.5), StepSeconds(3.0, 0.5, 0.5))
+    run = TargetRun((1, 2, 3), 5.0, steps)
+    assert (run.latency, run.token_seconds) == (11.5, 3.0)
+    assert TargetRun((1,), 5.0, steps[:1]).token_seconds == 0.5
+    assert TargetRun((), 5.0, ()).token_seconds == 0
 
 
 def test_measured_costs_are_medians_by_length() -> None:
@@ -156,7 +222,7 @@ def test_measured_costs_are_medians_by_length() -> None:
         round_of("arnn", (1.2, 3.0, 0.2)),
         round_of("", (0.0, 0.9, 0.1)),
     ]
-    assert measured_costs(rounds, 0.7) == (0.2, 0.7, ((0, 1.0), (4, 2.2)))
+    assert measured_costs(rounds, 0.7) == (0.2, 0.7, ((0, 1.0, 1), (4, 2.2, 3)))
 
 
 def test_percentiles_are_numpys() -> None:

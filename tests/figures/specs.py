@@ -6,10 +6,11 @@ import random
 from dataclasses import replace
 from functools import cache
 
-from core import Sampling, Shaping, Speculative, Trace, check, collect
-from core.decoding.speculative_metrics import Costs
-from core.decoding.speculative_report import Comparison, Latency
+from core import Shaping, Speculative, Trace, check, collect
+from core.decoding.speculative_metrics import Costs, Verification
+from core.decoding.speculative_report import Comparison, Latency, TargetRun
 from core.decoding.speculative_types import DraftRound, RoundSeconds
+from core.decoding.types import StepSeconds
 from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 
@@ -59,13 +60,13 @@ def make_comparison(spec_seconds: float, target_seconds: float) -> Comparison:
     trace = make_spec()
     emitted, rounds = len(trace.token_ids), len(trace.rounds)
     each = spec_seconds * emitted / rounds
-    alone = collect(spec_model(), [1, 2, 3], Sampling(max_new_tokens=5, seed=1))
-    costs = Costs(each / 8, target_seconds, ((4, each / 2),))
+    steps = (StepSeconds(0.0, 0.001, 0.002), StepSeconds(0.004, 0.001, 0.002))
+    costs = Costs(each / 8, target_seconds, (Verification(4, each / 2),))
     return Comparison(
         speculative=timed(trace, each / 2, each / 4, each / 4),
-        target_only=alone,
-        speculative_latency=Latency((0.1, 0.3, 0.2)),
-        target_latency=Latency((0.4, 0.4, 0.4)),
+        target_only=TargetRun((4, 5), 0.1, steps),
+        speculative_latency=Latency((0.1, 0.3, 0.2, 0.4)),
+        target_latency=Latency((0.4,) * 4),
         speculative_token_seconds=(spec_seconds,) * 3,
         target_token_seconds=(target_seconds,) * 3,
         costs=costs,

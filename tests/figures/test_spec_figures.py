@@ -8,7 +8,14 @@ import plotly.graph_objects as go
 import pytest
 
 from core.decoding.acceptance import acceptance_table
-from core.decoding.speculative_metrics import Costs, acceptance_by_position, counts
+from core.decoding.speculative_metrics import (
+    Costs,
+    Verification,
+    acceptance_by_position,
+    alpha,
+    counts,
+    expected_tokens,
+)
 from core.decoding.speculative_report import LengthSweep, Losslessness, Outcome, SweepPoint
 from core.decoding.types import Trace
 from core.figures import (
@@ -40,9 +47,7 @@ OWN_TAGS = ("<br>", "<b>", "</b>", "</span>", '<span style="', "<extra></extra>"
 SWEEP = LengthSweep(
     (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
     0.8,
-    Costs(0.002, 0.01, ((1, 0.012), (4, 0.015))),
-    3,
-    7,
+    Costs(0.002, 0.01, (Verification(1, 0.012), Verification(4, 0.015))),
 )
 COUNTED = Losslessness(
     100,
@@ -315,6 +320,65 @@ def test_every_metric_has_a_definition_and_a_source() -> None:
     assert value["accepted"] == str(found.accepted)
     assert value["acceptance rate"] == f"{100 * found.accepted / found.drafted:.1f} %"
     assert value["speed-up"] == "1.50"
+
+
+def test_latencies_are_told_by_the_percentiles_that_the_runs_support() -> None:
+    """Of 0.1, 0.2, 0.3 and 0.4 seconds."""
     latencies = spec_latency_data(make_comparison(0.02, 0.03))
-    assert list(latencies["percentile"]) == [10, 25, 50, 75, 90, 99]
-    assert latencies["speculative, ms"][2] == pytest.approx(200)
+    assert list(latencies["percentile"]) == [25, 50, 75]
+    assert list(latencies["speculative, ms"]) == pytest.approx([175, 250, 325])
+    assert list(latencies["target only, ms"]) == pytest.approx([400] * 3)
+
+
+def metric(trace: Trace, name: str, **given: object) -> tuple[str, str, str]:
+    """Value, definition and source of a metric."""
+    frame = spec_metrics_data(trace, **given).set_index("metric")  # type: ignore[arg-type]
+    return tuple(frame.loc[name])
+
+
+@pytest.mark.parametrize("settings", [{"draft_threshold": 0.5}, {"adaptive": True}], ids=str)
+def test_expectations_take_the_lengths_that_were_drafted(settings: dict[str, object]) -> None:
+    trace = make_spec(**settings)
+    lengths = [len(step.drafted) for step in trace.rounds]
+    assert len(set(lengths)) > 1
+    rate = alpha(trace.rounds) or 0.0
+    mean = sum(expected_tokens(rate, k) for k in lengths) / len(lengths)
+    assert metric(trace, "expected tokens a round")[0] == f"{mean:.2f}"
+    # A verification of 4 tokens, the only length measured, and what drafting took, by hand.
+    found = make_comparison(0.02, 0.03)
+    took = sum(k * found.costs.draft + found.costs.verify[0].seconds for k in lengths)
+    expected = mean * len(lengths) * 0.03 / took
+    assert metric(trace, "expected speed-up", comparison=found)[0] == f"{expected:.2f}"
+
+
+def test_only_the_papers_own_rule_has_an_alpha() -> None:
+    assert "corollary 3.6" in metric(make_spec(), "alpha")[2]
+    for rule in ("exact", "typical"):
+        trace = make_spec(acceptance=rule)
+        assert "alpha" not in set(spec_metrics_data(trace)["metric"])
+        value, _, source = metric(trace, "mean accept_prob")
+        assert value == f"{alpha(trace.rounds, rule):.2f}"
+        assert "Leviathan" not in source
+        assert "another rule" in metric(trace, "expected tokens a round")[2]
+        assert "mean accept_prob 0.80" in spec_sweep(SWEEP, trace).layout.annotations[0].text
+
+
+def test_best_lengths_come_from_a_sweep_alone_and_never_lie_beyond_it() -> None:
+    trace, compared = make_spec(), make_comparison(0.02, 0.03)
+    assert not {"best draft length", "break-even draft length"} & set(
+        spec_metrics_data(trace, compared)["metric"]
+    )
+    assert metric(trace, "best draft length", sweep=SWEEP)[0] == "4"
+    assert metric(trace, "break-even draft length", sweep=SWEEP)[0] == "4 or above"
+    falls = SWEEP._replace(points=(*SWEEP.points, SweepPoint(10, 0.7, 0.8, 3.4, 0.3)))
+    assert metric(trace, "break-even draft length", sweep=falls)[0] == "4"
+    never = SWEEP._replace(points=SWEEP.points[:1])
+    assert metric(trace, "break-even draft length", sweep=never)[0] == "none"
+
+    def said(sweep: LengthSweep) -> str:
+        return spec_sweep(sweep, trace).layout.annotations[0].text.replace("<br>", " ")
+
+    assert "up to 4, the longest measured, or above" in said(SWEEP)
+    assert "Predicted to pay up to 4." in said(falls)
+    assert "No measured length is predicted to pay" in said(never)
+    assert "nothing to predict" in said(SWEEP._replace(alpha=None))

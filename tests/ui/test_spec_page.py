@@ -185,7 +185,7 @@ def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
         open_spec(**{"spec-look": "What is fed to the target", "repeats": "1"}), "start-scored"
     )
     assert "feed" in charts(app) and "Both emitted the same tokens." in texts(app)
-    app = open_spec(**{"spec-look": "Losslessness", "runs": "20", "run_tokens": "1"})
+    app = open_spec(**{"spec-look": "Losslessness", "runs": "20", "run_tokens": "2"})
     app = press(app, "start-counted")
     assert {"outcomes", "enumeration"} <= set(charts(app)) and "p-value" in texts(app)
     assert view_of(app).counted.runs == 20

@@ -7,27 +7,38 @@ from statistics import median
 
 import pandas as pd
 
-from core.decoding.configs import Speculative
 from core.decoding.speculative_metrics import (
     acceptance_rate,
     alpha,
-    best_length,
-    break_even_length,
     counts,
     expected_speedup,
-    expected_tokens,
+    expected_tokens_per_round,
     system_efficiency,
     tokens_per_forward,
     vllm_acceptance_rate,
 )
-from core.decoding.speculative_report import Comparison
+from core.decoding.speculative_report import Comparison, LengthSweep
 from core.decoding.types import Trace
 from core.figures.labels import milliseconds
 from core.figures.spec.words import rule_of
 
 _COLUMNS = ["metric", "value", "definition", "source"]
-_LEVIATHAN = "Leviathan et al. 2023"
+_LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
 Row = tuple[str, str, str, str]
+# The rate that the paper's formulas take: name, definition and source. Of the other rules it is
+# another one, for which the paper claims nothing.
+_RATE_OF = {
+    "speculative": (
+        "alpha",
+        "mean over the tried positions of sum(min(target, draft))",
+        f"{_LEVIATHAN}, {{}}",
+    )
+}
+_OTHER_RATE = (
+    "mean accept_prob",
+    "over the tried positions, by this run's rule",
+    f"as {_LEVIATHAN}, {{}}, which is about another rule",
+)
 
 
 def _rate(value: float | None) -> str:
@@ -38,11 +49,15 @@ def _number(value: float | None) -> str:
     return "none drafted" if value is None else f"{value:.2f}"
 
 
-def spec_metrics_data(trace: Trace, comparison: Comparison | None = None) -> pd.DataFrame:
-    """A row for each metric; what needs measured costs only with a comparison."""
-    rows = [*_counted(trace), *_rates(trace)]
+def spec_metrics_data(
+    trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
+) -> pd.DataFrame:
+    """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
+    rows = [*_counted(trace), *_rates(trace), *_expected(trace)]
     if comparison is not None:
         rows += _measured(trace, comparison)
+    if sweep is not None:
+        rows += _swept(sweep)
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -60,15 +75,8 @@ def _counted(trace: Trace) -> list[Row]:
 
 
 def _rates(trace: Trace) -> list[Row]:
-    rounds, rule = trace.rounds, rule_of(trace)
-    mean = alpha(rounds, rule)  # type: ignore[arg-type]
-    length = trace.config.draft_length if isinstance(trace.config, Speculative) else 0
-    what = (
-        "mean over the tried positions of sum(min(target, draft))"
-        if rule == "speculative"
-        else "mean accept_prob over the tried positions"
-    )
-    rows = [
+    rounds = trace.rounds
+    return [
         (
             "acceptance rate",
             _rate(acceptance_rate(rounds)),
@@ -93,73 +101,93 @@ def _rates(trace: Trace) -> list[Row]:
             "emitted / rounds; target-only decoding has 1",
             "block efficiency, tau",
         ),
-        ("alpha", _number(mean), what, f"{_LEVIATHAN}, corollary 3.6"),
     ]
-    if mean is not None:
+
+
+def _expected(trace: Trace) -> list[Row]:
+    """What the paper's formula gives for the rate at which this rule accepts."""
+    rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
+    name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
+    rows = [
+        (
+            name,
+            _number(rate),
+            what,
+            source.format("corollary 3.6") if name == "alpha" else "this trace",
+        )
+    ]
+    if rate is not None:
         rows.append(
             (
                 "expected tokens a round",
-                _number(expected_tokens(mean, length)),
-                f"(1 − alpha^(k+1)) / (1 − alpha) with k = {length}",
-                f"{_LEVIATHAN}, equation 1",
+                _number(expected_tokens_per_round(rate, rounds)),
+                f"(1 − a^(k+1)) / (1 − a), mean over the rounds; a is {name}, k as drafted in each",
+                source.format("equation 1"),
             )
         )
     return rows
 
 
 def _measured(trace: Trace, found: Comparison) -> list[Row]:
-    costs, rule = found.costs, rule_of(trace)
-    length = trace.config.draft_length if isinstance(trace.config, Speculative) else 0
+    costs, tally = found.costs, counts(trace.rounds)
+    length = tally.drafted / tally.rounds if tally.rounds else 0.0
     alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
     rows = [
         (
             "draft cost c",
             f"{costs.draft / costs.target:.2f}",
             f"{milliseconds(costs.draft)} to draft a token, over {alone} of a target-only token",
-            "medians, measured here",
+            _HERE,
         ),
         (
             "verification cost v",
             f"{verify / costs.target:.2f}",
-            f"{milliseconds(verify)} to score and verify {length} tokens, over {alone}",
-            "medians, measured here",
+            f"{milliseconds(verify)} to score and verify a round, {length:.1f} drafted tokens on "
+            f"average, over {alone}",
+            _HERE,
         ),
-        (
-            "speed-up",
-            f"{found.speedup:.2f}",
-            "seconds a token, target-only / speculative",
-            "medians, measured here",
-        ),
+        ("speed-up", f"{found.speedup:.2f}", "seconds a token, target-only / speculative", _HERE),
     ]
-    mean = alpha(trace.rounds, rule)  # type: ignore[arg-type]
-    if mean is None:
+    rate = alpha(trace.rounds, rule_of(trace))
+    if rate is None:
         return rows
-    even = break_even_length(mean, costs)
+    source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)[2]
     return [
         *rows,
         (
             "expected speed-up",
-            f"{expected_speedup(mean, length, costs):.2f}",
-            "expected tokens a round / (k c + v), with v measured",
-            f"{_LEVIATHAN}, theorem 3.8",
+            f"{expected_speedup(rate, trace.rounds, costs):.2f}",
+            "expected tokens a round / (k c + v), k as drafted in each round, v measured",
+            source.format("theorem 3.8"),
         ),
+    ]
+
+
+def _swept(found: LengthSweep) -> list[Row]:
+    """Of the measured lengths alone: beyond them nothing is known."""
+    if found.best is None:
+        return []
+    longest = found.points[-1].draft_length
+    even = "none" if found.break_even is None else str(found.break_even)
+    return [
         (
             "best draft length",
-            str(best_length(mean, costs)),
-            "the k with the highest expected speed-up",
-            "the same formula",
+            str(found.best),
+            "the measured k with the highest predicted speed-up",
+            "draft length sweep",
         ),
         (
             "break-even draft length",
-            "none" if even is None else str(even),
-            "the longest draft that is expected to be no slower than the target alone",
-            "the same formula",
+            f"{longest} or above" if found.pays_to_the_end else even,
+            f"the longest of the measured k (up to {longest}) that is predicted to be no slower "
+            "than the target alone",
+            "draft length sweep",
         ),
     ]
 
 
 def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
-    """Milliseconds from the prompt to the last token, by percentile over the repeated runs."""
+    """Milliseconds from the prompt to the last token, by each percentile that the runs support."""
     ours = comparison.speculative_latency.percentiles
     alone = dict(comparison.target_latency.percentiles)
     return pd.DataFrame(
@@ -168,6 +196,17 @@ def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
             "speculative, ms": [1000 * seconds for _, seconds in ours],
             "target only, ms": [1000 * alone[percent] for percent, _ in ours],
         }
+    )
+
+
+def latency_words(comparison: Comparison) -> str:
+    """What the table of latencies counts; plain text."""
+    runs = len(comparison.speculative_latency.seconds)
+    return (
+        f"Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
+        "first pair that isn't counted. Forwards, shaping and draws count on both sides, the "
+        "running text and the trace on neither. A percentile is told where a run lies beyond it: "
+        "the 10th and 90th from 10 runs on, the 99th from 100."
     )
 
 

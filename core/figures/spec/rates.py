@@ -13,7 +13,7 @@ from core.decoding.types import Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry
 from core.figures.labels import percent, settings_caption
 from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence
-from core.figures.spec.words import kind_color
+from core.figures.spec.words import kind_color, rule_of
 from core.figures.theme import LIGHT, Theme
 
 _LEFT = 56
@@ -124,9 +124,9 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
     lay_out(
         sheet,
         title=title,
-        subtitle=_sweep_subtitle(sweep),
+        subtitle=_sweep_subtitle(sweep, trace),
         caption=f"{caption} · every length measured with seeds of its own",
-        alt=_sweep_alt(sweep),
+        alt=_sweep_alt(sweep, trace),
         plot_height=240,
         left=_LEFT,
         right=24,
@@ -186,26 +186,28 @@ def _line(
     }
 
 
-def _sweep_subtitle(sweep: LengthSweep) -> str:
-    parts = []
-    if sweep.alpha is not None:
-        parts.append(f"Predicted from alpha {sweep.alpha:.2f} and the costs measured here.")
+def _sweep_subtitle(sweep: LengthSweep, trace: Trace) -> str:
+    if sweep.alpha is None:
+        return "Nothing was drafted, so there is nothing to predict."
+    rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"
+    parts = [f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here."]
     if sweep.best is not None:
         parts.append(f"Best by the prediction: {sweep.best}.")
-    parts.append(
-        "No length is predicted to pay."
-        if sweep.break_even is None
-        else f"Predicted to pay up to {sweep.break_even}."
-    )
+    if sweep.break_even is None:
+        parts.append("No measured length is predicted to pay.")
+    else:
+        end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
+        parts.append(f"Predicted to pay up to {sweep.break_even}{end}.")
     return " ".join(parts)
 
 
-def _sweep_alt(sweep: LengthSweep) -> str:
+def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
     words = "; ".join(
         f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
         for p in sweep.points
     )
-    return f"Speed-up over target-only decoding by draft length. {words}. {_sweep_subtitle(sweep)}"
+    said = _sweep_subtitle(sweep, trace)
+    return f"Speed-up over target-only decoding by draft length. {words}. {said}"
 
 
 def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:

@@ -219,7 +219,11 @@ def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
 
 
 def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.DataFrame:
-    """Seconds: a row for each round, and for each token of target-only decoding."""
+    """Seconds: a row for each round, and for each token of target-only decoding.
+
+    Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
+    first token's forward was the prompt's.
+    """
     names = "run part index drafted emitted propose_s score_s verify_s record_s total_s".split()
     shown = trace if comparison is None else comparison.speculative
     records: list[tuple[object, ...]] = []
@@ -239,7 +243,7 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
                 seconds.total,
             )
         )
-    for found in comparison.target_only.token_steps if comparison else ():
-        total = found.seconds.total
-        records.append(("target only", "token", found.index, 0, 1, None, None, None, None, total))
+    for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
+        own = (None, taken.forward, taken.shaping + taken.draw, None, taken.total)
+        records.append(("target only", "token", at, 0, 1, *own))
     return pd.DataFrame(records, columns=names)

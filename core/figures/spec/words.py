@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.configs import Speculative
+from core.decoding.configs import Acceptance, Speculative
 from core.decoding.types import DraftRound, DraftToken, ExtraToken, Trace
 from core.figures.color import blend
 from core.figures.labels import NBSP, percent
@@ -98,10 +98,15 @@ def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | Non
     return step.drafted[place] if 0 <= place < len(step.drafted) else None
 
 
-def rule_of(trace: Trace) -> str:
+def rule_of(trace: Trace) -> Acceptance:
     """The acceptance rule of a run."""
     config = trace.config
     return config.acceptance if isinstance(config, Speculative) else "speculative"
+
+
+def rule_words(rule: Acceptance) -> str:
+    """`exact match`."""
+    return "exact match" if rule == "exact" else rule
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -111,7 +116,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
 
 
-def trial_words(token: DraftToken, rule: str) -> str:
+def trial_words(token: DraftToken, rule: Acceptance) -> str:
     """A drafted token's trial in one sentence with its numbers; plain text."""
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
@@ -135,7 +140,7 @@ _UNREACHED = {
 }
 
 
-def extra_words(step: DraftRound, rule: str) -> str:
+def extra_words(step: DraftRound, rule: Acceptance) -> str:
     """Where the target's own token came from, in one sentence; plain text."""
     extra = step.extra
     if extra is None:
