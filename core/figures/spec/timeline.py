@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.types import DraftRound, Trace
-from core.figures.furniture import NO_FADE, add_key, axis, key_entry, no_fade
-from core.figures.grid import LEVEL_COLUMNS, frame_of
+from core.figures.furniture import add_key, axis, key_entry
+from core.figures.grid import LEVEL_COLUMNS
 from core.figures.labels import (
     escaped,
-    percent,
     settings_caption,
-    show_token,
     table_text,
     visible_token,
 )
 from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.spec.timeline_cells import GAP, add_cells, add_marks, add_ring, spots_of
 from core.figures.spec.words import (
-    EXTRA,
     KINDS,
     SIGNS,
-    SYMBOLS,
     Kind,
     emitted,
     extra_kind,
     kind_color,
     kind_words,
-    number,
-    soft_color,
 )
 from core.figures.theme import LIGHT, Theme
 
@@ -40,23 +34,10 @@ _TITLE = "Rounds, and what became of them"
 _LEFT, _FEWEST = 92, 8
 # More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
-_GAP = 0.22
-_CLEAR = "rgba(0,0,0,0)"
 _DATA = (
     "round position outcome token_id token emitted draft_prob target_prob accept_prob uniform "
     "residual_mass prob"
 ).split()
-
-
-class _Spot(NamedTuple):
-    """A cell; `place` is that of the token in its round."""
-
-    column: int
-    row: float
-    kind: Kind
-    text: str
-    hover: str
-    key: tuple[int, int]
 
 
 def spec_timeline(
@@ -85,7 +66,7 @@ def spec_timeline(
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
-    spots = _spots(rounds, first, depth)
+    spots = spots_of(rounds, first, depth)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -93,15 +74,15 @@ def spec_timeline(
         subtitle="A column is a round; its last row is the target’s own token.",
         caption=caption,
         alt=_alt(rounds, first),
-        plot_height=round(_row_height(drawn, depth) * (depth + 1 + _GAP)),
+        plot_height=round(_row_height(drawn, depth) * (depth + 1 + GAP)),
         left=_LEFT,
         above=24,
         below=34,
     )
     flat = depth > _TALL_ROWS
-    _add_cells(sheet, spots, drawn, flat=flat)
-    _add_marks(sheet, spots, drawn, flat=flat)
-    _mark(sheet, spots, selected)
+    add_cells(sheet, spots, drawn, flat=flat)
+    add_marks(sheet, spots, drawn, flat=flat)
+    add_ring(sheet, spots, selected)
     sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
     sheet.layout |= {"barmode": "overlay", "bargap": 0}
     sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
@@ -131,132 +112,6 @@ def _row_height(drawn: int, depth: int) -> int:
     return 66 if drawn > LEVEL_COLUMNS else 35
 
 
-def _spots(rounds: Sequence[DraftRound], first: int, depth: int) -> list[_Spot]:
-    spots = []
-    for column, step in enumerate(rounds):
-        at = first + column
-        for place, token in enumerate(step.drafted):
-            hover = _draft_hover(at, place, step)
-            spots.append(_Spot(column, place, token.outcome, token.text, hover, (at, place)))
-        if step.extra is not None:
-            hover = _extra_hover(at, step)
-            row = depth + _GAP
-            spots.append(_Spot(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA)))
-    return spots
-
-
-def _draft_hover(at: int, place: int, step: DraftRound) -> str:
-    token = step.drafted[place]
-    lines = [
-        f"<b>{show_token(token.text, 40)}</b>",
-        f"round {at} · position {place} · {kind_words(token.outcome)}",
-        f"target_prob {percent(token.target_prob)}",
-        f"draft_prob {percent(token.draft_prob)}",
-        f"accept_prob {number(token.accept_prob)}",
-    ]
-    if token.uniform is not None:
-        lines.append(f"uniform number {number(token.uniform)}")
-    return "<br>".join(lines)
-
-
-def _extra_hover(at: int, step: DraftRound) -> str:
-    extra = step.extra
-    assert extra is not None
-    return "<br>".join(
-        [
-            f"<b>{show_token(extra.text, 40)}</b>",
-            f"round {at} · {kind_words(extra_kind(step))}",
-            f"drawn with {percent(extra.prob)}",
-            f"target_prob {percent(extra.target_prob)}",
-        ]
-    )
-
-
-def _add_cells(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) -> None:
-    theme, frame = sheet.theme, frame_of(drawn)
-    # A small cell holds the mark alone.
-    bare = flat and frame.turned
-    limit = frame.limit - 2 * flat
-    for kind in KINDS:
-        own = [spot for spot in spots if spot.kind == kind]
-        if not own:
-            continue
-        ground = soft_color(kind, theme)
-        ink = theme.muted if kind == "not_reached" else theme.text_on(ground)
-        pattern: Properties = {}
-        if kind == "not_reached":
-            shape = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
-            pattern = {"pattern": {**shape, "solidity": 0.15}}
-        sheet.traces.append(
-            {
-                "type": "bar",
-                "name": kind_words(kind),
-                "x": [spot.column for spot in own],
-                "base": [spot.row - 0.5 for spot in own],
-                "y": [1] * len(own),
-                "width": 1,
-                "text": ["" if bare else show_token(spot.text, limit) for spot in own],
-                "textposition": "inside",
-                "insidetextanchor": "middle" if flat else "end",
-                **({} if frame.angle is None else {"textangle": frame.angle}),
-                "textfont": {"family": theme.mono, "size": 12, "color": ink},
-                "hovertext": [spot.hover for spot in own],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [list(spot.key) for spot in own],
-                "marker": {
-                    "color": ground,
-                    "line": {"width": 1.5, "color": theme.paper},
-                    **pattern,
-                },
-                **no_fade(ink),
-            }
-        )
-
-
-def _add_marks(sheet: Sheet, spots: Sequence[_Spot], drawn: int, *, flat: bool) -> None:
-    """Over the token; in flat rows beside it, or in its place."""
-    narrow = drawn > LEVEL_COLUMNS
-    aside = 0.4 if flat and not narrow else 0.0
-    up = 0.0 if flat else 0.33 if narrow else 0.25
-    size = 8 if narrow else 9
-    sheet.traces.append(
-        {
-            "type": "scatter",
-            "name": "marks",
-            "mode": "markers",
-            "x": [spot.column - aside for spot in spots],
-            "y": [spot.row - up for spot in spots],
-            "hoverinfo": "skip",
-            "marker": {
-                "symbol": [SYMBOLS[spot.kind] for spot in spots],
-                "color": [kind_color(spot.kind, sheet.theme) for spot in spots],
-                "size": [size + (3 if spot.kind == "bonus" else 0) for spot in spots],
-                "line": {"width": 0},
-            },
-            **NO_FADE,
-        }
-    )
-
-
-def _mark(sheet: Sheet, spots: Sequence[_Spot], selected: tuple[int, int] | None) -> None:
-    """A ring around the selected token, if it is drawn."""
-    found = next((spot for spot in spots if spot.key == selected), None)
-    if found is None:
-        return
-    sheet.shapes.append(
-        {
-            "name": "selected",
-            "type": "rect",
-            "x0": found.column - 0.48,
-            "x1": found.column + 0.48,
-            "y0": found.row - 0.47,
-            "y1": found.row + 0.47,
-            "line": {"color": sheet.theme.ink, "width": 2.5},
-            "fillcolor": _CLEAR,
-        }
-    )
-
-
 def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Properties:
     every = 1 if drawn <= LEVEL_COLUMNS else 5
     shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
@@ -276,11 +131,11 @@ def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Prope
         ),
         "yaxis": axis(
             theme,
-            range=[depth + _GAP + 0.5, -0.5],
+            range=[depth + GAP + 0.5, -0.5],
             showgrid=False,
             showline=False,
             tickmode="array",
-            tickvals=[*range(depth), depth + _GAP],
+            tickvals=[*range(depth), depth + GAP],
             ticktext=[*rows, "target’s own "],
         ),
     }
