@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.types import DraftRound, DraftToken, ExtraToken, PairCandidate, Trace
+from core.decoding.types import PairCandidate, Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry
 from core.figures.labels import (
     NBSP,
@@ -22,77 +20,28 @@ from core.figures.labels import (
     visible_token,
 )
 from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.spec.trial_look import Look, look_at, shown_candidates
+from core.figures.spec.trial_strip import add_strip
 from core.figures.spec.words import (
     EXTRA,
     SIGNS,
-    Kind,
     extra_kind,
     kind_color,
     kind_words,
-    number,
     rule_of,
-    soft_color,
     token_at,
 )
 from core.figures.theme import LIGHT, Theme
 
-_ROW, _STRIP, _GAP, _LIMIT = 24, 20, 48, 11
-# The share of the width that the labels behind a bar take.
-_LABELS = 0.3
-_SPLIT = (0.7, 0.76)
+_ROW, _STRIP, _GAP, _LIMIT, _RIGHT = 24, 20, 48, 11, 18
+# Where the bars end and the residual's begin, as shares of the width.
+_SPLIT = (0.74, 0.8)
+# The narrowest figure whose numbers must not be cut, and a digit of them, px.
+_NARROW, _DIGIT = 366, 6.2
 _DATA = (
     "round position token_id token drafted added target_prob draft_prob shared excess residual "
     "target_raw_prob draft_raw_prob"
 ).split()
-
-
-@dataclass(frozen=True)
-class _Look:
-    """A position as it is drawn: `place` as it was asked for, `position` where it stands."""
-
-    trace: Trace
-    at: int
-    place: int
-    step: DraftRound
-    position: int
-    drafted: DraftToken | None
-    extra: ExtraToken | None
-    candidates: tuple[PairCandidate, ...]
-
-    @property
-    def residual_mass(self) -> float:
-        """0 where the rule knows no residual."""
-        speculative = rule_of(self.trace) == "speculative"
-        return self.drafted.residual_mass if self.drafted and speculative else 0.0
-
-    def kind_of(self, candidate: PairCandidate) -> Kind | None:
-        """What the token is here: the drafted one, the one that the target added, or neither."""
-        if self.drafted is not None and candidate.token_id == self.drafted.token_id:
-            return self.drafted.outcome
-        if self.extra is not None and candidate.token_id == self.extra.token_id:
-            return extra_kind(self.step)
-        return None
-
-
-class _Segment(NamedTuple):
-    start: float
-    end: float
-    color: str
-    words: str
-
-
-def _look(trace: Trace, at: int, place: int) -> _Look | None:
-    if token_at(trace, at, place) is None:
-        return None
-    step = trace.rounds[at]
-    reached = len(step.accepted)
-    position = reached if place == EXTRA else place
-    drafted = step.drafted[position] if position < len(step.drafted) else None
-    extra = step.extra if position == reached else None
-    if drafted is not None:
-        return _Look(trace, at, place, step, position, drafted, extra, drafted.candidates)
-    assert extra is not None
-    return _Look(trace, at, place, step, position, None, extra, extra.candidates)
 
 
 def spec_trial(
@@ -106,12 +55,12 @@ def spec_trial(
             rejected one.
         count: so many tokens are drawn at most, the drafted and the added one always among them.
     """
-    look = _look(trace, at, place)
+    look = look_at(trace, at, place)
     if look is None:
         sentence = "No token is selected: click one in the timeline."
         caption = settings_caption(trace)
         return plain_sentence(theme, sentence, title="The trial of a token", caption=caption)
-    shown = _shown(look, count)
+    shown = shown_candidates(look, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(look, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
@@ -124,34 +73,21 @@ def spec_trial(
         alt=_alt(look, shown),
         plot_height=height,
         left=left,
-        right=18,
+        right=_RIGHT,
         above=20,
         below=70,
     )
     rows_share = _ROW * len(shown) / height
-    _add_strip(sheet, look, 1 - _STRIP / height)
+    add_strip(sheet, look, 1 - _STRIP / height)
     _add_bars(sheet, look, shown)
-    sheet.layout |= _axes(look, shown, [text for _, text in labels], rows_share, theme)
+    behind = _label_share(look, shown, left)
+    sheet.layout |= _axes(look, shown, [text for _, text in labels], rows_share, behind, theme)
     sheet.layout |= {"barmode": "stack"}
     add_key(sheet, _key(look, theme), left, offset=44)
     return sheet.figure()
 
 
-def _shown(look: _Look, count: int) -> list[PairCandidate]:
-    """The likeliest in either model, by falling target_prob."""
-    own = {token.token_id for token in (look.drafted, look.extra) if token is not None}
-    rest = sorted(
-        (c for c in look.candidates if c.token_id not in own),
-        key=lambda c: -max(c.target_prob, c.draft_prob or 0.0),
-    )
-    # A probability of 0 in both has nothing to show.
-    rest = [c for c in rest if max(c.target_prob, c.draft_prob or 0.0) > 0]
-    keep = own | {c.token_id for c in rest[: max(0, count - len(own))]}
-    chosen = [c for c in look.candidates if c.token_id in keep]
-    return sorted(chosen, key=lambda c: (-c.target_prob, -(c.draft_prob or 0.0)))
-
-
-def _subtitle(look: _Look) -> str:
+def _subtitle(look: Look) -> str:
     if look.drafted is None:
         return "The bonus comes from the target alone: the draft has no say at this position."
     if rule_of(look.trace) != "speculative":
@@ -163,7 +99,7 @@ def _subtitle(look: _Look) -> str:
     )
 
 
-def _tick(look: _Look, candidate: PairCandidate, theme: Theme) -> tuple[str, str]:
+def _tick(look: Look, candidate: PairCandidate, theme: Theme) -> tuple[str, str]:
     plain = visible_token(candidate.text, _LIMIT)
     token, kind = show_token(candidate.text, _LIMIT), look.kind_of(candidate)
     if kind is None:
@@ -172,142 +108,13 @@ def _tick(look: _Look, candidate: PairCandidate, theme: Theme) -> tuple[str, str
     return f"{plain}  ", f"{sign}{NBSP}<b>{token}</b>{NBSP}"
 
 
-def _segments(look: _Look, theme: Theme) -> tuple[list[_Segment], float | None, str]:
-    """The strip's parts, where the mark stands, and what it says there."""
-    yes, no = soft_color("accepted", theme), soft_color("rejected", theme)
-    token = look.drafted
-    if token is not None and look.place != EXTRA:
-        if token.threshold is not None:
-            parts = [
-                _Segment(0, token.threshold, no, "reject"),
-                _Segment(token.threshold, 1, yes, "accept"),
-            ]
-            return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
-        says = f"number {number(token.uniform or 0.0)}"
-        if rule_of(look.trace) == "exact":
-            own = [] if token.interval is None else [_Segment(*token.interval, yes, "")]
-            return [_Segment(0, 1, theme.panel, ""), *own], token.uniform, says
-        edge = token.accept_prob
-        parts = [_Segment(0, edge, yes, "accept"), _Segment(edge, 1, no, "reject")]
-        return parts, token.uniform, says
-    extra = look.extra
-    base = [_Segment(0, 1, theme.panel, "")]
-    if extra is None or extra.interval is None or extra.uniform is None:
-        return base, None, ""
-    own = [_Segment(*extra.interval, kind_color(extra_kind(look.step), theme), "")]
-    return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
-
-
-def _strip_title(look: _Look) -> str:
-    token = look.drafted
-    if look.place == EXTRA or token is None:
-        of = "residual" if look.residual_mass > 0 else "target’s distribution"
-        return f"where the number fell on the {of}"
-    if token.threshold is not None:
-        return f"threshold {number(token.threshold)}"
-    if rule_of(look.trace) == "exact":
-        return "where the number fell on the target’s distribution"
-    return f"accept_prob {number(token.accept_prob)}"
-
-
-def _add_strip(sheet: Sheet, look: _Look, bottom: float) -> None:
-    theme = sheet.theme
-    segments, mark, says = _segments(look, theme)
-    for segment in segments:
-        sheet.traces.append(
-            {
-                "type": "bar",
-                "name": "strip",
-                "orientation": "h",
-                "xaxis": "x3",
-                "yaxis": "y3",
-                "y": [0],
-                "base": [segment.start],
-                "x": [segment.end - segment.start],
-                "width": [1],
-                "text": [segment.words if _is_readable(segment, mark) else ""],
-                "textposition": "inside",
-                "insidetextanchor": _anchor(segment, mark),
-                "textfont": {"size": 11, "color": theme.ink},
-                "marker": {"color": segment.color, "line": {"width": 0}},
-                "hoverinfo": "skip",
-                "cliponaxis": False,
-                **NO_FADE,
-            }
-        )
-    if mark is not None:
-        _add_number(sheet, mark, bottom)
-    _label_strip(sheet, _strip_title(look), says)
-    sheet.layout |= {
-        "xaxis3": axis(
-            theme, range=[0, 1], anchor="y3", showgrid=False, tickvals=[0, 0.5, 1], showline=False
-        ),
-        "yaxis3": axis(
-            theme,
-            range=[-0.5, 0.5],
-            anchor="x3",
-            domain=[bottom, 1],
-            showgrid=False,
-            showline=False,
-            showticklabels=False,
-        ),
-    }
-
-
-def _is_readable(segment: _Segment, mark: float | None) -> bool:
-    """Whether the words fit in beside the mark."""
-    inside = mark is not None and segment.start <= mark <= segment.end
-    return segment.end - segment.start > (0.3 if inside else 0.15)
-
-
-def _anchor(segment: _Segment, mark: float | None) -> str:
-    """Where the words stand: away from the mark."""
-    if mark is None or not segment.start <= mark <= segment.end:
-        return "middle"
-    return "start" if mark > (segment.start + segment.end) / 2 else "end"
-
-
-def _label_strip(sheet: Sheet, *texts: str) -> None:
-    """What stands over the strip, at its left and at its right end."""
-    for at, text in enumerate(texts):
-        sheet.annotations.append(
-            {
-                "name": "strip",
-                "text": text,
-                "xref": "paper",
-                "yref": "paper",
-                "x": at,
-                "y": 1,
-                "xanchor": "right" if at else "left",
-                "yanchor": "bottom",
-                "borderpad": 0,
-                "showarrow": False,
-                "font": {"size": 11, "color": sheet.theme.muted if at else sheet.theme.ink},
-            }
-        )
-
-
-def _add_number(sheet: Sheet, at: float, bottom: float) -> None:
-    place = {"xref": "x3", "yref": "paper", "x0": at, "x1": at, "y0": bottom - 0.01, "y1": 1.0}
-    line = {"color": sheet.theme.ink, "width": 3}
-    sheet.shapes.append({"name": "number", "type": "line", "line": line, **place})
-
-
-def _add_bars(sheet: Sheet, look: _Look, shown: Sequence[PairCandidate]) -> None:
+def _add_bars(sheet: Sheet, look: Look, shown: Sequence[PairCandidate]) -> None:
     theme = sheet.theme
     shared = [min(c.target_prob, c.draft_prob or 0.0) for c in shown]
     only_target = [c.target_prob - s for c, s in zip(shown, shared, strict=True)]
     only_draft = [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)]
     shade = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
-    common: Properties = {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(shown))),
-        "width": 0.72,
-        "hovertext": [_hover(look, c) for c in shown],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        **NO_FADE,
-    }
+    common = _common(look, shown)
     pattern = {"color": theme.rest, "line": {"width": 0}, "pattern": {**shade, "solidity": 0.25}}
     sheet.traces += [
         {**common, "name": "both", "x": shared, "marker": pattern},
@@ -326,33 +133,42 @@ def _add_bars(sheet: Sheet, look: _Look, shown: Sequence[PairCandidate]) -> None
         },
     ]
     if look.residual_mass > 0:
-        sheet.traces.append(
-            {
-                **common,
-                "name": "residual",
-                "xaxis": "x2",
-                "x": [c.excess / look.residual_mass for c in shown],
-                "marker": {
-                    "color": [_residual_color(look, c, theme) for c in shown],
-                    "line": {
-                        "color": theme.ink,
-                        "width": [2 * (look.kind_of(c) == "recovered") for c in shown],
-                    },
-                },
-            }
-        )
+        sheet.traces.append({**common, **_residual_bars(look, shown, theme)})
+
+
+def _common(look: Look, shown: Sequence[PairCandidate]) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(shown))),
+        "width": 0.72,
+        "hovertext": [_hover(look, c) for c in shown],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        **NO_FADE,
+    }
+
+
+def _residual_bars(look: Look, shown: Sequence[PairCandidate], theme: Theme) -> Properties:
+    widths = [2 * (look.kind_of(c) == "recovered") for c in shown]
+    colors = [_residual_color(look, c, theme) for c in shown]
+    return {
+        "name": "residual",
+        "xaxis": "x2",
+        "x": [c.excess / look.residual_mass for c in shown],
+        "marker": {"color": colors, "line": {"color": theme.ink, "width": widths}},
+    }
 
 
 def _filled(color: str) -> Properties:
     return {"color": color, "line": {"width": 0}}
 
 
-def _residual_color(look: _Look, candidate: PairCandidate, theme: Theme) -> str:
+def _residual_color(look: Look, candidate: PairCandidate, theme: Theme) -> str:
     recovered = look.kind_of(candidate) == "recovered"
     return kind_color("recovered", theme) if recovered else theme.first
 
 
-def _pair_text(look: _Look, candidate: PairCandidate, theme: Theme) -> str:
+def _pair_text(look: Look, candidate: PairCandidate, theme: Theme) -> str:
     target = f'<span style="color:{theme.first}">{percent(candidate.target_prob)}</span>'
     if look.drafted is None or candidate.draft_prob is None:
         return f"{NBSP}{target}"
@@ -360,7 +176,7 @@ def _pair_text(look: _Look, candidate: PairCandidate, theme: Theme) -> str:
     return f"{NBSP}{target}{NBSP}|{NBSP}{draft}"
 
 
-def _hover(look: _Look, candidate: PairCandidate) -> str:
+def _hover(look: Look, candidate: PairCandidate) -> str:
     kind = look.kind_of(candidate)
     lines = [f"<b>{show_token(candidate.text, 40)}</b>"]
     if kind is not None:
@@ -376,17 +192,32 @@ def _hover(look: _Look, candidate: PairCandidate) -> str:
     return "<br>".join(lines)
 
 
+def _label_share(look: Look, shown: Sequence[PairCandidate], left: int) -> float:
+    """The share of the bars' panel that the numbers take where the figure is narrow."""
+    panel = (_NARROW - left - _RIGHT) * (_SPLIT[0] if look.residual_mass > 0 else 1)
+    longest = max(len(_pair_numbers(look, candidate)) for candidate in shown)
+    return min(0.65, (longest + 2) * _DIGIT / panel)
+
+
+def _pair_numbers(look: Look, candidate: PairCandidate) -> str:
+    both = look.drafted is not None and candidate.draft_prob is not None
+    draft = f" | {percent(candidate.draft_prob or 0.0)}" if both else ""
+    return percent(candidate.target_prob) + draft
+
+
 def _axes(
-    look: _Look,
+    look: Look,
     shown: Sequence[PairCandidate],
     labels: Sequence[str],
     rows: float,
+    behind: float,
     theme: Theme,
 ) -> Properties:
+    """Args: `rows` is the bars' share of the height, `behind` the labels' share of the width."""
     top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
     two = look.residual_mass > 0
     across = {
-        "range": [0, top / (1 - _LABELS)],
+        "range": [0, top / (1 - behind)],
         "domain": [0, _SPLIT[0] if two else 1],
         **percent_ticks(top, 3),
     }
@@ -408,7 +239,7 @@ def _axes(
     return found
 
 
-def _key(look: _Look, theme: Theme) -> list[str]:
+def _key(look: Look, theme: Theme) -> list[str]:
     keys = [key_entry(theme.first, "target")]
     if look.drafted is not None:
         keys = [
@@ -421,7 +252,7 @@ def _key(look: _Look, theme: Theme) -> list[str]:
     return ["".join(keys), "".join(marks)]
 
 
-def _alt(look: _Look, shown: Sequence[PairCandidate]) -> str:
+def _alt(look: Look, shown: Sequence[PairCandidate]) -> str:
     token = token_at(look.trace, look.at, look.place)
     assert token is not None
     kind = look.drafted.outcome if look.drafted and look.place != EXTRA else extra_kind(look.step)
@@ -439,7 +270,7 @@ def _alt(look: _Look, shown: Sequence[PairCandidate]) -> str:
 
 def spec_trial_data(trace: Trace, at: int, place: int) -> pd.DataFrame:
     """Every recorded candidate of the position, one a row, with the tokens' raw text."""
-    look = _look(trace, at, place)
+    look = look_at(trace, at, place)
     records = []
     for c in look.candidates if look else ():
         assert look is not None
