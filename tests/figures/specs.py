@@ -8,12 +8,33 @@ from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
 from core.decoding.speculative_metrics import Costs, Verification
-from core.decoding.speculative_report import Comparison, Latency, TargetRun
+from core.decoding.speculative_report import (
+    Comparison,
+    Latency,
+    LengthSweep,
+    Losslessness,
+    Outcome,
+    SweepPoint,
+    TargetRun,
+)
 from core.decoding.speculative_types import DraftRound, RoundSeconds
 from core.decoding.types import StepSeconds
 from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 
+SWEEP = LengthSweep(
+    (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
+    0.8,
+    Costs(0.002, 0.01, (Verification(1, 0.012), Verification(4, 0.015))),
+)
+COUNTED = Losslessness(
+    100,
+    3,
+    (Outcome((1, 2), "<b>a</b>", 60, 55), Outcome((), "others", 40, 45)),
+    0.5,
+    1,
+    0.48,
+)
 _PLAIN = (END, *WORDS[:23])
 _HOSTILE = (END, *(text for text in HOSTILE if text), *WORDS[:12])
 

@@ -9,14 +9,12 @@ import pytest
 
 from core.decoding.acceptance import acceptance_table
 from core.decoding.speculative_metrics import (
-    Costs,
-    Verification,
     acceptance_by_position,
     alpha,
     counts,
     expected_tokens,
 )
-from core.decoding.speculative_report import LengthSweep, Losslessness, Outcome, SweepPoint
+from core.decoding.speculative_report import LengthSweep, Outcome, SweepPoint
 from core.decoding.types import Trace
 from core.figures import (
     DARK,
@@ -41,22 +39,9 @@ from core.figures.spec.timeline import COLUMNS
 from core.figures.spec.verdict import verdict
 from core.figures.spec.words import EXTRA, KINDS, SYMBOLS, emitted, kind_color, kind_words
 from tests.figures.looking import shapes_named, strings, trace_named
-from tests.figures.specs import make_comparison, make_spec, timed
+from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, timed
 
 OWN_TAGS = ("<br>", "<b>", "</b>", "</span>", '<span style="', "<extra></extra>")
-SWEEP = LengthSweep(
-    (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
-    0.8,
-    Costs(0.002, 0.01, (Verification(1, 0.012), Verification(4, 0.015))),
-)
-COUNTED = Losslessness(
-    100,
-    3,
-    (Outcome((1, 2), "<b>a</b>", 60, 55), Outcome((), "others", 40, 45)),
-    0.5,
-    1,
-    0.48,
-)
 THREE = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
 NAMES = ("A", "B", "C")
 
@@ -299,12 +284,21 @@ def test_weights_become_a_distribution() -> None:
 
 
 def test_the_test_of_many_runs_is_told_honestly() -> None:
-    assert "Nothing speaks against" in lossless_words(COUNTED, claims=True)
-    assert "as this rule lets them" in lossless_words(
-        COUNTED._replace(p_value=0.0001), claims=False
-    )
-    assert "another seed" in lossless_words(COUNTED._replace(p_value=0.0001), claims=True)
-    assert "nothing to test" in lossless_words(COUNTED._replace(p_value=None), claims=True)
+    said = lossless_words(COUNTED, "exact", claims=True)
+    assert said.startswith("Acceptance rule exact match, 100 runs") and "Nothing speaks" in said
+    low = COUNTED._replace(p_value=0.0001)
+    assert "as this rule lets them" in lossless_words(low, "typical", claims=False)
+    assert "another seed" in lossless_words(low, "speculative", claims=True)
+
+
+def test_a_test_without_a_p_value_says_why() -> None:
+    def said(*outcomes: Outcome) -> str:
+        found = COUNTED._replace(outcomes=outcomes, p_value=None)
+        return lossless_words(found, "speculative", claims=True)
+
+    assert "only one text came out" in said(Outcome((1, 2), "a", 100, 100))
+    assert "every text was too rare" in said(Outcome((), "others", 100, 100))
+    assert "no run was finished" in said()
 
 
 def test_every_metric_has_a_definition_and_a_source() -> None:

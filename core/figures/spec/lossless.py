@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.acceptance import AcceptanceTable, TableRow
+from core.decoding.configs import Acceptance
 from core.decoding.speculative_report import Losslessness, Outcome
 from core.decoding.types import Trace
 from core.figures.furniture import NO_FADE, add_key, axis, key_entry
@@ -21,7 +22,7 @@ from core.figures.labels import (
     visible_token,
 )
 from core.figures.sheet import Properties, Sheet, lay_out, plain_sentence
-from core.figures.spec.words import kind_color
+from core.figures.spec.words import kind_color, rule_words
 from core.figures.theme import LIGHT, Theme
 
 _ROW, _LIMIT, _MOST = 30, 18, 12
@@ -34,13 +35,18 @@ def p_words(p_value: float) -> str:
     return f"{p_value:.2g}" if p_value >= 1e-4 else "below 0.0001"
 
 
-def lossless_words(found: Losslessness, *, claims: bool) -> str:
+def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> str:
     """What the test says, in a sentence or two; plain text.
 
     Args:
-        claims: whether the acceptance rule keeps the target's distribution.
+        rule: of the runs.
+        claims: whether it keeps the target's distribution.
     """
-    runs = f"{found.runs} runs each of {found.tokens} tokens"
+    runs = f"Acceptance rule {rule_words(rule)}, {found.runs} runs each of {found.tokens} tokens"
+    if not found.outcomes:
+        return f"{runs}: no run was finished, so there is nothing to test."
+    if found.p_value is None and not found.outcomes[0].token_ids:
+        return f"{runs}: every text was too rare to test; take fewer tokens or more runs."
     if found.p_value is None:
         return f"{runs}: only one text came out of both, so there is nothing to test."
     test = (

@@ -20,6 +20,7 @@ from core.decoding.speculative_metrics import (
 from core.decoding.speculative_report import Comparison, LengthSweep
 from core.decoding.types import Trace
 from core.figures.labels import milliseconds
+from core.figures.spec.same import same_rounds_words
 from core.figures.spec.words import rule_of
 
 _COLUMNS = ["metric", "value", "definition", "source"]
@@ -228,14 +229,10 @@ def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
     if not all(value and value > 0 for value in times.values()):
         return "Nothing was scored."
     slow, quick = sorted(times, key=lambda way: -times[way])
-    texts = {trace.token_ids for traces in found.values() for trace in traces}
-    same = (
-        "Both emitted the same tokens."
-        if len(texts) == 1
-        else "They emitted different tokens: two forwards of different shape differ by rounding."
-    )
+    first, second = (traces[-1] for traces in found.values())
     ratio = f"{times[slow] / times[quick]:.1f} times as long"
     return (
         f"{quick} took {milliseconds(times[quick] / 1000)} a round, {slow.lower()} "
-        f"{milliseconds(times[slow] / 1000)}, {ratio}. {same}"
+        f"{milliseconds(times[slow] / 1000)}, {ratio}. "
+        f"{same_rounds_words(first, second)}"
     )
