@@ -15,7 +15,7 @@ with st.container(key="intro", gap="small"):
     st.title("Speculative decoding", anchor=False)
     st.markdown(
         "A small draft model proposes several tokens, and the target judges all of them in one "
-        "forward. Every trial below really happened: its number, its odds, and its outcome."
+        "forward. Every trial below really happened: its probabilities, its dice, and its outcome."
     )
 with st.container(key="controls", gap="small"):
     row = st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 import plotly.graph_objects as go
@@ -37,12 +37,17 @@ from pages.ui.figure import source
 from pages.ui.knob import adopt_shaping
 from pages.ui.state import View
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _link = st.components.v2.component(
     "decoding_explorer.copy_link",
     html='<button type="button">Copy link</button><span role="status"></span>',
     css=source("copy_link.css"),
     js=source("copy_link.js"),
 )
+Note: TypeAlias = "tuple[str, pd.DataFrame | None]"
+"""A sentence of the saved page, and the table below it."""
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
 # The pages that traces turn to, besides the first one; those of runs bear their method's name.
@@ -56,9 +61,13 @@ body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
 pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
   background: {panel}; font: inherit; }}
 pre b {{ font-weight: 400; color: {muted}; }}
+.tables {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: 14px; margin: 0 0 1.5rem; }}
+th, td {{ border-bottom: 1px solid {grid}; padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; }}
 figure {{ margin: 2rem 0; border: 1px solid {grid}; border-radius: 8px; overflow: hidden; }}
 </style></head><body><h1>{title}</h1><p>{settings}</p><pre><b>{prompt}</b>{text}</pre>
-{figures}</body></html>
+{figures}
+{notes}</body></html>
 """
 
 
@@ -141,8 +150,9 @@ def document(
     title: str = "Decoding Explorer: one run",
     settings: str = "",
     text: str | None = None,
+    notes: Sequence[Note] = (),
 ) -> bytes:
-    """A run's text and its figures as one page.
+    """A run's text and its figures as one page, and below them what was measured.
 
     Args:
         settings: what the run was made with; the trace's own by default.
@@ -154,12 +164,23 @@ def document(
         prompt=escape(trace.rendered_prompt or trace.prompt),
         text=escape(trace.text if text is None else text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
+        notes="\n".join(map(_noted, notes)),
         ink=theme.ink,
         panel=theme.panel,
         muted=theme.muted,
         grid=theme.grid,
     )
     return page.encode()
+
+
+def _noted(note: Note) -> str:
+    """Every cell is escaped by pandas."""
+    words, frame = note
+    said = f"<p>{escape(words)}</p>"
+    if frame is None:
+        return said
+    table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
+    return f'{said}<div class="tables">{table}</div>'
 
 
 def _framed(figure: go.Figure, *, first: bool) -> str:

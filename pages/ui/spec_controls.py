@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -65,26 +66,32 @@ def config(read: Callable[[str], Any] = value) -> Speculative:
     Raises:
         ConfigError: settings outside their interval.
     """
-    own = bool(read("own_temperature"))
+    lookup, rule = read("draft") == LOOKUP, read("rule")
+    own = bool(read("own_temperature")) and not lookup
+    temperature = nearest_temperature(float(read("temperature")))
+    heat = nearest_temperature(float(read("draft_temperature"))) if own else None
+    # What does nothing stays neutral: it would stand in captions and ask for another run.
+    acting: dict[str, Any] = {}
+    if lookup:
+        acting |= {"drafter": "prompt_lookup", "lookup_ngram": int(read("ngram_size"))}
+    else:
+        acting |= {"draft_temperature": heat, "draft_threshold": float(read("confidence"))}
+    if rule == "typical":
+        acting["posterior_threshold"] = float(read("typical_epsilon"))
+        acting["posterior_alpha"] = float(read("typical_delta"))
+    filters: dict[str, Any] = {}
+    if temperature > 0 or heat:
+        filters = {name: float(read(name)) for name in ("top_p", "min_p")}
+        filters["top_k"] = int(read("top_k"))
     return Speculative(
         draft_length=int(read("draft_length")),
         max_new_tokens=int(read("spec_tokens")),
-        acceptance=read("rule"),
+        acceptance=rule,
         scoring=read("scoring"),
-        drafter="prompt_lookup" if read("draft") == LOOKUP else "model",
-        draft_temperature=nearest_temperature(float(read("draft_temperature"))) if own else None,
-        draft_threshold=float(read("confidence")),
         adaptive=bool(read("adaptive")),
-        lookup_ngram=int(read("ngram_size")),
-        posterior_threshold=float(read("typical_epsilon")),
-        posterior_alpha=float(read("typical_delta")),
         seed=int(read("seed")),
-        shaping=Shaping(
-            temperature=nearest_temperature(float(read("temperature"))),
-            top_k=int(read("top_k")),
-            top_p=float(read("top_p")),
-            min_p=float(read("min_p")),
-        ),
+        shaping=Shaping(temperature=temperature, **filters),
+        **acting,
     )
 
 
@@ -247,37 +254,60 @@ def three_tokens() -> None:
                 st.number_input(name, 0.0, 1.0, DEFAULTS[key], 0.05, **_bound(key))
 
 
-def adopt(trace: Trace) -> None:
-    """Set the controls to what a run was made with, as far as they reach."""
-    asked, state = trace.config, st.session_state
+def reached(trace: Trace) -> dict[str, Any]:
+    """What the controls say where they describe a run, by their keys; those that it lies beyond,
+    and models that a file may not make the app load, are left out."""
+    asked = trace.config
     assert isinstance(asked, Speculative)
     own = asked.draft_temperature is not None
-    state.update(
-        {
-            "prompt": trace.prompt[: controls.MAX_PROMPT],
-            "chat": False,
-            "seed": min(asked.seed, controls.MAX_SEED),
-            "draft_length": min(asked.draft_length, MAX_DRAFT),
-            "spec_tokens": min(asked.max_new_tokens, MAX_TOKENS),
-            "rule": asked.acceptance,
-            "scoring": asked.scoring,
-            "own_temperature": own,
-            "adaptive": asked.adaptive,
-            "confidence": asked.draft_threshold,
-            "ngram_size": min(asked.lookup_ngram, MAX_NGRAM),
-            "typical_epsilon": asked.posterior_threshold,
-            "typical_delta": asked.posterior_alpha,
-        }
-    )
+    told = {
+        "prompt": trace.prompt[: controls.MAX_PROMPT],
+        "chat": False,
+        "seed": min(asked.seed, controls.MAX_SEED),
+        "draft_length": min(asked.draft_length, MAX_DRAFT),
+        "spec_tokens": min(asked.max_new_tokens, MAX_TOKENS),
+        "rule": asked.acceptance,
+        "scoring": asked.scoring,
+        "own_temperature": own,
+        "adaptive": asked.adaptive,
+        "confidence": asked.draft_threshold,
+        "ngram_size": min(asked.lookup_ngram, MAX_NGRAM),
+        "typical_epsilon": asked.posterior_threshold,
+        "typical_delta": asked.posterior_alpha,
+    }
     if own:
-        state["draft_temperature"] = min(float(asked.draft_temperature or 0.0), MAX_TEMPERATURE)
+        told["draft_temperature"] = min(float(asked.draft_temperature or 0.0), MAX_TEMPERATURE)
     if models.is_embedded(trace.model_id):
-        state["model"] = trace.model_id
+        told["model"] = trace.model_id
     if asked.drafter == "prompt_lookup":
-        state["draft"] = LOOKUP
+        told["draft"] = LOOKUP
     elif models.is_embedded(trace.draft_id):
-        state["draft"] = trace.draft_id
+        told["draft"] = trace.draft_id
     for key, knob in SHARED.items():
         held = float(getattr(asked.shaping, key))
         if knob.low <= held <= knob.typed_high:
-            set_knob(knob, held)
+            told[key] = held
+    return told
+
+
+def adopt(trace: Trace) -> None:
+    """Set the controls to what a run was made with, as far as they reach."""
+    for key, held in reached(trace).items():
+        if key in SHARED:
+            set_knob(SHARED[key], held)
+        else:
+            st.session_state[key] = held
+
+
+def request_like(trace: Trace, wanted: Request) -> Request:
+    """What the controls, as they are in `wanted`, would ask for after `adopt`."""
+    told = reached(trace)
+    chosen = told.get("draft", wanted.draft)
+    return replace(
+        wanted,
+        model=told.get("model", wanted.model),
+        prompt=told["prompt"],
+        config=config(lambda key: told.get(key, value(key))),
+        chat=False,
+        draft="" if chosen == LOOKUP else chosen,
+    )

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
+from core.decoding.configs import Acceptance
 from core.decoding.speculative_types import DraftToken
 from core.decoding.types import Trace
 from core.figures.labels import visible_token
@@ -28,11 +29,28 @@ _NOTICE = """
 
 - A round ends with a token of the target's own: in the place of the first rejected one, or as a
   bonus when all were accepted. So every round adds at least one token to the text.
-- Look for a token that the target finds likelier than the draft: it is never rejected. Only where
-  the draft is too sure can the number fall above accept_prob.
+- {}
 - Behind a rejection nothing counts, however good: a longer draft wastes more there.
 - Many accepted tokens don't make it fast. Measure where the time goes.
 """
+_OF_THE_RULE: dict[Acceptance, str] = {
+    "speculative": "Look for a token that the target finds likelier than the draft: it is never "
+    "rejected. Only where the draft is too sure can the number fall above accept_prob.",
+    "exact": "The target draws for itself at every position: even a token that it finds likelier "
+    "than the draft is rejected where it draws another. So less is accepted, and nothing is lost.",
+    "typical": "Nothing is thrown in a trial: a token passes if target_prob lies above the "
+    "threshold, which falls where the target is unsure. How sure the draft was doesn't count.",
+}
+_GREEDY = (
+    "At temperature 0 nothing is left to chance: a token passes only if it is the target's most "
+    "probable one."
+)
+
+
+def notice(trace: Trace) -> str:
+    """What to notice, under the rule that the run was made with."""
+    greedy = trace.config.shaping.temperature == 0
+    return _NOTICE.format(_GREEDY if greedy else _OF_THE_RULE[rule_of(trace)])
 
 
 def draw(view: SpecView, trace: Trace) -> None:
@@ -102,7 +120,7 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with right:
             _facts(view, trace, at, place)
             with st.container(key="notice"):
-                st.markdown(_NOTICE)
+                st.markdown(notice(trace))
 
 
 def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
-from core.decoding.acceptance import acceptance_table
-from core.decoding.configs import Speculative
+from core.decoding.acceptance import AcceptanceTable, acceptance_table
+from core.decoding.configs import Acceptance, Speculative
 from core.decoding.types import Trace
 from core.figures.spec.lossless import lossless_words, normalised
-from pages.ui import figure, spec_controls, spec_job, spec_work
+from core.figures.spec.same import identity_words
+from core.figures.spec.words import rule_words
+from core.figures.theme import Theme
+from pages.ui import figure, models, spec_controls, spec_job, spec_work
 from pages.ui.spec_state import SpecView
 
 
@@ -23,10 +28,13 @@ def draw(view: SpecView, trace: Trace) -> None:
         _identical(view, trace)
     else:
         _sampled(view, trace, config)
-    _three_tokens()
+    _draw_three()
 
 
 def _identical(view: SpecView, trace: Trace) -> None:
+    """The target alone runs by itself where nothing has to be loaded for it."""
+    if _runs_by_itself(view, trace):
+        view.jobs["alone"] = spec_work.alone(trace)
     st.markdown("**Greedy: token by token.** The target alone must write exactly this text.")
     spec_job.button(
         view,
@@ -36,22 +44,24 @@ def _identical(view: SpecView, trace: Trace) -> None:
         "Compares every token.",
     )
     if view.alone is not None:
-        own, other = trace.token_ids, view.alone.token_ids
-        same = next((at for at, (a, b) in enumerate(zip(own, other)) if a != b), None)  # noqa: B905 - of a stopped run the shorter counts
-        length = min(len(own), len(other))
         with st.container(key="verdict"):
-            st.text(
-                f"Identical: all {length} tokens."
-                if same is None
-                else f"Token {same} of {length} differs: two forwards of different shape differ by "
-                "rounding, so it may where two tokens are all but equally likely."
-            )
+            st.text(identity_words(trace, view.alone))
+
+
+def _runs_by_itself(view: SpecView, trace: Trace) -> bool:
+    """Once for every run that is shown; what was stopped or failed stays so."""
+    if view.compared_alone == view.number or view.measuring() or "decode" in view.jobs:
+        return False
+    view.compared_alone = view.number
+    needed = filter(None, (trace.model_id, trace.draft_id))
+    return view.alone is None and all(map(models.is_embedded, needed))
 
 
 def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     st.markdown(
-        "**Sampled: many short runs.** If nothing is lost, both ways of decoding write each text "
-        "equally often, but for chance."
+        "**Sampled: many short runs** under the settings of the run shown, acceptance rule "
+        f"**{rule_words(config.acceptance)}**. If nothing is lost, both ways of decoding write "
+        "each text equally often, but for chance."
     )
     spec_job.button(
         view,
@@ -66,7 +76,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     found = view.counted
     if found is not None:
         with st.container(key="verdict"):
-            st.text(lossless_words(found, claims=config.lossless))
+            st.text(lossless_words(found, config.acceptance, claims=config.lossless))
         figure.chart(
             "outcomes",
             lambda theme: figures.spec_outcomes(found, trace, theme=theme),
@@ -75,40 +85,52 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
         )
 
 
-def _three_tokens() -> None:
-    """Every case of one trial on three tokens, worked out without chance."""
+class Three(NamedTuple):
+    """What a rule does to three tokens, by the controls as they are."""
+
+    table: AcceptanceTable
+    rule: Acceptance
+
+
+def three_tokens() -> Three:
+    """The enumeration of the typed probabilities under the chosen rule."""
     rule = spec_controls.acceptance()
+    target, draft = (normalised(spec_controls.weights(m)) for m in ("target", "draft"))
+    epsilon, delta = (float(spec_controls.value(f"typical_{m}")) for m in ("epsilon", "delta"))
+    return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
+
+
+def three_figure(three: Three, theme: Theme) -> go.Figure:
+    """What one trial emits for each of the three tokens."""
+    names, rule = spec_controls.NAMES, rule_words(three.rule)
+    return figures.spec_enumeration(three.table, names, rule, theme=theme)
+
+
+def _draw_three() -> None:
+    """Every case of one trial on three tokens, worked out without chance."""
     with st.container(key="pair", gap="small"):
         left, right = st.columns(2, gap="small")
     with left:
         st.markdown(
-            "**The exact proof, on three tokens.** One token is drafted; each way to each token is "
-            "added up. Change the probabilities, or the acceptance rule above."
+            "**The exact proof, on three tokens,** for the acceptance rule chosen above, "
+            f"**{rule_words(spec_controls.acceptance())}**. One token is drafted; each way to each "
+            "token is added up. Change the probabilities, or the rule."
         )
         spec_controls.three_tokens()
-        target, draft = (normalised(spec_controls.weights(m)) for m in ("target", "draft"))
-        table = acceptance_table(
-            target,
-            draft,
-            rule,
-            float(spec_controls.value("typical_epsilon")),
-            float(spec_controls.value("typical_delta")),
-        )
-        names = spec_controls.NAMES
+        three = three_tokens()
         st.caption(
             "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
             "accepted + recovered. Numbers that don't add up to 1 are scaled."
         )
+    names = spec_controls.NAMES
     with right:
         figure.chart(
             "enumeration",
-            lambda theme: figures.spec_enumeration(
-                table, names, spec_controls.RULES[rule].lower(), theme=theme
-            ),
-            partial(figures.spec_enumeration_data, table, names),
-            (table, rule),
+            lambda theme: three_figure(three, theme),
+            partial(figures.spec_enumeration_data, three.table, names),
+            three,
         )
-    frame = figures.spec_enumeration_data(table, names)
+    frame = figures.spec_enumeration_data(three.table, names)
     st.dataframe(
         frame,
         key="three-table",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.configs import Speculative
 from core.decoding.speculative_metrics import counts
 from core.decoding.types import Trace
 from core.figures.labels import visible_token
@@ -19,11 +18,13 @@ from pages.ui import (
     share,
     spec_controls,
     spec_looks,
+    spec_lossless,
     spec_share,
     spec_state,
     style,
     token_strip,
 )
+from pages.ui.request import Request
 from pages.ui.spec_state import SpecView
 
 STRIP = "spec-strip"
@@ -31,7 +32,7 @@ STRIP = "spec-strip"
 
 def draw(view: SpecView) -> None:
     """Everything below the controls."""
-    wanted = results.wanted(view, spec_controls.config)
+    wanted = results.wanted(view, spec_controls.request)
     job = view.jobs.get("decode")
     with st.container():
         if job is not None:
@@ -39,6 +40,7 @@ def draw(view: SpecView) -> None:
         else:
             _panel(view, wanted)
     if view.trace is not None:
+        spec_state.keep_token(view)
         with st.container(key="figures"):
             spec_looks.draw(view, view.trace)
     results.watch(view)
@@ -60,7 +62,7 @@ def _live(view: SpecView, job: running.Job) -> None:
             _strip(view, trace, emitted(trace), live=True)
 
 
-def _panel(view: SpecView, wanted: Speculative | None) -> None:
+def _panel(view: SpecView, wanted: Request | None) -> None:
     trace = view.trace
     with st.container(key="text-panel", border=True, gap="small"):
         if trace is None:
@@ -71,13 +73,14 @@ def _panel(view: SpecView, wanted: Speculative | None) -> None:
         with results.head("finished"):
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
-            share.menu(view, trace, lambda: spec_share.web_page(view, trace))
+            three = spec_lossless.three_tokens()
+            share.menu(view, trace, lambda: spec_share.web_page(view, trace, three))
         _strip(view, trace, emitted(trace), live=False)
         with st.container(
             key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"
         ):
             _key(style.theme())
-            _note(trace, wanted)
+            _note(view, wanted)
 
 
 def _summary(view: SpecView, trace: Trace) -> str:
@@ -136,9 +139,9 @@ def _key(theme: Theme) -> None:
     st.html(f'<div class="de-origins" role="note">{entries}</div>', width="content")
 
 
-def _note(trace: Trace, wanted: Speculative | None) -> None:
+def _note(view: SpecView, wanted: Request | None) -> None:
     """What the controls now say that the run did not."""
-    changed = wanted is not None and spec_state.needs_run(trace, wanted, spec_controls.draft())
+    changed = wanted is not None and spec_state.needs_run(view, wanted)
     with st.container(key="note-changed" if changed else "note-plain"):
         st.text(
             "Settings changed since this run: press Run."

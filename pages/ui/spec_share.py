@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from core import figures
+from core.decoding.configs import Speculative
 from core.decoding.types import Trace
+from core.figures.spec.lossless import lossless_words
+from core.figures.spec.metrics import (
+    latency_words,
+    scoring_words,
+    spec_latency_data,
+    spec_metrics_data,
+    spec_scoring_data,
+)
+from core.figures.spec.same import identity_words
 from core.figures.spec.timeline import COLUMNS
+from core.figures.spec.verdict import verdict
 from core.figures.theme import LIGHT, Theme
-from pages.ui import share
+from pages.ui import share, spec_controls
+from pages.ui.share import Note
+from pages.ui.spec_lossless import Three, three_figure
 from pages.ui.spec_state import SpecView
 
 
-def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
-    """The text, the whole timeline in windows, the selected token, and all that was measured."""
+def web_page(
+    view: SpecView, trace: Trace, three: Three | None = None, theme: Theme = LIGHT
+) -> bytes:
+    """The text, the whole timeline in windows, the selected token, all that was measured as figures
+    and in words and tables, and the three tokens as they were typed."""
     starts = range(0, max(len(trace.rounds), 1), COLUMNS)
     drawn = [figures.spec_timeline(trace, first=first, theme=theme) for first in starts]
     if view.token is not None:
@@ -23,4 +39,28 @@ def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     drawn.append(figures.spec_feed(trace, view.token[0] if view.token else 0, theme=theme))
     if view.counted is not None:
         drawn.append(figures.spec_outcomes(view.counted, trace, theme=theme))
-    return share.document(trace, drawn, theme)
+    if three is not None:
+        drawn.append(three_figure(three, theme))
+    return share.document(trace, drawn, theme, notes=_notes(view, trace, three))
+
+
+def _notes(view: SpecView, trace: Trace, three: Three | None) -> list[Note]:
+    found: list[Note] = []
+    if view.comparison is not None:
+        found.append((verdict(view.comparison), None))
+        found.append((latency_words(view.comparison), spec_latency_data(view.comparison)))
+    found.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
+    if view.sweep is not None:
+        found.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
+    if view.scored is not None:
+        found.append((scoring_words(view.scored), spec_scoring_data(view.scored)))
+    config = trace.config
+    if view.counted is not None and isinstance(config, Speculative):
+        said = lossless_words(view.counted, config.acceptance, claims=config.lossless)
+        found.append((said, figures.spec_outcomes_data(view.counted)))
+    if view.alone is not None:
+        found.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
+    if three is not None:
+        frame = figures.spec_enumeration_data(three.table, spec_controls.NAMES)
+        found.append(("One trial on three tokens, enumerated.", frame))
+    return found

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
-from core.decoding.configs import Speculative
 from core.decoding.speculative_report import Comparison, LengthSweep, Losslessness
 from core.decoding.types import DraftRound, Timings, Trace
 from core.figures.spec.timeline import COLUMNS
 from core.figures.spec.words import EXTRA, Emitted, token_at
-from pages.ui import models, run_bar, stored
+from pages.ui import models, run_bar, spec_controls, stored
+from pages.ui.request import Request
 from pages.ui.running import Job
 from pages.ui.state import Source, View
 
 EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "speculative.json"
+TOKEN, _OWN = "token", "own"
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
 
 
@@ -28,6 +29,9 @@ class SpecView(View):
         token: the selected token as (round, place in it); the target's own has place -1.
         comparison, sweep, scored, counted, alone: what was measured on demand, each by the job of
             its name; `scored` holds runs of both ways of scoring, `alone` is target-only decoding.
+        compared_alone: the number of the greedy run for which the target ran alone by itself.
+        asked: what the run that is shown was asked for, of one made here.
+        linked: the token that the link tells of, until the run that it tells of is there.
     """
 
     token: tuple[int, int] | None = None
@@ -36,6 +40,9 @@ class SpecView(View):
     scored: dict[str, list[Trace]] | None = None
     counted: Losslessness | None = None
     alone: Trace | None = None
+    compared_alone: int = 0
+    asked: Request | None = None
+    linked: tuple[int, int] | None = None
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at the token that tells most of it."""
@@ -44,7 +51,12 @@ class SpecView(View):
             setattr(self, name, None)
             if job := self.jobs.pop(name, None):
                 job.stop()
+        self.asked = self.request if source == "run" else None
         self.token = telling_token(trace)
+        if self.linked is not None:
+            self.look_at(*self.linked)
+            if source != "example" or st.query_params.get("run") != "1":
+                self.linked = None
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:
@@ -96,13 +108,35 @@ def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
 def view() -> SpecView:
     """This session's view of the speculative page, with the stored example at first."""
     if "speculative" not in st.session_state:
-        found = SpecView()
+        found = SpecView(linked=_linked_token())
         example = load_example()
         if example is not None:
             found.show(example, "example")
         st.session_state["speculative"] = found
     shown: SpecView = st.session_state["speculative"]
     return shown
+
+
+def _linked_token() -> tuple[int, int] | None:
+    """The token in the address, as `keep_token` writes it."""
+    parts = st.query_params.get(TOKEN, "").split(".")
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 7 for part in parts[:1]):
+        return None
+    if parts[1] == _OWN:
+        return int(parts[0]), EXTRA
+    return (int(parts[0]), int(parts[1])) if parts[1].isdecimal() and len(parts[1]) < 7 else None
+
+
+def keep_token(found: SpecView) -> None:
+    """Put the selected token into the address, so that a link shows it: `3.1`, or `3.own` for the
+    target's own of round 3. The one that a run opens with needs no word."""
+    if found.linked is not None or found.trace is None or "decode" in found.jobs:
+        return
+    if found.token is not None and found.token != telling_token(found.trace):
+        at, place = found.token
+        st.query_params[TOKEN] = f"{at}.{_OWN if place == EXTRA else place}"
+    elif TOKEN in st.query_params:
+        del st.query_params[TOKEN]
 
 
 def load_example() -> Trace | None:
@@ -141,6 +175,17 @@ def so_far(found: SpecView, job: Job) -> Trace | None:
     )
 
 
-def needs_run(trace: Trace, wanted: Speculative, chosen_draft: str) -> bool:
-    """Whether the controls describe another run than the one that is shown."""
-    return trace.config != wanted or trace.draft_id != chosen_draft
+def needs_run(found: SpecView, wanted: Request) -> bool:
+    """Whether the controls describe another run than the one that is shown.
+
+    Of a run made elsewhere only what controls reach is compared.
+    """
+    trace = found.trace
+    if trace is None:
+        return False
+    asked = found.asked or spec_controls.request_like(trace, wanted)
+    return _without_what_does_nothing(asked) != _without_what_does_nothing(wanted)
+
+
+def _without_what_does_nothing(asked: Request) -> Request:
+    return asked if asked.chat else replace(asked, system="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
 import sys
@@ -11,18 +12,32 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.acceptance import acceptance_table
 from core.decoding.configs import Greedy, Shaping, Speculative
 from core.decoding.types import Trace
+from core.figures.spec.lossless import lossless_words
+from core.figures.spec.metrics import scoring_words
+from core.figures.spec.verdict import verdict
+from core.figures.spec.words import EXTRA
 from core.models.scripted import ScriptedModel
-from pages.ui import models, run_bar, share, spec_controls, spec_share, spec_state
+from pages.ui import (
+    models,
+    run_bar,
+    share,
+    spec_controls,
+    spec_looks,
+    spec_lossless,
+    spec_share,
+    spec_state,
+)
 from pages.ui.spec_state import SpecView
-from tests.figures.specs import make_spec, spec_model
+from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
 from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
 from tests.ui.seen import charts, texts
 
-PROMPT = " the a"
+PROMPT, OTHER = " the a", "embedded:target"
 
 
 @pytest.fixture
@@ -185,19 +200,132 @@ def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
         open_spec(**{"spec-look": "What is fed to the target", "repeats": "1"}), "start-scored"
     )
     assert "feed" in charts(app) and "Both emitted the same tokens." in texts(app)
-    app = open_spec(**{"spec-look": "Losslessness", "runs": "20", "run_tokens": "2"})
+    app = open_spec(**{"spec-look": "Losslessness", "runs": "100", "run_tokens": "1"})
+    assert app.number_input(key="run_tokens").value == 3, "one token would draft nothing"
+    app.number_input(key="run_tokens").set_value(2)
     app = press(app, "start-counted")
     assert {"outcomes", "enumeration"} <= set(charts(app)) and "p-value" in texts(app)
-    assert view_of(app).counted.runs == 20
+    assert view_of(app).counted.runs == 100
+    assert "Acceptance rule speculative, 100 runs" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
 def test_greedy_is_compared_token_by_token(open_spec: Open) -> None:
     app = open_spec(temperature="0", spec_tokens="12", **{"spec-look": "Losslessness"})
-    app = press(press(app, "start"), "start-alone")
+    app = settle(press(app, "start"))
     other = view_of(app).alone
     assert other is not None and isinstance(other.config, Greedy)
     assert f"Identical: all {len(other.token_ids)} tokens." in texts(app)
+    assert not settle(app.run()).exception and view_of(app).alone is other, "once a run"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_greedy_run_of_a_strange_model_is_compared_on_demand_only(open_spec: Open) -> None:
+    app = open_spec(temperature="0", **{"spec-look": "Losslessness"})
+    view = view_of(app)
+    view.show(replace(make_spec(30, temperature=0.0), draft_id="stranger/model"), "run")
+    app.run()
+    assert not view.jobs and not app.button(key="start-alone").disabled
+
+
+def changed(app: AppTest) -> bool:
+    return "Settings changed" in texts(app)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_another_prompt_or_model_is_another_run_and_what_does_nothing_is_not(
+    open_spec: Open,
+) -> None:
+    app = press(open_spec(spec_tokens="12"), "start")
+    assert not changed(app)
+    for key, value in (("prompt", " the b"), ("model", "embedded:draft"), ("draft", OTHER)):
+        before = app.session_state[key]
+        app.session_state[key] = value
+        assert changed(app.run()), key
+        app.session_state[key] = before
+        assert not changed(app.run())
+    for key, value in (("typical_epsilon", 0.2), ("ngram_size", 5), ("draft_temperature", 0.3)):
+        app.session_state[key] = value
+    app.session_state["system"] = "be brief"
+    assert not changed(app.run())
+
+
+def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
+    beyond = make_spec(30, min_new_tokens=3, draft_length=30, top_candidates=7)
+    trace = replace(beyond, prompt="the a", draft_id="stranger/model")
+
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui import spec_controls, spec_state
+
+        trace = st.session_state["given"]
+        found = spec_state.SpecView()
+        found.show(trace, "file")
+        spec_controls.adopt(trace)
+        st.session_state.update(temperature=1.0, top_p=1.0)  # as the knobs are drawn then
+        st.text(str(spec_state.needs_run(found, spec_controls.request())))
+        st.session_state["draft_length"] = 3
+        st.text(str(spec_state.needs_run(found, spec_controls.request())))
+    app = AppTest.from_function(script, default_timeout=20)
+    app.session_state["given"] = trace
+    app.run()
+    assert not app.exception
+    assert [text.value for text in app.text] == ["False", "True"]
+
+
+def test_what_does_nothing_stands_in_no_caption() -> None:
+    from pages.ui import controls
+
+    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS}
+    plain = spec_controls.config(told.__getitem__)
+    idle = {"typical_epsilon": 0.2, "typical_delta": 0.5, "ngram_size": 5, "draft_temperature": 2}
+    assert spec_controls.config({**told, **idle}.__getitem__) == plain
+    lookup = {**told, "draft": spec_controls.LOOKUP}
+    idle = {"own_temperature": True, "confidence": 0.5}
+    found = spec_controls.config({**lookup, **idle}.__getitem__)
+    assert found == spec_controls.config(lookup.__getitem__)
+    greedy = {**told, "temperature": 0.0}
+    assert spec_controls.config(greedy.__getitem__).shaping == Shaping(temperature=0.0)
+    # A draft with a temperature of its own is cut by the filters still.
+    greedy |= {"own_temperature": True, "draft_temperature": 0.5}
+    assert spec_controls.config(greedy.__getitem__).shaping.top_p == 0.95
+
+
+def test_the_link_holds_the_selected_token(open_spec: Open) -> None:
+    example = make_spec(30)
+    app = open_spec()
+    assert "token" not in app.query_params
+    view_of(app).look_at(1, EXTRA)
+    app.run()
+    assert app.query_params["token"] == "1.own"
+    view_of(app).look_at(2, 0)
+    app.run()
+    assert app.query_params["token"] == "2.0"
+    view_of(app).look_at(*spec_state.telling_token(example))
+    app.run()
+    assert "token" not in app.query_params
+    for text, token in (("2.0", (2, 0)), ("1.own", (1, EXTRA))):
+        assert view_of(open_spec(token=text)).token == token
+    for text in ("99.0", "2", "a.b", "-1.0", "2.-1", "1.0.0", "²."):
+        assert view_of(open_spec(token=text)).token == spec_state.telling_token(example)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_run_of_a_link_opens_at_its_token(open_spec: Open) -> None:
+    app = settle(open_spec(run="1", spec_tokens="12", token="1.own"))
+    assert view_of(app).source == "run" and view_of(app).token == (1, EXTRA)
+    assert app.query_params["token"] == "1.own"
+    app = press(app, "start")
+    assert view_of(app).token == spec_state.telling_token(view_of(app).trace)
+
+
+@pytest.mark.parametrize("rule", ["speculative", "exact", "typical"])
+def test_what_to_notice_is_true_of_the_rule(rule: str) -> None:
+    said = spec_looks.notice(make_spec(30, acceptance=rule))
+    assert ("never\nrejected" in said or "never rejected" in said) == (rule == "speculative")
+    assert ("Nothing is thrown" in said) == (rule == "typical")
+    assert "temperature 0" in spec_looks.notice(make_spec(30, temperature=0.0))
 
 
 def test_another_run_forgets_what_was_measured() -> None:
@@ -258,6 +386,28 @@ def test_hostile_text_is_escaped_on_the_web_page() -> None:
     page = spec_share.web_page(view, trace).decode()
     body = page.split("</head>")[1]
     assert "<img" not in body and "Rounds, and what became of them" in page
+
+
+def test_the_web_page_holds_all_that_was_measured() -> None:
+    view, trace = SpecView(), make_spec(30)
+    view.show(trace, "run")
+    view.comparison, view.sweep = make_comparison(0.02, 0.03), SWEEP
+    view.counted, view.alone = COUNTED, make_trace()
+    view.scored = {"multi_query": [trace], "batch_expansion": [trace]}
+    three = spec_lossless.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
+    page = html.unescape(spec_share.web_page(view, trace, three).decode())
+    for words in (
+        verdict(view.comparison),
+        lossless_words(COUNTED, "speculative", claims=True),
+        scoring_words(view.scored),
+        "Beside the target alone: Token 0 differs",
+        "<th>percentile</th>",
+        "break-even draft length",
+        "<td>Batch expansion</td>",
+        "Emitted against the target",
+    ):
+        assert words in page, words
+    assert "<b>a</b>" not in spec_share.web_page(view, trace, three).decode().split("</head>")[1]
 
 
 def test_a_trace_file_knows_its_page() -> None:
