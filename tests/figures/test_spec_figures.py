@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
+from core import Greedy, collect
 from core.decoding.acceptance import acceptance_table
 from core.decoding.speculative_metrics import (
     acceptance_by_position,
@@ -25,21 +27,41 @@ from core.figures import (
     spec_feed,
     spec_feed_data,
     spec_outcomes,
+    spec_outcomes_data,
     spec_positions,
+    spec_positions_data,
     spec_sweep,
+    spec_sweep_data,
     spec_time,
+    spec_time_data,
     spec_timeline,
     spec_timeline_data,
     spec_trial,
     spec_trial_data,
 )
+from core.figures.labels import visible_token
 from core.figures.spec.lossless import lossless_words, normalised
-from core.figures.spec.metrics import spec_latency_data, spec_metrics_data
+from core.figures.spec.metrics import (
+    scoring_words,
+    spec_latency_data,
+    spec_metrics_data,
+    spec_scoring_data,
+)
+from core.figures.spec.same import identity_words, same_rounds_words
 from core.figures.spec.timeline import COLUMNS
 from core.figures.spec.verdict import verdict
-from core.figures.spec.words import EXTRA, KINDS, SYMBOLS, emitted, kind_color, kind_words
+from core.figures.spec.words import (
+    EXTRA,
+    KINDS,
+    SYMBOLS,
+    emitted,
+    extra_words,
+    kind_color,
+    kind_words,
+    trial_words,
+)
 from tests.figures.looking import shapes_named, strings, trace_named
-from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, timed
+from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model, timed
 
 OWN_TAGS = ("<br>", "<b>", "</b>", "</span>", '<span style="', "<extra></extra>")
 THREE = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
@@ -94,8 +116,6 @@ def test_hostile_tokens_stay_text_everywhere() -> None:
 
 
 def test_a_run_without_rounds_says_so() -> None:
-    from dataclasses import replace
-
     empty = replace(make_spec(), steps=(), token_ids=(), text="")
     for figure in (spec_timeline(empty), spec_time(empty), spec_positions(empty)):
         assert any(note.name == "sentence" for note in figure.layout.annotations)
@@ -376,3 +396,202 @@ def test_best_lengths_come_from_a_sweep_alone_and_never_lie_beyond_it() -> None:
     assert "Predicted to pay up to 4." in said(falls)
     assert "No measured length is predicted to pay" in said(never)
     assert "nothing to predict" in said(SWEEP._replace(alpha=None))
+
+
+def recovered_round(trace: Trace) -> int:
+    return next(at for at, step in enumerate(trace.rounds) if step.recovered)
+
+
+def test_the_strip_says_that_typical_acceptance_draws_nothing() -> None:
+    trace = make_spec(acceptance="typical")
+    at = recovered_round(trace)
+    figure = spec_trial(trace, at, EXTRA)
+    titles = [note.text for note in figure.layout.annotations if note.name == "strip"]
+    assert any("most probable token, nothing drawn" in title for title in titles)
+    assert not any("number" in title for title in titles)
+    assert not shapes_named(figure, "number")
+    drawn = spec_trial(make_spec(acceptance="exact"), 0, EXTRA)
+    titles = [note.text for note in drawn.layout.annotations if note.name == "strip"]
+    assert any("where the number fell on the target" in title for title in titles)
+
+
+def test_the_numbers_behind_the_longest_bar_have_room_at_400_px() -> None:
+    """In a figure 366 px wide; a digit is 5.8 px, and there are blanks on both sides."""
+    trace = make_spec()
+    for at, step in enumerate(trace.rounds):
+        for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
+            layout = spec_trial(trace, at, place).layout
+            frame = spec_trial_data(trace, at, place)
+            top = frame[["target_prob", "draft_prob"]].max(axis=None)
+            panel = (366 - layout.margin.l - layout.margin.r) * layout.xaxis.domain[1]
+            room = panel * (1 - top / layout.xaxis.range[1])
+            both = frame["draft_prob"].notna().any()
+            assert room > (len("65.6 % | 11.0 %") if both else len("65.6 %")) * 5.8 - 1
+
+
+def test_every_trial_is_told_with_its_numbers() -> None:
+    base = (
+        make_spec()
+        .rounds[0]
+        .drafted[0]
+        ._replace(
+            target_prob=0.25,
+            draft_prob=0.5,
+            accept_prob=0.5,
+            uniform=0.125,
+            passed=True,
+            outcome="accepted",
+            threshold=None,
+        )
+    )
+    said = trial_words(base, "speculative").replace("\u00a0", " ")
+    assert said.startswith("target_prob 25.0 %, draft_prob 50.0 %: accepted with probability")
+    assert said.endswith("= 0.500; the number thrown was 0.125, below it.")
+    hidden = base._replace(passed=False, uniform=0.75, outcome="not_reached")
+    said = trial_words(hidden, "speculative")
+    assert "0.750, not below it. It would not have passed" in said
+    assert "It would have passed" in trial_words(base._replace(outcome="not_reached"), "exact")
+    assert "with which the target drew the drafted token." in trial_words(base, "exact")
+    other = base._replace(passed=False, outcome="rejected")
+    assert "drew another token." in trial_words(other, "exact")
+    said = trial_words(base._replace(uniform=None, threshold=0.09), "typical")
+    assert said.replace("\u00a0", " ").endswith(": above the threshold of 9.0 %.")
+    low = other._replace(uniform=None, threshold=0.3)
+    assert "not above the threshold" in trial_words(low, "typical")
+
+
+def test_where_the_targets_own_token_came_from_is_told() -> None:
+    trace = make_spec()
+    at = recovered_round(trace)
+    step = trace.rounds[at]
+    assert step.recovered is not None
+    extra = step.recovered._replace(prob=0.5, target_prob=0.25)
+    step = replace(step, recovered=extra)
+
+    def said(rule: str) -> str:
+        return extra_words(step, rule).replace("\u00a0", " ")  # type: ignore[arg-type]
+
+    assert said("speculative") == (
+        "Drawn from the residual, max(0, target − draft) renormalised, with 50.0 %; the target "
+        "alone gives it 25.0 %."
+    )
+    assert said("exact") == "What the target itself drew, with 50.0 %."
+    assert said("typical").endswith("the target's most probable one, 50.0 %.")
+    bonus = replace(step, recovered=None, bonus=extra, drafted=())
+    assert extra_words(bonus, "exact").startswith("Nothing was drafted: a bonus")
+    full = replace(bonus, drafted=trace.rounds[at].drafted)
+    assert extra_words(full, "exact").startswith("Every drafted token was accepted: a bonus")
+    assert "added none" in extra_words(replace(bonus, bonus=None), "exact")
+
+
+def test_the_tables_hold_what_the_figures_draw() -> None:
+    trace = make_spec()
+    compared = make_comparison(0.02, 0.03)
+    frame = spec_time_data(trace, compared)
+    rounds, alone = frame[frame["part"] == "round"], frame[frame["part"] == "token"]
+    first = compared.speculative.rounds[0]
+    assert rounds.iloc[0].tolist()[:5] == [
+        "speculative",
+        "round",
+        0,
+        len(first.drafted),
+        len(first.token_ids),
+    ]
+    assert rounds.iloc[0].tolist()[5:] == [*first.seconds[:4], first.seconds.total]
+    assert len(rounds) == len(trace.rounds)
+    assert alone["score_s"].tolist() == [0.0, 0.004]
+    assert alone["verify_s"].tolist() == pytest.approx([0.003, 0.003])
+    assert alone["total_s"].tolist() == pytest.approx([0.003, 0.007])
+    assert spec_time_data(trace)["run"].unique().tolist() == ["speculative"]
+    assert spec_sweep_data(SWEEP).values.tolist() == [
+        [1, 0.8, 0.9, 1.7, 0.7],
+        [4, 1.3, 1.2, 3.1, 0.6],
+    ]
+    assert spec_outcomes_data(COUNTED).values.tolist() == [
+        ["1 2", "<b>a</b>", 60, 55],
+        ["", "all others", 40, 45],
+    ]
+    frame = spec_positions_data(trace)
+    place = frame.set_index("position").loc[0]
+    tried = [step.drafted[0] for step in trace.rounds if step.drafted]
+    accepted = sum(token.outcome == "accepted" for token in tried)
+    assert place["drafted"] == place["reached"] == len(tried)
+    assert place["rate"] == place["rate_when_reached"] == accepted / len(tried)
+
+
+def test_both_ways_of_scoring_are_told_by_their_medians() -> None:
+    trace = make_spec()
+    found = {
+        "multi_query": [timed(trace, 0.0, 0.002, 0.0), timed(trace, 0.0, 0.002, 0.0)],
+        "batch_expansion": [timed(trace, 0.0, 0.005, 0.0)],
+    }
+    n = len(trace.rounds)
+    assert spec_scoring_data(found).values.tolist() == [
+        ["Multi-query", 2 * n, 2.0],
+        ["Batch expansion", n, 5.0],
+    ]
+    said = scoring_words(found).replace("\u00a0", " ")
+    assert "batch expansion 5.00 ms, 2.5 times as long. Both emitted the same tokens." in said
+    nothing = {way: [timed(trace, 0.0, 0.0, 0.0)] for way in found}
+    assert scoring_words(nothing) == "Nothing was scored."
+
+
+def parted(trace: Trace, factor: float) -> Trace:
+    """The same run, but its first bonus another token, and the target's numbers at that round as
+    many times as large."""
+    at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
+    step = trace.rounds[at]
+    assert step.bonus is not None
+
+    def scaled(candidates):
+        return tuple(c._replace(target_raw_prob=c.target_raw_prob * factor) for c in candidates)
+
+    drafted = tuple(t._replace(candidates=scaled(t.candidates)) for t in step.drafted)
+    other = next(c for c in step.bonus.candidates if c.token_id != step.bonus.token_id)
+    bonus = step.bonus._replace(
+        token_id=other.token_id, text=other.text, candidates=scaled(step.bonus.candidates)
+    )
+    changed = replace(step, drafted=drafted, bonus=bonus)
+    steps = tuple(changed if found is step else found for found in trace.steps)
+    ids = tuple(
+        token for found in steps if found is not trace.prompt_step for token in found.token_ids
+    )
+    return replace(trace, steps=steps, token_ids=ids)
+
+
+def test_runs_that_part_are_excused_by_rounding_only_where_their_numbers_are_that_near() -> None:
+    trace = make_spec(acceptance="exact")
+    at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
+    said = same_rounds_words(trace, parted(trace, 1 + 1e-6))
+    assert f"from round {at} on" in said and "which explains it" in said and "up to 1e-06" in said
+    said = same_rounds_words(trace, parted(trace, 1.1))
+    assert "up to 0.095 nats" in said and said.endswith("this should not happen.")
+    assert same_rounds_words(trace, trace) == "Both emitted the same tokens."
+
+
+def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but_even() -> None:
+    alone = collect(spec_model(), [1, 2, 3], Greedy(max_new_tokens=6))
+    assert identity_words(alone, alone) == "Identical: all 6 tokens."
+    step = alone.token_steps[2]
+    first, second = step.candidates[:2]
+    changed = (*alone.token_ids[:2], second.token_id, *alone.token_ids[3:])
+    gap = first.logit - second.logit
+    said = identity_words(replace(alone, token_ids=changed), alone)
+    assert (
+        f"Token 2 differs: “{visible_token(second.text)}”, and “{visible_token(first.text)}”"
+        in said
+    )
+    assert f"{gap:.2g} apart" in said and "should not happen" in said
+    # The same with the two all but even.
+    probs = (0.4, 0.4 * (1 - 1e-5), *step.stages[0].probs[2:])
+    raw = step.stages[0]._replace(probs=probs)
+    near = replace(step, stages=(raw, *step.stages[1:]))
+    close = replace(alone, steps=tuple(near if s is step else s for s in alone.steps))
+    said = identity_words(replace(alone, token_ids=changed), close)
+    assert "1e-05 apart" in said and "which explains it" in said
+    strange = (*alone.token_ids[:2], 999, *alone.token_ids[3:])
+    assert "not among the likely" in identity_words(replace(alone, token_ids=strange), alone)
+    short = replace(alone, token_ids=alone.token_ids[:4])
+    assert "should not happen" in identity_words(short, alone)
+    stopped = replace(short, finish_reason="cancelled")
+    assert identity_words(stopped, alone) == "Identical: all 4 tokens."

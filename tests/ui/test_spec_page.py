@@ -267,6 +267,7 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
         st.text(str(spec_state.needs_run(found, spec_controls.request())))
         st.session_state["draft_length"] = 3
         st.text(str(spec_state.needs_run(found, spec_controls.request())))
+
     app = AppTest.from_function(script, default_timeout=20)
     app.session_state["given"] = trace
     app.run()

@@ -37,7 +37,7 @@ _ROW, _STRIP, _GAP, _LIMIT, _RIGHT = 24, 20, 48, 11, 18
 # Where the bars end and the residual's begin, as shares of the width.
 _SPLIT = (0.74, 0.8)
 # The narrowest figure whose numbers must not be cut, and a digit of them, px.
-_NARROW, _DIGIT = 366, 6.2
+_NARROW, _DIGIT = 366, 5.8
 _DATA = (
     "round position token_id token drafted added target_prob draft_prob shared excess residual "
     "target_raw_prob draft_raw_prob"
