@@ -222,32 +222,44 @@ def losslessness(
     require_draft(config, draft)
     if draft is not None:
         require_same_vocabulary(model, draft)
-    ids = encode_prompt(model, prompt)
     short = replace(
         config,
         max_new_tokens=tokens,
         min_new_tokens=min(config.min_new_tokens, tokens),
         top_candidates=1,
     )
-    whole = model.start(ids, use_cache=config.use_cache)
-    short_of_one = whole.branch([0])
-    short_of_one.rollback(1)
-    ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
+    run_both = _both_shortly(model, encode_prompt(model, prompt), short, draft)
     drafted, alone, done = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), 0
-    for seed, other_seed in run_seeds(config.seed, runs):
+    for seeds in run_seeds(config.seed, runs):
         if should_stop():
             break
-        own = replace(short, seed=seed)
-        other = target_only(replace(short, seed=other_seed))
-        source = ahead.branch(own) if ahead else PromptLookup(model, own)
-        rounds = Rounds(model, short_of_one.branch([0]), source, ids, own)
-        drafted[tuple(_emitted(rounds))] += 1
-        steps = continue_from(model, whole.branch([0]), ids, other)
-        alone[tuple(step.token_id for step in steps)] += 1
+        own, other = run_both(*seeds)
+        drafted[own] += 1
+        alone[other] += 1
         done += 1
         if on_progress is not None:
             on_progress(done, runs)
     return _losslessness(model, drafted, alone, done, tokens)
+
+
+def _both_shortly(
+    model: LanguageModel, ids: Sequence[int], short: Speculative, draft: LanguageModel | None
+) -> Callable[[int, int], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What gives both methods' tokens for two seeds; the prompt is processed once, here."""
+    whole = model.start(ids, use_cache=short.use_cache)
+    short_of_one = whole.branch([0])
+    short_of_one.rollback(1)
+    ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
+
+    def run_both(seed: int, other_seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        own = replace(short, seed=seed)
+        source = ahead.branch(own) if ahead else PromptLookup(model, own)
+        rounds = Rounds(model, short_of_one.branch([0]), source, ids, own)
+        other = target_only(replace(short, seed=other_seed))
+        steps = continue_from(model, whole.branch([0]), ids, other)
+        return tuple(_emitted(rounds)), tuple(step.token_id for step in steps)
+
+    return run_both
 
 
 def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:

@@ -173,7 +173,6 @@ def spec_enumeration(
 ) -> go.Figure:
     """What one trial emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
-    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -193,7 +192,20 @@ def spec_enumeration(
         _ticks("target", [row.target_prob for row in rows], theme.ink, 4),
         _ticks("draft", [row.draft_prob for row in rows], theme.second, 2),
     ]
-    sheet.layout |= {
+    sheet.layout |= _enumeration_axes(rows, names, theme)
+    keys = [
+        key_entry(kind_color("accepted", theme), "accepted"),
+        key_entry(kind_color("recovered", theme), "recovered"),
+        key_entry(theme.ink, "target", "<b>━</b>"),
+        key_entry(theme.second, "draft", "━"),
+    ]
+    add_key(sheet, ["".join(keys)], 56, offset=30)
+    return sheet.figure()
+
+
+def _enumeration_axes(rows: Sequence[TableRow], names: Sequence[str], theme: Theme) -> Properties:
+    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
+    return {
         "barmode": "stack",
         "xaxis": axis(
             theme,
@@ -206,14 +218,6 @@ def spec_enumeration(
         ),
         "yaxis": axis(theme, "probability", range=[0, top * 1.08 or 1], nticks=5, tickformat=".0%"),
     }
-    keys = [
-        key_entry(kind_color("accepted", theme), "accepted"),
-        key_entry(kind_color("recovered", theme), "recovered"),
-        key_entry(theme.ink, "target", "<b>━</b>"),
-        key_entry(theme.second, "draft", "━"),
-    ]
-    add_key(sheet, ["".join(keys)], 56, offset=30)
-    return sheet.figure()
 
 
 def enumeration_words(table: AcceptanceTable) -> str:

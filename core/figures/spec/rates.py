@@ -118,8 +118,7 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
     if not sweep.points:
         sentence = "No draft length was measured."
         return plain_sentence(theme, sentence, title=title, caption=caption)
-    points, lengths = sweep.points, [point.draft_length for point in sweep.points]
-    top = max(1.0, *(max(p.measured, p.predicted) for p in points))
+    points = sweep.points
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -139,7 +138,20 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
     line = {"color": theme.muted, "width": 1.5, "dash": "dot"}
     even: Properties = {"xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}
     sheet.shapes.append({"name": "even", "type": "line", "line": line, **even})
-    sheet.layout |= {
+    sheet.layout |= _sweep_axes(points, theme)
+    keys = [
+        key_entry(theme.first, "measured", "●"),
+        key_entry(theme.second, "predicted", "◆"),
+        key_entry(theme.muted, "target only", "┄"),
+    ]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=44)
+    return sheet.figure()
+
+
+def _sweep_axes(points: Sequence[SweepPoint], theme: Theme) -> Properties:
+    lengths = [point.draft_length for point in points]
+    top = max(1.0, *(max(p.measured, p.predicted) for p in points))
+    return {
         "xaxis": axis(
             theme,
             "draft length",
@@ -150,13 +162,6 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
         ),
         "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
     }
-    keys = [
-        key_entry(theme.first, "measured", "●"),
-        key_entry(theme.second, "predicted", "◆"),
-        key_entry(theme.muted, "target only", "┄"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=44)
-    return sheet.figure()
 
 
 def _line(
