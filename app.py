@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import controls, frame, models, share, style
+from pages.ui import address, controls, frame, models, share, style
 
 st.set_page_config(
     page_title="Decoding Explorer",
@@ -14,7 +14,6 @@ st.set_page_config(
 )
 style.use()
 frame.around()
-controls.clean_address()
 page = st.navigation(
     [
         st.Page("pages/decode.py", title="Decode", default=True),
@@ -25,9 +24,14 @@ page = st.navigation(
     ],
     position="top",
 )
+# Not before the page is known, or beginning again would lead to the first one.
+controls.clean_address()
 with st.sidebar:
     controls.sidebar(prompt=page.url_path != "reasoning")
     share.open_file(share.view_of(page.url_path))
 share.turn_to_file(page.url_path)
+address.bring_back(page.url_path)
 page.run()
+address.keep(page.url_path)
+address.one_entry()
 models.warm_up()

@@ -182,6 +182,11 @@ def _memories() -> dict[str, _Memory]:
     return found
 
 
+def known() -> set[str]:
+    """The keys of all knobs that have a value already."""
+    return set(_memories())
+
+
 def draw_knob(knob: Knob, *, disabled: bool) -> None:
     """A slider with its label, and the field beside it."""
     left, right = st.container(), st.container()

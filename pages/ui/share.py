@@ -20,6 +20,7 @@ from core.decoding.types import Trace
 from core.figures.labels import settings_caption
 from core.figures.theme import LIGHT, Theme
 from pages.ui import (
+    address,
     beam_controls,
     beam_state,
     controls,
@@ -221,6 +222,7 @@ def _opened(view: View) -> None:
     if isinstance(trace, LabExample):
         lab_controls.adopt(trace)
         lab_state.lab(state.view()).open(trace)
+        address.forget("sampling")
         _turn_to("sampling")
         return
     # What a file says about its own proof counts for nothing: it is proved again here.
@@ -229,6 +231,7 @@ def _opened(view: View) -> None:
     home.show(trace.with_checks(()), "file")
     home.jobs["check"] = running.check_trace(trace, with_model=False)
     _ADOPT.get(path, adopt)(trace)
+    address.forget(path)
     _turn_to(path)
 
 

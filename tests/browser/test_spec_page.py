@@ -145,3 +145,12 @@ def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -
     status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
     expect(status).to_contain_text(re.compile(r"From a file · 48 tokens in \d+ rounds"))
     expect(page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()
+
+
+def test_an_impossible_number_in_the_address_is_left_out_and_the_page_stays(
+    page: Page, server: str
+) -> None:
+    spec = SpecPage(page, server).open(temperature="nan", draft_length="inf", spec_tokens=30)
+    expect(page).to_have_url(re.compile(r"/speculative\?spec_tokens=30$"))
+    expect(page.locator(".st-key-draft_length input")).to_have_value("5")
+    assert spec.failure.count() == 0
