@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core.decoding.configs import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.drafts import look_up
 from core.decoding.self_checks import count
 from core.decoding.speculative_rounds import candidate_of, settings
 from core.decoding.speculative_types import CacheSizes, DraftRound, DraftToken
+from core.decoding.text_checks import added_faults, display_faults
 from core.decoding.types import Check, Trace
 
 
@@ -85,6 +86,26 @@ def _tokens(trace: Trace) -> Check:
     return count("the rounds make up the tokens and the text", faults, "mismatches")
 
 
+def _texts(trace: Trace) -> Check:
+    faults = [*display_faults(_shown(trace)), *added_faults(_emitted(trace))]
+    return count("every token is shown as its own text", faults, "tokens shown as something else")
+
+
+def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
+    for step in trace.rounds:
+        extra = () if step.extra is None else (step.extra,)
+        for token in (*step.drafted, *extra):
+            for own in (token, *token.candidates):
+                yield f"round {step.index}", own.token_id, own.text
+
+
+def _emitted(trace: Trace) -> Iterator[tuple[str, str, str]]:
+    for step in trace.rounds:
+        extra = () if step.extra is None else (step.extra,)
+        for token, added in zip((*step.accepted, *extra), step.texts, strict=True):
+            yield f"round {step.index}", token.text, added
+
+
 def _finish(trace: Trace) -> Check:
     reason, rounds, config, faults = trace.finish_reason, trace.rounds, trace.config, []
     if (rounds[-1].finish_reason if rounds else None) != (
@@ -102,4 +123,4 @@ def _finish(trace: Trace) -> Check:
     return count("the finish reason holds", faults, f"ended with {reason}")
 
 
-RUN_CHECKS = (_caches, _drafting, _tokens, _finish)
+RUN_CHECKS = (_caches, _drafting, _tokens, _texts, _finish)

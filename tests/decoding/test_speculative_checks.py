@@ -206,3 +206,27 @@ def test_a_greedy_run_that_took_another_way_fails_against_generate() -> None:
     trace = replace(run("greedy"), prompt_ids=(5, 9, 2, 78))
     names = [outcome.name for outcome in check(trace, model, draft) if not outcome.passed]
     assert "transformers' greedy generate emits the same tokens" in names
+
+
+def test_tokens_shown_as_what_they_are_not_are_found() -> None:
+    trace, expected = run("speculative"), "every token is shown as its own text"
+    at = _round_with(trace, lambda step: bool(step.accepted))
+    assert _failed(_with_token(trace, at, 0, text="<img src=x>")) == [expected]
+    # The same in its candidates, too: the text that it added contradicts it.
+    everywhere = replace(
+        trace,
+        steps=tuple(
+            replace(
+                step,
+                drafted=tuple(
+                    token._replace(
+                        text="<img src=x>",
+                        candidates=tuple(c._replace(text="<img src=x>") for c in token.candidates),
+                    )
+                    for token in step.drafted
+                ),
+            )
+            for step in trace.rounds
+        ),
+    )
+    assert _failed(everywhere) == [expected]

@@ -1,0 +1,49 @@
+"""Whether what a trace shows of its tokens agrees with itself and with the text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+
+# Part of a character as a display text has it: `<E2>` (see `Vocabulary.token_text`).
+_BYTE = re.compile(r"<([89A-F][0-9A-F])>")
+
+
+def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
+    """Token ids that are shown as one text here and as another one there.
+
+    Args:
+        shown: where, the token's id, its display text.
+    """
+    texts: dict[int, str] = {}
+    for where, token_id, text in shown:
+        if texts.setdefault(token_id, text) != text:
+            yield f"{where}: token {token_id} is shown as another text than elsewhere"
+
+
+def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Emitted tokens whose display text is not what they added to the running text.
+
+    A token that added nothing (a special one) could be shown as anything, and isn't judged.
+
+    Args:
+        emitted: where, the token's display text, what it added; in the order of the text.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    for where, display, added in emitted:
+        before = decoder.getstate()
+        new = decoder.decode(_BYTE.sub(_as_byte, display).encode("utf-8", "surrogateescape"))
+        pending = decoder.getstate()
+        if added == new:
+            continue
+        # The last token also hands over what is left of an incomplete character.
+        if added == new + decoder.decode(b"", final=True):
+            continue
+        decoder.setstate(before if added in ("", display) else pending)
+        if added not in ("", display):
+            yield f"{where}: the token is shown as another text than it added"
+
+
+def _as_byte(found: re.Match[str]) -> str:
+    return chr(0xDC00 + int(found[1], 16))
