@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import address, controls, frame, models, share, style
+from pages.ui import address, browser, controls, frame, models, share, style
 
 st.set_page_config(
     page_title="Decoding Explorer",
@@ -13,6 +13,7 @@ st.set_page_config(
     initial_sidebar_state="auto",
 )
 style.use()
+browser.prepare()
 frame.around()
 page = st.navigation(
     [
@@ -33,5 +34,4 @@ share.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 page.run()
 address.keep(page.url_path)
-address.one_entry()
 models.warm_up()

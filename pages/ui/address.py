@@ -11,19 +11,10 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui import knob
-from pages.ui.figure import source
 
 # The sidebar's, which every page keeps by itself.
 _SHARED = {"model", "prompt", "chat", "system", "seed"}
 _Part: TypeAlias = dict[str, list[str]]
-
-_history = st.components.v2.component("decoding_explorer.history", html="", js=source("history.js"))
-
-
-def one_entry() -> None:
-    """Let the browser's history have one entry a page, instead of one a change of its address."""
-    with st.container(key="history"):
-        _history(key="one-entry", data={})
 
 
 def keep(page: str) -> None:

@@ -154,3 +154,19 @@ def test_an_impossible_number_in_the_address_is_left_out_and_the_page_stays(
     expect(page).to_have_url(re.compile(r"/speculative\?spec_tokens=30$"))
     expect(page.locator(".st-key-draft_length input")).to_have_value("5")
     assert spec.failure.count() == 0
+
+
+def test_a_number_out_of_range_becomes_the_nearest_and_that_one_runs(spec: SpecPage) -> None:
+    field = spec.page.locator(".st-key-draft_length input")
+    spec.set_number("draft_length", 50)
+    expect(field).to_have_value("16")
+    expect(spec.page).to_have_url(re.compile("draft_length=16"))
+    field.fill("0")
+    # Nothing but the click on Run takes the field's number over.
+    spec.run_button.click()
+    expect(field).to_have_value("1")
+    expect(spec.page).to_have_url(re.compile("draft_length=1&|draft_length=1$"))
+    expect(spec.status).to_contain_text("Your run")
+    expect(spec.page.get_by_text("press Run")).to_have_count(0)
+    field.hover()
+    expect(field).to_have_attribute("title", "1 to 16")
