@@ -82,3 +82,20 @@ def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> No
     page.evaluate("new Promise((done) => setTimeout(done, 60))")
     assert page.evaluate("picked") == []
     page.close()
+
+
+_PLACES = """() => [document.querySelector(".prompt"), ...document.querySelectorAll(".tokens button")]
+  .map((node) => node.getBoundingClientRect().left)"""
+
+
+def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
+    context: BrowserContext,
+) -> None:
+    page = context.new_page()
+    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    data = _data(1, ["one", "\u202etwo", "three"], prompt="a\u202eb")
+    page.evaluate(f"show({json.dumps(data)})")
+    page.add_style_tag(content=source("token_strip.css"))
+    left = page.evaluate(_PLACES)
+    assert left == sorted(left)
+    page.close()
