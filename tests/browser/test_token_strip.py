@@ -84,7 +84,7 @@ def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> No
     page.close()
 
 
-_PLACES = """() => [document.querySelector(".prompt"), ...document.querySelectorAll(".tokens button")]
+_PLACES = """() => [...document.querySelectorAll(".prompt, .tokens button")]
   .map((node) => node.getBoundingClientRect().left)"""
 
 

@@ -595,3 +595,17 @@ def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but
     assert "should not happen" in identity_words(short, alone)
     stopped = replace(short, finish_reason="cancelled")
     assert identity_words(stopped, alone) == "Identical: all 4 tokens."
+
+
+def test_upright_tokens_end_below_their_marks() -> None:
+    trace = make_spec(150, min_new_tokens=150)
+    figure = spec_timeline(trace)
+    assert "Rounds 0 to 39 of" in " ".join(strings(figure)).replace("<br>", " ")
+    marks = trace_named(figure, "marks")
+    low, high = sorted(figure.layout.yaxis.range)
+    margin = figure.layout.margin
+    row = (figure.layout.height - margin.t - margin.b) / (high - low)
+    # Of the first row, in px from its upper edge: a mark's lower end, and a text's upper one.
+    mark_end = row * (0.5 + min(marks.y)) + max(marks.marker.size) / 2
+    longest = max(len(text) for bars in figure.data if bars.type == "bar" for text in bars.text)
+    assert longest >= 5 and mark_end <= row - 3 - 7.2 * longest

@@ -31,9 +31,12 @@ from core.figures.theme import LIGHT, Theme
 
 COLUMNS = 40
 _TITLE = "Rounds, and what became of them"
+_SUBTITLE = "A column is a round; its last row is the target’s own token."
 _LEFT, _FEWEST = 92, 8
 # More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
+# Upright tokens of up to so many rows have room for longer words.
+_HIGH_ROWS = 6
 _DATA = (
     "round position outcome token_id token emitted draft_prob target_prob accept_prob uniform "
     "residual_mass prob"
@@ -71,7 +74,7 @@ def spec_timeline(
     lay_out(
         sheet,
         title=_TITLE,
-        subtitle="A column is a round; its last row is the target’s own token.",
+        subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
         caption=caption,
         alt=_alt(rounds, first),
         plot_height=round(_row_height(drawn, depth) * (depth + 1 + GAP)),
@@ -79,9 +82,9 @@ def spec_timeline(
         above=24,
         below=34,
     )
-    flat = depth > _TALL_ROWS
-    add_cells(sheet, spots, drawn, flat=flat)
-    add_marks(sheet, spots, drawn, flat=flat)
+    flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
+    add_cells(sheet, spots, drawn, height, flat=flat)
+    add_marks(sheet, spots, drawn, height, flat=flat)
     add_ring(sheet, spots, selected)
     sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
     sheet.layout |= {"barmode": "overlay", "bargap": 0}
@@ -106,10 +109,18 @@ def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
     }
 
 
+def _part(trace: Trace, first: int, count: int) -> str:
+    """Which rounds these are, where there are more."""
+    whole = len(trace.rounds)
+    return "" if count == whole else f" Rounds {first} to {first + count - 1} of {whole}."
+
+
 def _row_height(drawn: int, depth: int) -> int:
     if depth > _TALL_ROWS:
         return 22
-    return 66 if drawn > LEVEL_COLUMNS else 35
+    if drawn <= LEVEL_COLUMNS:
+        return 35
+    return 84 if depth <= _HIGH_ROWS else 66
 
 
 def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Properties:

@@ -25,6 +25,8 @@ from core.figures.spec.words import (
 # Between the draft positions and the target's own row.
 GAP = 0.22
 _CLEAR = "rgba(0,0,0,0)"
+# What a mark takes of an upright cell, and a character of its text; px.
+_MARK_ROOM, _CHARACTER = 24, 7.25
 
 
 class Spot(NamedTuple):
@@ -80,12 +82,13 @@ def _extra_hover(at: int, step: DraftRound) -> str:
     )
 
 
-def add_cells(sheet: Sheet, spots: Sequence[Spot], drawn: int, *, flat: bool) -> None:
-    """A bar for each cell, in the colour of its kind, with its token."""
+def add_cells(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
+    """A bar for each cell, in the colour of its kind, with its token; `height` of a row in px."""
     theme, frame = sheet.theme, frame_of(drawn)
     # A small cell holds the mark alone.
     bare = flat and frame.turned
-    limit = frame.limit - 2 * flat
+    upright = int((height - _MARK_ROOM) / _CHARACTER)
+    limit = upright if frame.turned else frame.limit - 2 * flat
     for kind in KINDS:
         own = [spot for spot in spots if spot.kind == kind]
         if not own:
@@ -122,11 +125,11 @@ def add_cells(sheet: Sheet, spots: Sequence[Spot], drawn: int, *, flat: bool) ->
         )
 
 
-def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, *, flat: bool) -> None:
+def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
     """Over the token; in flat rows beside it, or in its place."""
     narrow = drawn > LEVEL_COLUMNS
     aside = 0.4 if flat and not narrow else 0.0
-    up = 0.0 if flat else 0.33 if narrow else 0.25
+    up = 0.0 if flat else 0.5 - 11 / height if narrow else 0.25
     size = 8 if narrow else 9
     sheet.traces.append(
         {
