@@ -31,6 +31,13 @@ def is_embedded(where: str) -> bool:
     return where in options()
 
 
+def unknown(where: str) -> str:
+    """What is wrong with a name that says "built in" and isn't; empty where nothing is."""
+    if not where.startswith("embedded:") or is_embedded(where):
+        return ""
+    return f"There is no built-in model {where}: choose {' or '.join(options())}."
+
+
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _cached(where: str) -> Any:
     from core import load_model

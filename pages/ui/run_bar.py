@@ -84,7 +84,7 @@ def restore(view: View, ask: Ask = controls.request) -> None:
         start(view, ask)
         st.rerun()
     else:
-        view.failure = LINK_NEEDS_RUN
+        view.failure = next(filter(None, map(models.unknown, wanted)), LINK_NEEDS_RUN)
 
 
 def settle(view: View) -> None:

@@ -61,7 +61,10 @@ body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
   font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink}; }}
 pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
   background: {panel}; font: inherit; }}
-pre b {{ font-weight: 400; color: {muted}; }}
+pre b {{ font-weight: 400; color: {muted}; unicode-bidi: isolate; }}
+pre bdi {{ border-bottom: 3px solid; margin-right: 1px; }}
+pre bdi.recovered {{ border-bottom-style: double; }}
+pre bdi.bonus {{ border-bottom-style: dotted; }}
 .tables {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 14px; margin: 0 0 1.5rem; }}
 th, td {{ border-bottom: 1px solid {grid}; padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; }}
@@ -152,18 +155,20 @@ def document(
     settings: str = "",
     text: str | None = None,
     notes: Sequence[Note] = (),
+    tokens: Sequence[tuple[str, str, str]] | None = None,
 ) -> bytes:
     """A run's text and its figures as one page, and below them what was measured.
 
     Args:
         settings: what the run was made with; the trace's own by default.
         text: in place of the trace's own.
+        tokens: the text in pieces, each with the name of its kind and the kind's colour.
     """
     page = _PAGE.format(
         title=escape(title),
         settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
-        text=escape(trace.text if text is None else text),
+        text=_marked(tokens) if tokens else escape(trace.text if text is None else text),
         figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
         notes="\n".join(map(_noted, notes)),
         ink=theme.ink,
@@ -182,6 +187,19 @@ def _noted(note: Note) -> str:
         return said
     table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
     return f'{said}<div class="tables">{table}</div>'
+
+
+def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:
+    """Pieces of text underlined by their kind, with a line that says what the kinds are."""
+    kinds = {kind: color for _, kind, color in tokens}
+    pieces = "".join(_piece(*token) for token in tokens)
+    key = " ".join(_piece(kind.replace("_", " "), kind, color) for kind, color in kinds.items())
+    return f"{pieces}\n\n{key}"
+
+
+def _piece(text: str, kind: str, color: str) -> str:
+    look = f"border-bottom-color:{color};background:{color}22"
+    return f'<bdi title="{kind}" class="{kind}" style="{look}">{escape(text)}</bdi>'
 
 
 def _framed(figure: go.Figure, *, first: bool) -> str:

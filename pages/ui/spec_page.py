@@ -89,7 +89,9 @@ def _summary(view: SpecView, trace: Trace) -> str:
     parts = [
         results.SOURCES.get(view.source, "Run"),
         f"{tokens} in {rounds}",
-        f"{found.accepted} of {found.drafted} drafted accepted",
+        f"{found.accepted} of {found.drafted} drafted accepted"
+        if found.drafted
+        else "nothing was drafted",
         results.ENDED[trace.finish_reason],
     ]
     named = [

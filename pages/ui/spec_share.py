@@ -16,6 +16,7 @@ from core.figures.spec.metrics import (
 from core.figures.spec.same import identity_words
 from core.figures.spec.timeline import COLUMNS
 from core.figures.spec.verdict import verdict
+from core.figures.spec.words import emitted, kind_color
 from core.figures.theme import LIGHT, Theme
 from pages.ui import share, spec_controls
 from pages.ui.share import Note
@@ -41,7 +42,9 @@ def web_page(
         drawn.append(figures.spec_outcomes(view.counted, trace, theme=theme))
     if three is not None:
         drawn.append(three_figure(three, theme))
-    return share.document(trace, drawn, theme, notes=_notes(view, trace, three))
+    tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
+    notes = _notes(view, trace, three)
+    return share.document(trace, drawn, theme, tokens=tokens, notes=notes)
 
 
 def _notes(view: SpecView, trace: Trace, three: Three | None) -> list[Note]:

@@ -18,7 +18,7 @@ from core.decoding.types import Trace
 from core.figures.spec.lossless import lossless_words
 from core.figures.spec.metrics import scoring_words
 from core.figures.spec.verdict import verdict
-from core.figures.spec.words import EXTRA
+from core.figures.spec.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
 from pages.ui import (
     models,
@@ -362,6 +362,14 @@ def test_a_link_never_loads_a_strange_draft(open_spec: Open) -> None:
     assert run_bar.LINK_NEEDS_RUN in texts(app) and not view_of(app).jobs
 
 
+def test_a_link_to_a_built_in_model_that_there_is_not_names_those_that_there_are(
+    open_spec: Open,
+) -> None:
+    app = open_spec(run="1", draft="embedded:nope")
+    assert "no built-in model embedded:nope" in texts(app)
+    assert "embedded:target or embedded:draft" in texts(app) and not view_of(app).jobs
+
+
 def test_adopting_a_run_restores_its_settings() -> None:
     trace = make_spec(20, acceptance="exact", draft_temperature=0.5, adaptive=True)
 
@@ -409,6 +417,24 @@ def test_the_web_page_holds_all_that_was_measured() -> None:
     ):
         assert words in page, words
     assert "<b>a</b>" not in spec_share.web_page(view, trace, three).decode().split("</head>")[1]
+
+
+def test_the_web_page_tells_where_each_token_came_from() -> None:
+    view, trace = SpecView(), make_spec(24)
+    view.show(trace, "run")
+    body = spec_share.web_page(view, trace).decode().split("<pre>")[1].split("</pre>")[0]
+    # Once more in the line that says what the kinds are.
+    for kind in ("accepted", "recovered", "bonus"):
+        made = [found for found in emitted(trace) if found.kind == kind]
+        assert made and body.count(f'class="{kind}"') == len(made) + 1
+        assert f"border-bottom-color:{kind_color(kind)}" in body
+
+
+def test_a_run_without_a_draft_says_so(open_spec: Open) -> None:
+    app = open_spec()
+    view_of(app).show(make_spec(1), "run")
+    app.run()
+    assert "nothing was drafted" in texts(app) and "0 of 0" not in texts(app)
 
 
 def test_a_trace_file_knows_its_page() -> None:
