@@ -20,6 +20,7 @@ from core.figures.spec.words import (
     rule_of,
     token_at,
     trial_words,
+    where_words,
 )
 from pages.ui import figure, pager, play, spec_feed, spec_lossless, spec_time, style
 from pages.ui.spec_state import SpecView
@@ -134,8 +135,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with st.container(
             key="node-head", horizontal=True, vertical_alignment="center", gap="small"
         ):
-            where = f"position {place}" if place != EXTRA else "the target’s own token"
-            st.markdown(f"**Round {at}**, {where}", width="content")
+            st.markdown(f"**Round {at}**, {where_words(place)}", width="content")
             st.text(kind_words(kind), width="stretch")
         with st.container(key="node-path"):
             st.text(visible_token(token.text, 60))

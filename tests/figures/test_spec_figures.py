@@ -609,3 +609,10 @@ def test_upright_tokens_end_below_their_marks() -> None:
     mark_end = row * (0.5 + min(marks.y)) + max(marks.marker.size) / 2
     longest = max(len(text) for bars in figure.data if bars.type == "bar" for text in bars.text)
     assert longest >= 5 and mark_end <= row - 3 - 7.2 * longest
+
+
+def test_the_target_s_own_token_is_called_so_in_the_figure_of_its_trial() -> None:
+    trace = make_spec(30)
+    title = spec_trial(trace, 0, EXTRA).layout.title.text
+    assert "Round 0, the target’s own token" in title and "position" not in title
+    assert "Round 0, position 0" in spec_trial(trace, 0, 0).layout.title.text

@@ -30,6 +30,7 @@ from core.figures.spec.words import (
     kind_words,
     rule_of,
     token_at,
+    where_words,
 )
 from core.figures.theme import LIGHT, Theme
 
@@ -67,7 +68,7 @@ def spec_trial(
     sheet = Sheet(theme)
     lay_out(
         sheet,
-        title=f"Round {at}, position {look.position}",
+        title=f"Round {at}, {where_words(place)}",
         subtitle=_subtitle(look),
         caption=settings_caption(trace),
         alt=_alt(look, shown),

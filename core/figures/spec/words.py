@@ -88,6 +88,11 @@ def emitted(trace: Trace) -> list[Emitted]:
     return found
 
 
+def where_words(place: int) -> str:
+    """Where a token stands in its round."""
+    return "the target’s own token" if place == EXTRA else f"position {place}"
+
+
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:
     """A round's token by its place; None where there is none."""
     if not 0 <= at < len(trace.rounds):
