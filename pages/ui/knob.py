@@ -2,8 +2,8 @@
 
 The server sets the widget that did not move. Until the browser has followed, any other event still
 carries that widget's old value; taken for a user's change, this echo would undo what was just
-typed or slid. So a widget that was set is set again in every run for a moment, and its old value is
-not believed meanwhile.
+typed or slid. So a widget that was set is set again in every run, and its old value is not
+believed, until the browser says what it was set to, or a while has passed.
 """
 
 from __future__ import annotations
@@ -146,16 +146,18 @@ _RARER_KNOBS = (
 LAB_KNOBS = (*KNOBS[:-1], *_RARER_KNOBS, KNOBS[-1])
 
 
-# Longer than a busy browser takes to follow.
-ECHO_SECONDS = 1.5
+# Longer than a very busy browser takes to follow.
+ECHO_SECONDS = 5.0
+# A run that begins so long after a widget was set was asked for by the browser, not by the script.
+CONFIRM_SECONDS = 0.5
 
 
 @dataclass(eq=False)
 class _Following:
-    """A widget that was set: what it may still report by mistake, and until when."""
+    """A widget that was set: what it may still report by mistake, and since when."""
 
     stale: set[float]
-    until: float
+    since: float
 
 
 @dataclass(eq=False)
@@ -166,12 +168,20 @@ class _Memory:
     widgets: dict[str, _Following] = field(default_factory=dict)
 
     def follow(self, key: str, *stale: float) -> None:
-        """The widget is about to be set; its old values are not believed for a moment."""
+        """The widget is about to be set; its old values are not believed for a while."""
         before = self.widgets[key].stale if self.following(key) else set()
-        self.widgets[key] = _Following({*before, *stale}, time.monotonic() + ECHO_SECONDS)
+        self.widgets[key] = _Following({*before, *stale}, time.monotonic())
 
     def following(self, key: str) -> bool:
-        return key in self.widgets and time.monotonic() < self.widgets[key].until
+        return key in self.widgets and self._age(key) < ECHO_SECONDS
+
+    def followed(self, key: str) -> None:
+        """The widget says what it was set to."""
+        if key in self.widgets and self._age(key) >= CONFIRM_SECONDS:
+            del self.widgets[key]
+
+    def _age(self, key: str) -> float:
+        return time.monotonic() - self.widgets[key].since
 
     def is_echo(self, key: str, value: float) -> bool:
         return self.following(key) and value in self.widgets[key].stale
@@ -228,7 +238,9 @@ def draw_knob(knob: Knob, *, disabled: bool) -> None:
 def _put(memory: _Memory, key: str, value: float) -> None:
     """Make a widget show the value, in every run until the browser must have followed."""
     current = st.session_state.get(key)
-    if current is not None and current != value:
+    if current == value:
+        memory.followed(key)
+    elif current is not None:
         memory.follow(key, current)
     if current != value or memory.following(key):
         st.session_state[key] = value

@@ -70,9 +70,18 @@ def test_the_echo_of_an_old_slider_does_not_undo_what_was_typed(
     app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
     assert app.number_input(key="temperature").value == 1.1
     assert app.slider(key="temperature_slider").value == 1.1
-    monkeypatch.setattr(knob, "ECHO_SECONDS", -1.0)
-    app.slider(key="temperature_slider").set_value(0.5).run()
-    assert app.number_input(key="temperature").value == 0.5
+    monkeypatch.setattr(knob, "CONFIRM_SECONDS", 0.0)
+    app.run()  # The browser has followed: what comes now is the user's.
+    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
+    assert app.number_input(key="temperature").value == controls.DEFAULTS["temperature"]
+
+
+def test_an_echo_is_believed_after_a_while(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_app()
+    app.number_input(key="temperature").set_value(1.1).run()
+    monkeypatch.setattr(knob, "ECHO_SECONDS", 0.0)
+    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
+    assert app.number_input(key="temperature").value == controls.DEFAULTS["temperature"]
 
 
 def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:
