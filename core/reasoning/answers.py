@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from core.decoding.calculator import CALL, END_RESULT, RESULT
 from core.decoding.types import FinishReason
 from core.reasoning.types import Outcome
 
@@ -12,8 +13,15 @@ MAX_DIGITS = 60
 # ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
 _NUMBER = r"[-−]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[-−]?\.[0-9]+"
 _NUMBERS = re.compile(rf"(?<![\w.])(?:{_NUMBER})(?![0-9])")
-_BOXED = re.compile(rf"\\boxed\{{\s*\$?({_NUMBER})\s*\}}")
-_SAID = re.compile(rf"\banswer(?:\s+is)?\s*[:=]?\s*\$?({_NUMBER})(?![0-9])", re.IGNORECASE)
+# Read where every run of white space is one space: two runs side by side that may both be long would
+# take time that grows with the square of their length. A number that goes on is part of a sum.
+_BOXED = re.compile(rf"\\boxed\{{ ?\$?({_NUMBER}) ?\}}")
+_WHOLE = r"(?![,.]?[0-9])(?! ?[-+*/×÷])"
+_SAID = re.compile(rf"\banswer(?: is)? ?[:=]? ?\$?({_NUMBER}){_WHOLE}", re.IGNORECASE)
+_ALONE = re.compile(rf" ?\$?({_NUMBER}) ?[.!]? ?")
+_SPACES = re.compile(r"\s+")
+# What a call asks is no answer, whether it came to its result or not.
+_ASKED = re.compile(rf"{CALL}[^<]*(?:{RESULT}|\Z)|{RESULT}|{END_RESULT}")
 
 
 def normal_number(text: str) -> str | None:
@@ -29,12 +37,24 @@ def normal_number(text: str) -> str | None:
     return "0" if plain in ("-0", "") else plain
 
 
-def find_answer(text: str) -> str | None:
-    """The number that a text answers with: in a box, else after "answer is", else the last one."""
+def find_answer(text: str, *, cut: bool = False) -> str | None:
+    """The number that a text answers with: in a box, else after "answer is", else the last one.
+
+    Args:
+        cut: the text was cut off. Its last number may be one of many on the way then, and its last
+            digit not the number's last: a box counts, an "answer is" that something follows, and
+            a number that is the whole text with its full stop.
+    """
+    said = _SPACES.sub(" ", _ASKED.sub(" ", text))
+    if cut and said.rstrip(" ")[-1:] in tuple("0123456789,") and not text.endswith("\n"):
+        return None
     for pattern in (_BOXED, _SAID):
-        if found := pattern.findall(text):
+        if found := pattern.findall(said):
             return normal_number(found[-1])
-    numbers = _NUMBERS.findall(text)
+    if cut:
+        alone = _ALONE.fullmatch(said)
+        return normal_number(alone[1]) if alone else None
+    numbers = _NUMBERS.findall(said)
     return normal_number(numbers[-1]) if numbers else None
 
 
@@ -43,17 +63,15 @@ def judge(
 ) -> tuple[str | None, Outcome]:
     """The answer that a run gave and its outcome.
 
-    A run that a bound ended has answered only if something follows its number: the last digit may
-    not be the number's last. `unparsable` is a run that ended by itself and named no number.
+    `truncated` is a run that a bound or Stop ended before it had answered; `unparsable` one that
+    ended by itself and named no number.
 
     Args:
         answer_text: what came after the thinking; empty if it never ended.
         expected: as `normal_number` writes it.
     """
-    answer = find_answer(answer_text)
     cut = finish_reason in ("length", "cancelled")
-    if cut and (answer is None or answer_text[-1] in "0123456789,"):
-        return None, "truncated"
+    answer = find_answer(answer_text, cut=cut)
     if answer is None:
-        return None, "unparsable"
+        return None, "truncated" if cut else "unparsable"
     return answer, "correct" if answer == expected else "wrong"

@@ -104,7 +104,7 @@ def make_example(model_id: str) -> ReasoningExample:
     from core.reasoning.rivals import compare_rivals
     from core.reasoning.stops import stop_strip
     from core.reasoning.sweeps import run_sweep
-    from core.reasoning.votes import check_arithmetic
+    from core.reasoning.arithmetic import check_arithmetic
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
     greedy = Reasoning(max_answer_tokens=24)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from core.decoding.calculator import CalculatorError, evaluate, format_value
 from core.decoding.configs import MAX_SEED, Reasoning
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
@@ -91,35 +89,3 @@ def vote(problem: Problem, attempts: Sequence[Attempt], verifier: Verifier | Non
         scores=scores,
         verified=max(passed, key=lambda at: scores[at], default=None),
     )
-
-
-_SYMBOLS = re.compile(r"[-+*/(). 0-9]*[0-9][-+*/(). 0-9]*")
-_ORDERS = re.compile(r"\b(add|subtract|multiply by|divide by) ([0-9]+)", re.IGNORECASE)
-_SIGNS = {"add": "+", "subtract": "-", "multiply by": "*", "divide by": "/"}
-_SPOKEN = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
-_START = re.compile(r"\b(?:start with|take) ([0-9]+)", re.IGNORECASE)
-
-
-def check_arithmetic(problem: Problem, answer: str) -> float:
-    """A verifier that works the question out itself: 1 if the answer is right, else 0.
-
-    It reads the question only, never `problem.answer`. 0 as well for a question that it can't read
-    (it reads symbols, "7 plus 5", and "Start with 7, add 5, ...").
-    """
-    expression = _expression_of(problem.question)
-    try:
-        return float(format_value(evaluate(expression)) == answer)
-    except CalculatorError:
-        return 0.0
-
-
-def _expression_of(question: str) -> str:
-    started = _START.search(question)
-    if started:
-        text = started[1]
-        for order, operand in _ORDERS.findall(question):
-            text = f"({text}) {_SIGNS[order.lower()]} {operand}"
-        return text
-    for word, sign in _SPOKEN.items():
-        question = question.replace(f" {word} ", f" {sign} ")
-    return max(_SYMBOLS.findall(question), key=len, default="").strip(" .")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import thread_time
+
 import pytest
 
 from core.reasoning.answers import find_answer, judge, normal_number
@@ -70,7 +72,31 @@ def test_the_answer_is_boxed_or_said_or_the_last_number(text, answer) -> None:
         ("The answer is 36 because", "length", ("36", "correct")),
         ("The answer is 3", "stop", ("3", "wrong")),
         ("", "cancelled", (None, "truncated")),
+        ("36.", "length", ("36", "correct")),
+        ("36\n", "length", ("36", "correct")),
+        ("First 12 + 5 = ", "length", (None, "truncated")),
+        ("The answer is 12 + ", "length", (None, "truncated")),
+        ("The answer is 36.5 + 1", "length", (None, "truncated")),
+        ("36 apples", "length", (None, "truncated")),
+        (r"\boxed{36}", "length", ("36", "correct")),
+        ("The answer is 30 + 6 = 36.", "eos", ("36", "correct")),
+        ("3059*", "length", (None, "truncated")),
+        ("<call>3059*<", "length", (None, "truncated")),
+        ("<call>30*12<result>360</result>", "length", (None, "truncated")),
+        ("<call>13580/70<result>194</result>The answer", "length", (None, "truncated")),
+        ("<call>6*6<result>36</result>The answer is 36.", "length", ("36", "correct")),
+        ("<call>6*6<result>36</result>", "eos", ("36", "correct")),
+        ("<call>6*6", "eos", (None, "unparsable")),
     ],
 )
 def test_outcomes(text, reason, outcome) -> None:
     assert judge(text, "36", reason) == outcome
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "answer ", "<call>", "1,222", "\\boxed{ "])
+def test_a_long_text_is_read_at_once(piece) -> None:
+    """Every page reads its run's text again at each rerun, and a file may hold a stranger's."""
+    began = thread_time()
+    find_answer(f"The answer{piece * 20_000}x")
+    find_answer(f"The answer{piece * 20_000}x", cut=True)
+    assert thread_time() - began < 0.5
