@@ -6,12 +6,15 @@ import json
 
 import pytest
 
-from core import Reasoning, read_trace
+from core import Reasoning, collect, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
+from core.cli.reasoning import METHOD
 from core.decoding.configs import LEVELS
+from core.models.scripted import END
 from core.reasoning.files import read_sweep
 from tests.models.builders import random_model, tiny_tokenizer
+from tests.reasoning.thinkers import following, special
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +89,15 @@ def test_a_run_is_printed_in_two_parts_and_its_trace_is_proved(folder, tmp_path,
     assert trace.config.think_end == "</think>" and len(trace.token_ids) == 1 + 4 + 1 + 3
     assert main(["check", str(out), "--model", folder]) == 0
     assert "the same picks lead to the same forced tokens" in capsys.readouterr().out
+
+
+def test_the_marks_of_a_call_are_printed_though_they_add_no_text(capsys) -> None:
+    chain = {"q": "<call>", "<call>": "8", "8": "*", "*": "1", "1": "<result>", "</result>": "2"}
+    model = special(following({**chain, "2": END}))
+    config = Reasoning(think_start="", think_end="", calculator=True)
+    trace = collect(model, "q", config, on_step=METHOD.printer())
+    assert trace.text == "8*182"
+    assert capsys.readouterr().out == "<call>8*1<result>8</result>2"
 
 
 def test_a_model_without_marks_is_run_without_its_opening_mark(tmp_path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
+from core.decoding.calculator import CALL_MARKS
 from core.decoding.configs import LEVELS, MethodConfig, Reasoning
 from core.decoding.errors import ConfigError
 from core.decoding.types import Phase, Step, TokenStep
@@ -63,7 +64,8 @@ class _Printer:
         if isinstance(step, TokenStep):
             begins = (self._phase, step.phase) == ("thinking", "answer")
             self._phase = step.phase
-            print("\n" * begins + step.text, end="", flush=True)
+            mark = step.chosen.text if step.chosen.text in CALL_MARKS else ""
+            print("\n" * begins + (mark or step.text), end="", flush=True)
 
 
 METHOD = Method(

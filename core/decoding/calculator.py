@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 CALL, RESULT, END_RESULT = "<call>", "<result>", "</result>"
+CALL_MARKS = (CALL, RESULT, END_RESULT)
 ERROR = "error"
 MAX_LENGTH = 200
 MAX_DEPTH = 20
@@ -131,4 +132,5 @@ def call_at_end(text: str) -> str | None:
     if not text.endswith(RESULT):
         return None
     _, mark, expression = text[-CALL_IN_VIEW : -len(RESULT)].rpartition(CALL)
-    return expression if mark else None
+    # A call that has its result already is none again.
+    return expression if mark and END_RESULT not in expression else None

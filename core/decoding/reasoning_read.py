@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.calculator import CALL, END_RESULT, call_at_end
+from core.decoding.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
 from core.decoding.configs import Reasoning
 from core.decoding.reasoning_types import Call
 from core.decoding.types import ForcedAs, Phase, TokenStep
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     """What a run says and what it spent.
 
     Args:
-        thinking, answer: the texts, marks left out.
+        thinking, answer: the texts, the marks of the thinking left out; those of calls are in them.
         thinking_tokens: between the marks; of a mark of several tokens that the model wrote itself,
             all but the last count.
         forced_tokens: those that the model didn't choose.
@@ -52,6 +52,12 @@ def pieces_of(steps: Sequence[TokenStep]) -> tuple[Piece, ...]:
     )
 
 
+def written_by(pieces: Sequence[Piece]) -> str:
+    """The text of some tokens; of special tokens only the marks of calls, without which a call and
+    its result would read as one number."""
+    return "".join(p.visible if p.visible in CALL_MARKS else p.text for p in pieces)
+
+
 def read_run(pieces: Sequence[Piece], config: Reasoning) -> Reading:
     """What a run says and what it spent, from its tokens in order."""
     thinking = [piece for piece in pieces if piece.phase == "thinking"]
@@ -59,13 +65,13 @@ def read_run(pieces: Sequence[Piece], config: Reasoning) -> Reading:
     by_budget = any(piece.forced_as == "think_end" for piece in thinking)
     written = "".join(piece.visible for piece in inside)
     by_model = not by_budget and bool(config.think_end) and config.think_end in written
-    text = "".join(piece.text for piece in inside)
+    text = written_by(inside)
     if by_model:
         text = text.partition(config.think_end)[0]
     answer = [piece for piece in pieces if piece.phase == "answer"]
     return Reading(
         thinking=text,
-        answer="".join(piece.text for piece in answer),
+        answer=written_by(answer),
         thinking_tokens=len(inside) - by_model,
         answer_tokens=len(answer),
         forced_tokens=sum(piece.forced_as is not None for piece in pieces),

@@ -7,7 +7,7 @@ import re
 from core.decoding.calculator import CalculatorError, evaluate, format_value
 from core.reasoning.types import Problem
 
-# A whole question, white space as single spaces: what isn't read to its last word isn't read at all.
+# A whole question, white space as single spaces: what isn't read to its end isn't read at all.
 _SYMBOLS = re.compile(
     r"(?:(?:what is|compute|calculate) )?([-+*/().0-9 ]+?)(?: ?= ?\??| ?\?|\.)?", re.IGNORECASE
 )

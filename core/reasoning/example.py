@@ -100,11 +100,11 @@ def _rounded(value: Any) -> Any:
 def make_example(model_id: str) -> ReasoningExample:
     """Everything that the page shows at first, run on a model."""
     from core.models.registry import load_model
+    from core.reasoning.arithmetic import check_arithmetic
     from core.reasoning.problems import make_problems
     from core.reasoning.rivals import compare_rivals
     from core.reasoning.stops import stop_strip
     from core.reasoning.sweeps import run_sweep
-    from core.reasoning.arithmetic import check_arithmetic
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
     greedy = Reasoning(max_answer_tokens=24)

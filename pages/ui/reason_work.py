@@ -106,8 +106,8 @@ def compare(view: ReasonView, contest: Contest) -> Job:
 
 
 def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
-    from core.reasoning.rivals import compare_rivals
     from core.reasoning.arithmetic import check_arithmetic
+    from core.reasoning.rivals import compare_rivals
 
     job.stage = "Loading the model"
     model = models.load(contest.model)

@@ -123,6 +123,7 @@ def test_the_longest_expressions_stay_small() -> None:
         ("<call><result>", ""),
         ("<call>1+1<result> ", None),
         ("1+1<result>", None),
+        ("<call>1+1<result>2</result>, so <result>", None),
         ("<call>" + "1" * 1000 + "<result>", None),
         ("", None),
     ],

@@ -22,7 +22,16 @@ from core.decoding.reasoning_types import Call
 from core.decoding.text import encode_plain
 from core.models.scripted import END, ScriptedModel
 from tests.models.builders import random_language_model
-from tests.reasoning.thinkers import FAINT, ID, THINKS, TOKENS, following, thinker, written
+from tests.reasoning.thinkers import (
+    FAINT,
+    ID,
+    THINKS,
+    TOKENS,
+    following,
+    special,
+    thinker,
+    written,
+)
 
 PROMPT = [ID["q"]]
 
@@ -171,6 +180,22 @@ def test_a_call_gets_its_result_put_in_and_the_model_goes_on() -> None:
     assert reading.calls == (Call("8*1", "8", 0, 6),)
     assert [step.forced_as for step in trace.token_steps[5:7]] == ["result", "result"]
     assert {step.draw.method for step in trace.token_steps[5:7]} == {"forced"}
+
+
+def test_a_call_and_its_result_stay_apart_where_their_marks_are_special_tokens() -> None:
+    model = special(following({**CALLS, "*": "1", "1": "<result>", "</result>": "2", "2": "."}))
+    trace = run(model, calculator=True, **ANSWERS)
+    assert trace.text == "8*182."
+    reading = read_run(pieces_of(trace.token_steps), trace.config)
+    assert reading.answer == "<call>8*1<result>8</result>2."
+    assert reading.calls == (Call("8*1", "8", 0, 6),)
+
+
+def test_a_stray_result_mark_after_an_answered_call_gets_no_second_result() -> None:
+    model = following({**CALLS, "*": "1", "1": "<result>", "</result>": "<result>"})
+    trace = run(model, calculator=True, **ANSWERS)
+    assert written(trace) == "<call>8*1<result>[8][</result>]<result>0.<end>"
+    assert read_run(pieces_of(trace.token_steps), trace.config).calls == (Call("8*1", "8", 0, 6),)
 
 
 def test_without_the_calculator_the_model_makes_up_the_result() -> None:

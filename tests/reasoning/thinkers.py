@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.decoding.calculator import CALL_MARKS
 from core.decoding.types import Trace
 from core.models.scripted import END, ScriptedModel
 
@@ -36,6 +37,13 @@ def following(chain: Mapping[str, str | Mapping[str, float]]) -> ScriptedModel:
     for token, after in chain.items():
         script[(ID[token],)] = _row({after: 1.0} if isinstance(after, str) else after)
     return ScriptedModel(script, tokens=TOKENS)
+
+
+def special(model: ScriptedModel) -> ScriptedModel:
+    """The same model with the marks of calls as special tokens, which add no text."""
+    plain = model.token_bytes
+    model.token_bytes = lambda token: b"" if TOKENS[token] in CALL_MARKS else plain(token)
+    return model
 
 
 def _row(probs: Mapping[str, float]) -> list[float]:
