@@ -32,6 +32,8 @@ MAX_IGNORED_ENDS = 100
 # Beyond it a length to this power leaves float32.
 MAX_LENGTH_PENALTY = 5.0
 # What a reasoning level is: a bound on the loop, in thinking tokens.
+# Both marks of a thinking, with room to spare: written as ordinary text they are several tokens.
+MARK_TOKENS = 16
 LEVELS = {"low": 32, "medium": 64, "high": 128}
 
 _SHOWN = 60
@@ -433,6 +435,12 @@ class Reasoning(MethodConfig):
                 f"Reasoning.wait_text must not close the thinking, got {brief(self.wait_text)}; "
                 "leave the closing mark out of it."
             )
+
+    @property
+    def room(self) -> int:
+        """The least `max_new_tokens` with which thinking and answer come to their own bounds."""
+        needed = self.max_thinking_tokens + self.max_answer_tokens + MARK_TOKENS
+        return min(needed, MAX_NEW_TOKENS)
 
     @property
     def draws(self) -> bool:

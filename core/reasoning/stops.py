@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from core.decoding.configs import Reasoning
 from core.decoding.errors import TraceError
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning_read import pieces_of, read_run
+from core.decoding.reasoning_read import Piece, pieces_of, read_run
 from core.decoding.text import encode_plain
 from core.decoding.types import TokenStep, Trace
-from core.reasoning.attempts import ROWS, Task, attempt_all
-from core.reasoning.types import Problem, StopPoint, StopStrip
+from core.reasoning.attempts import ROWS, Task, attempt_all, attempt_of
+from core.reasoning.types import Attempt, Problem, StopPoint, StopStrip
 
 MAX_POINTS = 200
 # A sentence that a space must follow ("3.5" goes on), or one that needs none, or a line.
@@ -22,52 +23,84 @@ _LINE = re.compile(r"[。！？]$|[^\s.!?。！？]\n+$")
 _TAIL = 4  # so many tokens show whether one has
 
 
-def stop_strip(model: LanguageModel, problem: Problem, trace: Trace) -> StopStrip:
+def stop_strip(
+    model: LanguageModel,
+    problem: Problem,
+    trace: Trace,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> StopStrip:
     """Close a recorded thinking before its first step and after each, and let the model answer.
 
-    The answers are greedy: one prefill of what they share, one row for each point.
+    The answers are greedy: one prefill of what they share, one row for each point. Behind the whole
+    thinking it is the run's own answer, where it gave one.
+
+    Args:
+        should_stop: asked after every forward; the points that have their answer then are kept.
 
     Raises:
         TraceError: the trace is of another method, or has no closing mark to force.
+        as `reason_in_batch`.
     """
     config = trace.config
     if not isinstance(config, Reasoning) or not config.think_end:
         raise TraceError("Only the trace of a run that thinks between marks can be stopped early.")
-    steps = trace.token_steps
-    opened, places = stopping_places(steps, config)
+    opened, places = stopping_places(trace.token_steps, config)
     end_ids = encode_plain(model, config.think_end)
     greedy = replace(config, do_sample=False, calculator=False)
     tasks = [
         Task(problem, [*trace.prompt_ids, *trace.token_ids[:place], *end_ids], greedy)
         for place in places
     ]
-    attempts = dict(attempt_all(model, tasks, rows=ROWS))
-    points, before = [], opened
+    attempts = dict(attempt_all(model, tasks, rows=ROWS, should_stop=should_stop))
+    own = attempt_of(problem, trace)
+    if own.answer is not None:
+        attempts[len(places) - 1] = own
+    return StopStrip(
+        problem,
+        tuple(_points(trace.token_steps, opened, places, attempts)),
+        own_end=own.answer is not None,
+    )
+
+
+def _points(
+    steps: Sequence[TokenStep], opened: int, places: Sequence[int], attempts: dict[int, Attempt]
+) -> Iterator[StopPoint]:
     for at, place in enumerate(places):
-        points.append(
-            StopPoint(
-                tokens=place - opened,
-                thinking=_text(steps[opened:place]),
-                piece=_text(steps[before:place]),
-                answer_text=attempts[at].answer_text,
-                answer=attempts[at].answer,
-                outcome=attempts[at].outcome,
-            )
+        if at not in attempts:
+            continue
+        before = places[at - 1] if at else opened
+        yield StopPoint(
+            tokens=place - opened,
+            thinking=_text(steps[opened:place]),
+            piece=_text(steps[before:place]),
+            answer_text=attempts[at].answer_text,
+            answer=attempts[at].answer,
+            outcome=attempts[at].outcome,
         )
-        before = place
-    return StopStrip(problem, tuple(points))
 
 
 def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int, list[int]]:
     """Where the thinking begins, and how many of the run's tokens come before each stop.
 
-    The first stop is before the first thinking token, the last one after the last.
+    The first stop is before the first thinking token, the last one after the last; of a closing
+    mark that the model wrote itself, no token counts.
     """
     pieces = pieces_of(steps)
     opened = sum(piece.forced_as == "think_start" for piece in pieces)
-    closing = opened + read_run(pieces, config).thinking_tokens
+    closing = opened + _before_mark(pieces[opened:], config)
     ends = [at for at in range(opened + 1, closing) if _step_ends(steps, at)]
     return opened, [opened, *ends[: MAX_POINTS - 2], *([closing] if closing > opened else [])]
+
+
+def _before_mark(pieces: Sequence[Piece], config: Reasoning) -> int:
+    """How many tokens come before the first that belongs to the closing mark."""
+    read = read_run(pieces, config)
+    if not read.closed or read.closed_by_budget:
+        return read.thinking_tokens
+    inside = [piece.visible for piece in pieces[: read.thinking_tokens + 1]]
+    mark = "".join(inside).index(config.think_end)
+    return sum(end <= mark for end in accumulate(map(len, inside)))
 
 
 def _step_ends(steps: Sequence[TokenStep], at: int) -> bool:

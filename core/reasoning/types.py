@@ -150,10 +150,15 @@ class StopPoint:
 
 @dataclass(frozen=True, slots=True)
 class StopStrip:
-    """One thinking, stopped after each of its steps; the first point stops it before the first."""
+    """One thinking, stopped after each of its steps; the first point stops it before the first.
+
+    Args:
+        own_end: the last answer is the run's own; all others are greedy.
+    """
 
     problem: Problem
     points: tuple[StopPoint, ...]
+    own_end: bool = False
 
     @property
     def knew_at(self) -> int | None:

@@ -51,7 +51,8 @@ def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None
         if not turn.held:
             return None
         job.stage = "Stopping the thinking after each step"
-        return stop_strip(model, problem, trace)
+        strip = stop_strip(model, problem, trace, should_stop=_stopping(job, turn))
+    return None if job.should_stop() else strip
 
 
 def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:

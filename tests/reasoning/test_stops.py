@@ -11,6 +11,8 @@ from core.decoding.errors import TraceError
 from core.models.scripted import END, ScriptedModel
 from core.reasoning.stops import stop_strip, stopping_places
 from core.reasoning.types import Problem, StopPoint, StopStrip
+from tests.reasoning.thinkers import ID as THINKER_ID
+from tests.reasoning.thinkers import THINKS, following
 
 TOKENS = (END, "<think>", "</think>", "q", "7 + 5", " = 12", ".", " 12", " * 3", " = 36", "3.5",
           "36", "12", "5", "\n")  # fmt: skip
@@ -58,6 +60,42 @@ def test_each_point_answers_as_a_run_with_that_budget(budget) -> None:
             assert point == replace(last, piece=point.piece)
     answer = "".join(step.text for step in trace.token_steps if step.phase == "answer")
     assert last.answer_text == answer
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_strip_that_is_stopped_holds_the_points_that_have_their_answer(after) -> None:
+    trace, asked = collect(MODEL, "q", Reasoning()), []
+    whole = stop_strip(MODEL, PROBLEM, trace).points
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) == after
+
+    strip = stop_strip(MODEL, PROBLEM, trace, should_stop=stop)
+    assert len(asked) == after and set(strip.points) < set(whole)
+    # The run's own answer needs no forward.
+    assert strip.points[-1] == whole[-1]
+
+
+def test_a_closing_mark_of_several_tokens_is_no_thinking() -> None:
+    config = Reasoning(think_start="", think_end="cd")
+    model = following({**THINKS, "q": "a", "c": "d", "d": "4"})
+    strip = stop_strip(model, PROBLEM, collect(model, [THINKER_ID["q"]], config))
+    assert [(point.tokens, point.thinking) for point in strip.points] == [(0, ""), (2, "ab")]
+
+
+def test_the_last_answer_is_the_run_s_own_where_it_has_one() -> None:
+    even = {"4": 0.6, "2": 0.4}
+    model = following({**THINKS, "</think>": even, "2": "."})
+    drawn, ids = Reasoning(do_sample=True), [THINKER_ID["q"]]
+    answers = set()
+    for seed in range(6):
+        strip = stop_strip(model, PROBLEM, collect(model, ids, replace(drawn, seed=seed)))
+        assert strip.own_end and [point.answer for point in strip.points[:-1]] == ["4"]
+        answers.add(strip.points[-1].answer)
+    assert answers == {"4", "2"}
+    cut = stop_strip(model, PROBLEM, collect(model, ids, replace(drawn, max_new_tokens=3)))
+    assert not cut.own_end and cut.points[-1].answer == "4"
 
 
 def test_a_decimal_point_ends_no_step_and_a_line_does() -> None:

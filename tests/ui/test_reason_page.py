@@ -19,6 +19,7 @@ from core.models.scripted import ScriptedModel
 from core.reasoning.attempts import transcript_of
 from core.reasoning.types import Problem, ReasoningExample, Sweep
 from pages.ui import (
+    compute,
     models,
     reason_controls,
     reason_many,
@@ -27,6 +28,7 @@ from pages.ui import (
     reason_state,
     reason_text,
     reason_work,
+    running,
     share,
 )
 from pages.ui.reason_state import ReasonView
@@ -198,6 +200,18 @@ def test_run_shows_what_was_asked_for_and_where_it_knew(open_reason: Open) -> No
     assert [point.tokens for point in view.strip.points][-1] == 2
     assert "Your run" in texts(app) and "Correct: 4" in texts(app)
     assert app.query_params["run"] == "1"
+
+
+def test_finding_where_it_knew_lets_others_in_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passed: list[bool] = []
+    monkeypatch.setattr(compute.Turn, "pass_on", lambda _: passed.append(True))
+    done = reason_work._where_it_knew(running.Job(), run_of(), PROBLEM)
+    assert done is not None and len(passed) > 1
+    stopped = running.Job()
+    monkeypatch.setattr(compute.Turn, "pass_on", lambda _: stopped.stop())
+    assert reason_work._where_it_knew(stopped, run_of(), PROBLEM) is None
 
 
 def test_a_wrong_and_a_cut_off_run_say_so(open_reason: Open) -> None:
