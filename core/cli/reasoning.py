@@ -45,6 +45,13 @@ def _values(args: Namespace) -> dict[str, Any]:
     return values
 
 
+def _with_room(config: Reasoning, args: Namespace) -> Reasoning:
+    """The config with room for its budget within the whole loop, unless that bound was given."""
+    if "max_new_tokens" in args or config.room <= config.max_new_tokens:
+        return config
+    return replace(config, max_new_tokens=config.room)
+
+
 def _undrawn(args: Namespace) -> str:
     return "" if "do_sample" in args else "reasoning without --do-sample; add it"
 

@@ -19,7 +19,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--device", help="as in decode")
     budgets = "thinking budgets in tokens (default: %(default)s)"
     parser.add_argument("--budgets", default="0,16,32,48,64,80,96,112,128", help=budgets)
-    cut = "bound the whole loop instead: nothing is forced, runs are cut off"
+    cut = "bound the whole loop instead: the close is not forced, runs are cut off"
     parser.add_argument("--cut", action="store_true", help=cut)
     whole = partial(parser.add_argument, type=int, metavar="N")
     whole("--problems", default=40, help="how many (default: %(default)s)")

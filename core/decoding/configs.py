@@ -385,8 +385,9 @@ class Reasoning(MethodConfig):
         max_thinking_tokens: the thinking budget: tokens between the marks, the forced ones (wait,
             results) included. At the bound the closing mark is forced. 0 closes at once.
         max_answer_tokens: tokens after the closing mark, the end of sequence included.
-        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, if it still fits
-            into the budget (s1, Muennighoff et al. 2025).
+        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, as long as all of
+            it fits into the budget (s1, Muennighoff et al. 2025). Of a closing mark of several
+            tokens the last one is replaced: what came before it stays in the text.
         wait_text: what is forced instead.
         think_start: the mark that opens the thinking; forced unless the prompt ends with it.
             Empty for a model that is told by its prompt to think.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,10 +14,9 @@ from torch import Tensor
 from core.decoding.autoregressive import Picked, Picker
 from core.decoding.configs import Reasoning
 from core.decoding.draws import Pick, noisy_scores
-from core.decoding.errors import DecodingError
 from core.decoding.prompt import process_prompt
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning_rules import Governor, Ruling
+from core.decoding.reasoning_rules import Governor, Ruling, ruled_out
 from core.decoding.recording import read_step
 from core.decoding.shaping import Distribution, raw_distribution
 from core.decoding.types import Draw, FinishReason, Step, StepSeconds, TokenStep
@@ -43,9 +43,8 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
         if picked is not None and ruling.forced_as is None:
             yield picker.record(index, picked, forward, text, reason, ruling.phase)
         else:
-            yield _record_forced(
-                model, config, index, ruling, logits, picked, forward, text, reason
-            )
+            forcing = _Forcing(ruling, logits, picked)
+            yield _record_forced(model, config, index, forcing, forward, text, reason)
         if reason:
             return
         started = perf_counter()
@@ -53,23 +52,27 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
         forward = perf_counter() - started
 
 
+class _Forcing(NamedTuple):
+    """A forced token and what the model wanted: its logits, and its pick where it was asked."""
+
+    ruling: Ruling
+    logits: Tensor
+    picked: Picked | None
+
+
 def _record_forced(
     model: LanguageModel,
     config: Reasoning,
     index: int,
-    ruling: Ruling,
-    logits: Tensor,
-    picked: Picked | None,
+    forcing: _Forcing,
     forward: float,
     text: str,
     finish_reason: FinishReason | None,
 ) -> TokenStep:
     """A forced token with what the model wanted: one more stage, the one-hot distribution on it."""
+    ruling, logits, picked = forcing
     if not logits[ruling.token_id] > -math.inf:
-        raise DecodingError(
-            f"The model rules out the token {model.token_text(ruling.token_id)!r}, which is to be "
-            "forced; give other marks, or another wait text."
-        )
+        raise ruled_out(model, ruling.token_id)
     started = perf_counter()
     before = [raw_distribution(logits)] if picked is None else picked.stages
     stages = [*before, _forced(before[-1], ruling.token_id)]

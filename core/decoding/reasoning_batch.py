@@ -15,7 +15,7 @@ from core.decoding.configs import Reasoning
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning_read import Piece
-from core.decoding.reasoning_rules import Governor
+from core.decoding.reasoning_rules import Governor, ruled_out
 from core.decoding.run import encode_prompt
 from core.decoding.shaping import NO_DISTRIBUTION
 from core.decoding.types import FinishReason
@@ -59,7 +59,7 @@ def reason_in_batch(model: LanguageModel, runs: Sequence[Run]) -> Iterator[tuple
 
     Raises:
         PromptError: an empty prompt, an unknown id, or one that is too long.
-        DecodingError: the model returned no distribution.
+        DecodingError: the model returned no distribution, or rules out what is to be forced.
     """
     started = perf_counter()
     rows = [_Row(model, at, run) for at, run in enumerate(runs)]
@@ -112,9 +112,12 @@ def _step(rows: Sequence[_Row], context: Context) -> None:
     tokens = [rows[at].step(logits[i], best[i] if best else 0) for i, at in enumerate(at_end)]
     chosen = logits.gather(1, torch.tensor(tokens)[:, None]).squeeze(1)
     logprobs = (chosen - logits.logsumexp(dim=-1)).tolist()
-    for at, logprob in zip(at_end, logprobs, strict=True):
+    for at, token, logprob in zip(at_end, tokens, logprobs, strict=True):
         if math.isnan(logprob):
             raise DecodingError(NO_DISTRIBUTION)
+        # Nothing that the model picks has no probability: this one was forced.
+        if logprob == -math.inf:
+            raise ruled_out(rows[at].model, token)
         rows[at].logprobs.append(logprob)
 
 
@@ -122,7 +125,7 @@ class _Row:
     """One run of the batch."""
 
     def __init__(self, model: LanguageModel, at: int, run: Run) -> None:
-        self._model, self._at = model, at
+        self.model, self._at = model, at
         self.ids = encode_prompt(model, run.prompt_ids)
         self._prompt_length = len(self.ids)
         self._governor = Governor(model, self.ids, run.config)
@@ -143,7 +146,7 @@ class _Row:
         text, self.reason = self._governor.after(ruling)
         token_id, phase, forced_as, instead_of = ruling
         self.ids.append(token_id)
-        visible = text or self._model.token_text(token_id)
+        visible = text or self.model.token_text(token_id)
         self._pieces.append(Piece(text, visible, phase, forced_as, instead_of))
         return token_id
 

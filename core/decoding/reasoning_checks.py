@@ -55,7 +55,9 @@ def _budget_faults(run: _Run) -> Iterator[str]:
     if reading.waits > config.ignore_end:
         yield f"{reading.waits} attempts to stop were replaced, {config.ignore_end} may be"
     by_model = reading.closed and not reading.closed_by_budget
-    if by_model and reading.waits < config.ignore_end and spent < most:
+    # A token is a byte at least, and some tokenizers begin a text with one more.
+    fits = spent + len(config.wait_text.encode()) + 1 <= most
+    if by_model and reading.waits < config.ignore_end and fits:
         yield "an attempt to stop thinking was let through"
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
 from core.decoding.configs import Reasoning, brief
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.prompt import token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.text import TextStream, encode_plain, join_prompt, visible_bytes
@@ -21,6 +21,14 @@ class Ruling(NamedTuple):
     phase: Phase
     forced_as: ForcedAs | None = None
     instead_of: int | None = None
+
+
+def ruled_out(model: LanguageModel, token_id: int) -> DecodingError:
+    """What is wrong where the model gives a token that is to be forced no probability at all."""
+    return DecodingError(
+        f"The model rules out the token {model.token_text(token_id)!r}, which is to be "
+        "forced; give other marks, or another wait text."
+    )
 
 
 class Governor:
@@ -91,11 +99,17 @@ class Governor:
         stops = self._closes(picked) or picked in self._model.eos_ids
         if self._at_bound:
             return self._close(picked)
-        if stops and self._ignored < self._config.ignore_end:
+        if stops and self._may_wait:
             self._ignored += 1
             self._force(self._wait_ids, "wait")
             return Ruling(self._queue.pop(0), self.phase, "wait", picked)
         return Ruling(picked, self.phase)
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether one more attempt to stop is ignored; a wait text is forced whole or not."""
+        fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
+        return fits and self._ignored < self._config.ignore_end
 
     def _close(self, picked: int) -> Ruling:
         """At the bound: the model's own closing mark, or the first token of the forced one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from core.decoding.configs import Reasoning
-from core.decoding.errors import TraceError
+from core.decoding.errors import ConfigError, TraceError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_batch import Finished, Run, reason_in_batch
 from core.decoding.reasoning_read import Piece, pieces_of, read_run
@@ -39,8 +39,10 @@ def attempt_all(
         should_stop: asked after every forward; what has not ended by then is lost.
 
     Raises:
+        ConfigError: fewer than one at once.
         as `reason_in_batch`.
     """
+    require_rows(rows)
     for first in range(0, len(tasks), rows):
         batch = tasks[first : first + rows]
         runs = [Run(task.prompt_ids, task.config) for task in batch]
@@ -49,6 +51,12 @@ def attempt_all(
                 yield first + one.at, _of_row(batch[one.at], one)
             if should_stop is not None and should_stop():
                 return
+
+
+def require_rows(rows: int) -> None:
+    """Raises ConfigError unless there is room for one run at once."""
+    if rows < 1:
+        raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
 
 
 def _of_row(task: Task, ended: Finished) -> Attempt:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.configs import MAX_NEW_TOKENS, Reasoning, brief
+from core.decoding.configs import MARK_TOKENS, MAX_NEW_TOKENS, Reasoning, brief
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning_read import Piece
 from core.decoding.types import FinishReason, Trace
@@ -178,10 +178,11 @@ class SweepPlan:
 
     Args:
         model_id: as given to `load_model`.
-        config: of every run; the field `budget_field` and the seed are replaced.
+        config: of every run; the field `budget_field` and the seed are replaced, and `sweeps.config_of`
+            fits the other bounds to them.
         budgets: rising.
         budget_field: which bound is swept: the thinking's (the close is forced), or the whole
-            loop's (the run is cut off).
+            loop's (the run is cut off, the close is not forced).
         samples: runs of each problem at each budget, with seeds `config.seed`, `+ 1`, ...; 1 unless
             the config draws.
         model_revision: a digest of the weights; empty when there is none.
@@ -206,8 +207,8 @@ class SweepPlan:
             raise ConfigError(
                 f"budgets must rise from {least} or more, got {brief(str(self.budgets))}."
             )
-        if self.budgets[-1] > MAX_NEW_TOKENS:
-            raise ConfigError(f"budgets must be at most {MAX_NEW_TOKENS}, got {self.budgets[-1]}.")
+        if self.budgets[-1] > self._most:
+            raise ConfigError(f"budgets must be at most {self._most}, got {self.budgets[-1]}.")
         if not self.problems.problems:
             raise ConfigError("A sweep needs a problem; the set is empty.")
         if self.samples < 1 or (self.samples > 1 and not self.config.draws):
@@ -219,6 +220,13 @@ class SweepPlan:
                 f"A sweep has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
                 "problems, budgets or samples."
             )
+
+    @property
+    def _most(self) -> int:
+        """The largest budget that leaves room for what the whole loop's bound holds beside it."""
+        if self.budget_field == "max_new_tokens":
+            return MAX_NEW_TOKENS
+        return MAX_NEW_TOKENS - self.config.max_answer_tokens - MARK_TOKENS
 
     @property
     def total(self) -> int:
@@ -331,7 +339,7 @@ class ReasoningExample:
 
     Args:
         sweep: thinking budgets, the close forced.
-        cut: the whole loop's bound, nothing forced.
+        cut: the whole loop's bound, the close not forced.
         rivalry: with the votes of its first problems only.
         run: one run on the strip's problem.
         tools: a hard sum without the calculator and with it.

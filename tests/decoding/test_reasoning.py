@@ -86,8 +86,10 @@ def test_a_thinking_that_ends_at_the_bound_by_itself_is_not_forced() -> None:
     [
         (1, 100, "[<think>]abc[Wait][,]bc</think>4.<end>"),
         (2, 100, "[<think>]abc[Wait][,]bc[Wait][,]bc</think>4.<end>"),
-        (9, 8, "[<think>]abc[Wait][,]bc[Wait][</think>]4.<end>"),
-        (9, 4, "[<think>]abc[Wait][</think>]4.<end>"),
+        (9, 9, "[<think>]abc[Wait][,]bc[Wait][,][</think>]4.<end>"),
+        (9, 8, "[<think>]abc[Wait][,]bc</think>4.<end>"),
+        (9, 5, "[<think>]abc[Wait][,][</think>]4.<end>"),
+        (9, 4, "[<think>]abc</think>4.<end>"),
         (9, 3, "[<think>]abc</think>4.<end>"),
         (0, 100, "[<think>]abc</think>4.<end>"),
     ],

@@ -10,7 +10,7 @@ from core.decoding.reasoning_batch import Run, reason_in_batch
 from core.decoding.reasoning_read import pieces_of
 from core.models.scripted import ScriptedModel
 from tests.models.builders import random_language_model
-from tests.reasoning.thinkers import ID, THINKS, following
+from tests.reasoning.thinkers import ID, THINKS, TOKENS, following
 
 MARKS = {"think_start": "<", "think_end": ">", "wait_text": " a"}
 
@@ -154,3 +154,11 @@ def test_logits_that_are_no_distribution_are_named() -> None:
     )
     with pytest.raises(DecodingError, match="no distribution"):
         list(reason_in_batch(nothing, [Run([1], Reasoning(**{**MARKS, "wait_text": "<"}))]))
+
+
+def test_a_forced_token_that_the_model_rules_out_stops_the_batch_as_it_stops_a_run() -> None:
+    certain = [1.0] + [0.0] * (len(TOKENS) - 1)
+    model = ScriptedModel({(): certain}, tokens=TOKENS)
+    for run in (collect, lambda *given: list(reason_in_batch(given[0], [Run(*given[1:])]))):
+        with pytest.raises(DecodingError, match="rules out the token '<think>'"):
+            run(model, [ID["q"]], Reasoning())
