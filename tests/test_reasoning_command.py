@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from core import Reasoning, collect, read_trace
+from core import Reasoning, collect, load_model, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.cli.reasoning import METHOD
-from core.decoding.configs import LEVELS
+from core.decoding.configs import LEVELS, MARK_TOKENS
+from core.decoding.text import join_text
 from core.models.scripted import END
 from core.reasoning.files import read_sweep
 from tests.models.builders import random_model, tiny_tokenizer
@@ -54,6 +55,12 @@ def test_a_level_is_a_budget_and_reasoning_has_a_longer_loop_than_the_others() -
         assert parsed(f"--level {level}").max_thinking_tokens == budget
     assert parsed("--method reasoning") == Reasoning()
     assert parsed("").max_new_tokens == 40
+
+
+def test_the_loop_has_room_for_the_budget_unless_its_own_bound_is_given() -> None:
+    assert parsed("--max-thinking-tokens 2000").max_new_tokens == 2000 + 64 + MARK_TOKENS
+    assert parsed("--level low --max-answer-tokens 2000").max_new_tokens == 2032 + MARK_TOKENS
+    assert parsed("--max-thinking-tokens 2000 --max-new-tokens 50").max_new_tokens == 50
 
 
 @pytest.mark.parametrize(
@@ -111,6 +118,11 @@ def test_a_model_without_marks_is_run_without_its_opening_mark(tmp_path) -> None
     assert trace.config.think_start == "" and trace.token_steps[0].origin == "argmax"
     closing = [s.chosen.text for s in trace.token_steps if s.forced_as == "think_end"]
     assert "".join(closing) == "\nFinal answer:"
+    model = load_model(str(plain))
+    told = join_text(model, trace.prompt_ids)
+    assert told == f"{model.think_marks.instruction}\n\nthe fox\n" and trace.prompt == "the fox"
+    assert main([*arguments, "--max-new-tokens", "1", "--think-end", "x", "--think-start", ""]) == 0
+    assert join_text(model, read_trace(out).prompt_ids) == "the fox"
 
 
 def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, capsys) -> None:
@@ -128,6 +140,9 @@ def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, caps
     assert main(arguments) == 0
     assert "6 of 6 runs" in capsys.readouterr().err
     assert out.read_bytes().startswith(b"".join(lines[:3])) and read_sweep(out).complete
+    for rows in ("0", "-1"):
+        assert main([*arguments, "--rows", rows]) == 2
+        assert f"must be 1 or more, got {rows}" in capsys.readouterr().err
     assert main([*arguments, "--cut"]) == 2
     assert "rise from 1" in capsys.readouterr().err
 

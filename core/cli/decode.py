@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from core.cli.options import add_options, config_of, method_of
 from core.decoding.errors import ConfigError, DecodingError, PromptError
@@ -41,10 +42,7 @@ def run(args: Namespace) -> int:
     from core import collect, load_model
 
     model = load_model(args.model, dtype=args.dtype, device=args.device)
-    prompt: str | Sequence[int] = text
-    if args.chat:
-        system = [{"role": "system", "content": args.system}] if args.system else []
-        prompt = model.encode_chat([*system, {"role": "user", "content": text}])
+    prompt = _put(model, text, args, method.told(model, args) if method.told else "")
     if method.fit:
         config = method.fit(model, config, args)
     draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
@@ -56,6 +54,16 @@ def run(args: Namespace) -> int:
     if args.json is not None:
         _save(trace, args.json)
     return 0
+
+
+def _put(model: Any, text: str, args: Namespace, told: str) -> str | Sequence[int]:
+    """The prompt as the model reads it, with what it has to be told."""
+    if not args.chat:
+        return f"{told}\n\n{text}\n" if told else text
+    system = "\n\n".join(part for part in (args.system, told) if part)
+    messages = [{"role": "system", "content": system}] if system else []
+    ids: Sequence[int] = model.encode_chat([*messages, {"role": "user", "content": text}])
+    return ids
 
 
 def prompt_of(args: Namespace) -> str:

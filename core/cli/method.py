@@ -38,6 +38,7 @@ class Method:
         values: the settings of `own` from parsed arguments, as the config takes them.
         draft: which second model parsed arguments ask for, if any.
         fit: the config for a loaded model.
+        told: what a loaded model's prompt has to tell it, if anything; a system prompt in a chat.
         printer: makes what prints every step of one run to stdout, or nothing.
         print_result: what goes to stdout after the run, if anything.
     """
@@ -51,6 +52,7 @@ class Method:
     values: Callable[[Namespace], dict[str, Any]] | None = None
     draft: Callable[[Namespace], str | None] | None = None
     fit: Callable[[Any, MethodConfig, Namespace], MethodConfig] | None = None
+    told: Callable[[Any, Namespace], str] | None = None
     printer: Callable[[], Callable[[Step], None] | None] = lambda: stream
     print_result: Callable[[Trace], None] | None = None
 

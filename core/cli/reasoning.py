@@ -13,7 +13,8 @@ from core.decoding.errors import ConfigError
 from core.decoding.types import Phase, Step, TokenStep
 
 REASONING_HELP = {
-    "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced",
+    "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced; "
+    "--max-new-tokens makes room for it unless it is given",
     "max_answer_tokens": "the bound on the answer",
     "ignore_end": "replace so many attempts to stop thinking by the wait text",
     "wait_text": "what is forced instead",
@@ -42,14 +43,11 @@ def _values(args: Namespace) -> dict[str, Any]:
         if "max_thinking_tokens" in values:
             raise ConfigError("--level is a thinking budget too; leave --max-thinking-tokens out.")
         values["max_thinking_tokens"] = LEVELS[args.level]
+    if args.max_new_tokens is None:
+        names = ("max_thinking_tokens", "max_answer_tokens")
+        bounds = Reasoning(**{name: values[name] for name in names if name in values})
+        values["max_new_tokens"] = max(bounds.max_new_tokens, bounds.room)
     return values
-
-
-def _with_room(config: Reasoning, args: Namespace) -> Reasoning:
-    """The config with room for its budget within the whole loop, unless that bound was given."""
-    if "max_new_tokens" in args or config.room <= config.max_new_tokens:
-        return config
-    return replace(config, max_new_tokens=config.room)
 
 
 def _undrawn(args: Namespace) -> str:
@@ -62,6 +60,11 @@ def _with_marks(model: Any, config: MethodConfig, args: Namespace) -> MethodConf
         return config
     marks = model.think_marks
     return replace(config, think_start=marks.start, think_end=marks.end)  # type: ignore[call-arg]
+
+
+def _told(model: Any, args: Namespace) -> str:
+    """What a model without marks of its own has to be told, or it would never write one."""
+    return "" if any(name in args for name in MARKS_HELP) else str(model.think_marks.instruction)
 
 
 class _Printer:
@@ -84,5 +87,6 @@ METHOD = Method(
     undrawn=_undrawn,
     values=_values,
     fit=_with_marks,
+    told=_told,
     printer=_Printer,
 )

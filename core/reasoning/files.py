@@ -7,6 +7,7 @@ end; continuing drops that half and runs what has no row.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +16,7 @@ from core.decoding.configs import brief
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_types import ThinkMarks
-from core.reasoning.attempts import ROWS
+from core.reasoning.attempts import ROWS, require_rows
 from core.reasoning.serial import (
     plan_from_json,
     plan_to_json,
@@ -94,13 +95,14 @@ def sweep_to_file(
     """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
 
     Raises:
-        SweepError: the file holds another plan, or can't be read or written.
+        SweepError: the file holds another plan, another sweep is writing it, or it can't be read
+            or written.
     """
-    done, length = _begun(Path(path), plan)
-    rows = list(done)
-    with _opened(Path(path), length) as file:
+    require_rows(batch)
+    with _opened(Path(path)) as file:
+        done, length = _begun(file, plan)
+        rows = list(done)
         file.truncate(length)
-        file.seek(length)
         if not length:
             _write(file, {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(plan)})
         running = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
@@ -112,11 +114,33 @@ def sweep_to_file(
     return Sweep(plan, tuple(rows))
 
 
-def _opened(path: Path, length: int) -> BinaryIO:
+def _opened(path: Path) -> BinaryIO:
+    """The file, to be read and added to, held against every other sweep until it is closed."""
     try:
-        return path.open("r+b" if length else "wb")
-    except OSError as error:
+        file = path.open("a+b")
+    except (OSError, ValueError) as error:
         raise _unopened(path, error) from None
+    try:
+        _hold(file)
+    except OSError:
+        file.close()
+        raise SweepError(
+            f"Another sweep is writing {brief(str(path))}; wait for its end, or name another file."
+        ) from None
+    return file
+
+
+def _hold(file: BinaryIO) -> None:
+    """Lock a file; whatever ends the program ends the lock. Raises OSError if it is locked."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(MAX_BYTES)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _write(file: BinaryIO, data: Any) -> None:
@@ -124,14 +148,10 @@ def _write(file: BinaryIO, data: Any) -> None:
     file.flush()
 
 
-def _begun(path: Path, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:
+def _begun(file: BinaryIO, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:
     """The rows that a file holds already, and the length of its whole lines."""
-    if not path.exists():
-        return (), 0
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise _unopened(path, error) from None
+    file.seek(0)
+    data = file.read(MAX_BYTES + 1)
     length = data.rfind(b"\n") + 1
     # Half a first line: killed before the plan was written. Nothing else begins so.
     start = json.dumps({"schema": SCHEMA}, separators=(",", ":")).encode()[:-1]
@@ -140,6 +160,6 @@ def _begun(path: Path, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:
     begun = read_sweep(data)
     if begun.plan != plan:
         raise SweepError(
-            f"{brief(str(path))} holds a sweep with another plan; name another file, or remove it."
+            f"{brief(file.name)} holds a sweep with another plan; name another file, or remove it."
         )
     return begun.rows, length

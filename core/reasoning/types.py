@@ -178,8 +178,8 @@ class SweepPlan:
 
     Args:
         model_id: as given to `load_model`.
-        config: of every run; the field `budget_field` and the seed are replaced, and `sweeps.config_of`
-            fits the other bounds to them.
+        config: of every run; the field `budget_field` and the seed are replaced, and the other
+            bounds fitted to them (`sweeps.config_of`).
         budgets: rising.
         budget_field: which bound is swept: the thinking's (the close is forced), or the whole
             loop's (the run is cut off, the close is not forced).

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import ConfigError, Reasoning, collect
+from core.decoding.configs import MARK_TOKENS
 from core.decoding.errors import SweepError
 from core.reasoning.attempts import attempt_of
 from core.reasoning.curves import curve, curves_by_steps, frame_of
@@ -18,6 +22,7 @@ from core.reasoning.sweeps import config_of, missing, run_sweep
 from core.reasoning.types import OUTCOMES, Problem, ProblemSet, SweepPlan
 from tests.reasoning.thinkers import ID, THINKS, following
 
+ROOT = Path(__file__).parents[2]
 PROBLEMS = ProblemSet(
     "two", (Problem("one", "q", "4", steps=1), Problem("two", "qq", "2", steps=2))
 )
@@ -89,31 +94,28 @@ def run_half(rows, whole):
     return rows
 
 
-class Killed(BaseException):
-    """What a killed program doesn't catch."""
+def sweep_until_killed(path: Path, after: int) -> None:
+    """Sweep into the file in a process of its own, killed once so many new rows are there."""
+    code = (
+        "import os, signal, sys; from tests.reasoning import test_sweeps as t;"
+        "new = [];"
+        "kill = lambda *_: new.append(1) or len(new) < int(sys.argv[2])"
+        " or os.kill(os.getpid(), signal.SIGKILL);"
+        "t.sweep_to_file(t.model(), t.plan(), sys.argv[1], on_row=kill)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path), str(after)], cwd=ROOT)
+    assert done.returncode == -signal.SIGKILL
 
 
-def killing(after: int):
-    """A callback that kills the sweep once so many new rows are there."""
-    seen: list[object] = []
-
-    def on_row(row: object, _: int) -> None:
-        seen.append(row)
-        if len(seen) == after:
-            raise Killed
-
-    return on_row
-
-
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
 def test_a_killed_sweep_goes_on_from_its_file(tmp_path) -> None:
     path, whole = tmp_path / "s.jsonl", run_sweep(model(), plan())
-    for after, torn in ((1, b""), (6, b'[5,"one",'), (9, b"\xe2\x80")):
-        with pytest.raises(Killed):
-            sweep_to_file(model(), plan(), path, on_row=killing(after))
+    for after, torn in ((1, b""), (6, b'[5,"one",')):
+        sweep_until_killed(path, after)
         with path.open("ab") as file:
             file.write(torn)
     before = path.read_bytes()
-    assert len(read_sweep(path).rows) == 16
+    assert len(read_sweep(path).rows) == 7
     done = sweep_to_file(model(), plan(), path)
     assert done.complete and len(done.rows) == 24
     after_bytes = path.read_bytes()
@@ -125,6 +127,27 @@ def test_a_killed_sweep_goes_on_from_its_file(tmp_path) -> None:
     assert without_seconds(stored.rows) == without_seconds(rounded)
     assert sweep_to_file(model(), plan(), path).rows == stored.rows
     assert path.read_bytes() == after_bytes
+
+
+def test_a_file_that_a_sweep_is_writing_is_left_to_it(tmp_path) -> None:
+    path, refused = tmp_path / "s.jsonl", []
+
+    def another(*_: object) -> None:
+        with pytest.raises(SweepError, match="Another sweep is writing"):
+            sweep_to_file(model(), plan(samples=1), path)
+        refused.append(True)
+
+    assert sweep_to_file(model(), plan(samples=1), path, on_row=another).complete
+    assert len(refused) == len(read_sweep(path).rows) == 8
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_no_run_at_once_is_refused_before_the_file_is_made(rows, tmp_path) -> None:
+    with pytest.raises(ConfigError, match=f"must be 1 or more, got {rows}"):
+        sweep_to_file(model(), plan(), tmp_path / "s.jsonl", batch=rows)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ConfigError, match="1 or more"):
+        run_sweep(model(), plan(), batch=rows)
 
 
 def test_a_sweep_killed_while_it_wrote_its_plan_starts_anew(tmp_path) -> None:
@@ -176,8 +199,9 @@ def test_a_stranger_s_file_is_refused_with_its_line(tmp_path) -> None:
         read_sweep(Path("nothing-here.jsonl"))
 
 
-def test_the_loop_s_own_bound_forces_nothing_and_cuts_runs_off() -> None:
-    cut = plan(budget_field="max_new_tokens", budgets=(1, 4, 9), config=Reasoning(), samples=1)
+def test_the_loop_s_own_bound_closes_nothing_and_cuts_runs_off() -> None:
+    config = Reasoning(ignore_end=2, wait_text="Wait,")
+    cut = plan(budget_field="max_new_tokens", budgets=(1, 4, 9), config=config, samples=1)
     rows = [row for row in run_sweep(model(a="b", b="c"), cut).rows if row.problem == "one"]
     # "<think>abc</think>4." and the end are eight tokens.
     assert [(row.budget, row.tokens, row.outcome) for row in rows] == [
@@ -186,6 +210,17 @@ def test_the_loop_s_own_bound_forces_nothing_and_cuts_runs_off() -> None:
         (9, 8, "correct"),
     ]
     assert not any(row.closed_by_budget for row in rows)
+    # The opening mark alone.
+    assert {row.forced_tokens for row in rows} == {1}
+
+
+def test_a_thinking_budget_beyond_the_loop_s_bound_is_still_closed() -> None:
+    config = Reasoning(max_new_tokens=20, max_answer_tokens=4)
+    long = plan(budgets=(5, 50), config=config, samples=1)
+    rows = run_sweep(model(a="b", b="a"), long).rows
+    assert [row.thinking_tokens for row in rows if row.budget == 50] == [50, 50]
+    assert all(row.closed_by_budget and row.outcome != "truncated" for row in rows)
+    assert config_of(long, 5, 0).max_new_tokens == 5 + 4 + MARK_TOKENS
 
 
 def test_a_curve_counts_the_rows() -> None:
@@ -221,7 +256,8 @@ def test_the_frame_has_a_row_for_every_run() -> None:
         ({"budgets": (3, 3)}, "budgets must rise"),
         ({"budgets": (-1, 3)}, "budgets must rise"),
         ({"budgets": (0, 3), "budget_field": "max_new_tokens"}, "rise from 1"),
-        ({"budgets": (10**9,)}, "at most 100000"),
+        ({"budgets": (99_981,), "config": Reasoning(), "samples": 1}, "at most 99920"),
+        ({"budgets": (100_001,), "budget_field": "max_new_tokens"}, "at most 100000"),
         ({"samples": 0}, "samples"),
         ({"samples": 2, "config": Reasoning()}, "samples must be 1"),
         ({"samples": 99_999}, "at most 100,000 runs"),
