@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from core.reasoning.intervals import wilson
+from core.reasoning.intervals import wilson_of_groups
 from core.reasoning.types import OUTCOMES, Outcome, Share, SweepRow
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class BudgetPoint:
     """All rows of one budget.
 
     Args:
+        correct: with an interval over problems: several samples of one don't count as so many.
         outcomes: how many rows came to each, in the order of `OUTCOMES`.
         tokens, thinking_tokens, seconds: means over the rows.
     """
@@ -41,9 +42,12 @@ def curve(rows: Sequence[SweepRow]) -> tuple[BudgetPoint, ...]:
 
 def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
     counted, total = Counter(row.outcome for row in rows), len(rows)
+    by_problem: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        by_problem[row.problem].append(row.outcome == "correct")
     return BudgetPoint(
         budget=budget,
-        correct=wilson(counted["correct"], total),
+        correct=wilson_of_groups([(sum(own), len(own)) for own in by_problem.values()]),
         outcomes={outcome: counted[outcome] for outcome in OUTCOMES},
         tokens=sum(row.tokens for row in rows) / total,
         thinking_tokens=sum(row.thinking_tokens for row in rows) / total,

@@ -7,11 +7,12 @@ import io
 import json
 import random
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from core.decoding.configs import brief
 from core.decoding.errors import ConfigError, ProblemError
-from core.reasoning.answers import normal_number
+from core.reasoning.answers import MAX_DIGITS, normal_number
 from core.reasoning.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
 from core.reasoning.hard_sums import ask_hard_sum, draw_hard_sum
 from core.reasoning.types import Problem, ProblemSet
@@ -101,7 +102,9 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
-    rows = _jsonl_rows(text) if text.lstrip().startswith("{") else _csv_rows(text)
+    named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
+    lines = text.lstrip().startswith(("{", "[")) or named.lower().endswith((".jsonl", ".json"))
+    rows = _jsonl_rows(text) if lines else _csv_rows(text)
     problems: list[Problem] = []
     for line, question, answer in rows:
         if len(problems) == MAX_PROBLEMS:
@@ -109,7 +112,6 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
         problems.append(_checked_problem(line, question, answer, system))
     if not problems:
         raise ProblemError("The file holds no problem; give each a question and an answer.")
-    named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
     return ProblemSet(named, tuple(problems))
 
 
@@ -123,12 +125,18 @@ def _file_bytes(path: str | Path) -> bytes:
 
 
 def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
+    if text.lstrip().startswith("["):
+        raise ProblemError(
+            "The file is one JSON list; write JSONL, an object with question and answer on each "
+            "line."
+        )
     # Not splitlines: it would also split at characters that JSON strings may hold.
     for line, row in enumerate(text.split("\n"), start=1):
         if not row.strip():
             continue
         try:
-            item = json.loads(row)
+            # The number as it is written: 1e16 is a whole one, and 0.00001 has no exponent.
+            item = json.loads(row, parse_float=Decimal)
         except (ValueError, RecursionError):
             raise ProblemError(f"Line {line} of the problems is not JSON.") from None
         if not isinstance(item, dict) or not {"question", "answer"} <= set(item):
@@ -137,7 +145,7 @@ def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader, started = csv.reader(io.StringIO(text, newline=""), strict=True), 1
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         if not {"question", "answer"} <= set(header):
@@ -154,17 +162,34 @@ def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
                 yield started, row[columns[0]], row[columns[1]]
             started = reader.line_num + 1
     except csv.Error as error:
-        raise ProblemError(f"Line {reader.line_num} of the problems is no CSV: {error}.") from None
+        raise ProblemError(f"Line {started} of the problems is no CSV: {error}.") from None
 
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
     if not isinstance(question, str) or not question.strip():
         raise ProblemError(f"Line {line}: the question must be a text, got {brief(question)}.")
+    if not _is_text(question):
+        raise ProblemError(f"Line {line}: the question holds half a character that can't be asked.")
     if len(question) > MAX_QUESTION:
         raise ProblemError(f"Line {line}: the question has more than {MAX_QUESTION:,} characters.")
-    number = isinstance(answer, int | float) and not isinstance(answer, bool)
-    written = str(answer) if number or isinstance(answer, str) else ""
-    found = normal_number(written)
+    found = normal_number(_written(answer))
     if found is None:
-        raise ProblemError(f"Line {line}: the answer must be a number, got {brief(answer)}.")
+        raise ProblemError(f"Line {line}: the answer must be a number, got {_named(answer)}.")
     return Problem(f"line {line}", question.strip(), found, None, system)
+
+
+def _written(answer: object) -> str:
+    """An answer as a text without an exponent; empty where it is no number of a size to answer."""
+    if isinstance(answer, Decimal):
+        return format(answer, "f") if abs(answer.adjusted()) < MAX_DIGITS else ""
+    number = isinstance(answer, int) and not isinstance(answer, bool)
+    return str(answer) if number or isinstance(answer, str) else ""
+
+
+def _named(answer: object) -> str:
+    return brief(str(answer)) if isinstance(answer, Decimal) else brief(answer)
+
+
+def _is_text(text: str) -> bool:
+    """Whether UTF-8 can write it: JSON can name halves of a character alone."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from core.decoding.configs import Reasoning
+from core.decoding.configs import MARK_TOKENS, Reasoning
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_types import ThinkMarks
@@ -15,9 +15,6 @@ from core.reasoning.intervals import wilson
 from core.reasoning.types import Attempt, Problem, ProblemSet, Rival, Rivalry, Rule, Vote
 from core.reasoning.votes import Verifier, seeded, vote
 
-# Marks of the thinking, with room to spare.
-_MARKS = 8
-
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:
     """The config of an attempt that emits at most so many tokens and has room left to answer.
@@ -25,7 +22,7 @@ def bounded(config: Reasoning, tokens: int) -> Reasoning:
     Raises:
         ConfigError: fewer tokens than marks and answer need.
     """
-    thinking = tokens - config.max_answer_tokens - _MARKS
+    thinking = tokens - config.max_answer_tokens - MARK_TOKENS
     if thinking < 0:
         raise ConfigError(
             f"{tokens} tokens an attempt leave no room to think beside {config.max_answer_tokens} "
@@ -49,6 +46,8 @@ def compare_rivals(
 ) -> Rivalry:
     """Single (1 x total) against majority and best of N (N x total / N), drawn alike.
 
+    An attempt gets no more tokens than the model's window holds beside the longest question.
+
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
         verifier: adds a fourth rival, that takes the answer with the highest score.
@@ -59,25 +58,30 @@ def compare_rivals(
         ConfigError: nothing is drawn, or the tokens don't suffice.
         as `reason_in_batch`.
     """
-    long, short = bounded(config, total_tokens), bounded(config, total_tokens // samples)
+    prompts = [prompt_ids_of(model, problem, marks) for problem in problems.problems]
+    longest = max(map(len, prompts), default=0)
+    long = bounded(config, _within(model, longest, total_tokens))
+    short = bounded(config, _within(model, longest, total_tokens // samples))
     configs = [long, *seeded(short, samples)]
-    tasks = []
-    for problem in problems.problems:
-        ids = prompt_ids_of(model, problem, marks)
-        tasks += [Task(problem, ids, own) for own in configs]
+    tasks = [
+        Task(problem, ids, own)
+        for problem, ids in zip(problems.problems, prompts, strict=True)
+        for own in configs
+    ]
     found: dict[int, Attempt] = {}
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
         found[at] = attempt
         if on_attempt is not None:
             on_attempt(len(found), len(tasks))
     singles, votes = _grouped(problems.problems, found, len(configs), verifier)
-    rules: list[Rule] = ["majority", "best_of_n"]
-    if verifier is not None:
-        rules.append("verifier")
-    rivals = [_rival("single", singles, 1, total_tokens)]
-    rivals += [_rival(rule, votes, samples, total_tokens // samples) for rule in rules]
     done = ProblemSet(problems.name, tuple(one.problem for one in votes))
+    rivals = [_rival("single", singles, 1, long), *_voting(votes, samples, short)]
     return Rivalry(done, total_tokens, tuple(rivals), tuple(votes), model.model_id, config)
+
+
+def _within(model: LanguageModel, longest: int, tokens: int) -> int:
+    """So many tokens, or what the model's window holds beside the longest prompt."""
+    return tokens if model.context_window is None else min(tokens, model.context_window - longest)
 
 
 def _grouped(
@@ -94,12 +98,20 @@ def _grouped(
     return singles, votes
 
 
-def _rival(rule: Rule, votes: Sequence[Vote], samples: int, budget: int) -> Rival:
+def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[Rival]:
+    """What each rule makes of the many samples; checking only where a verifier has scored."""
+    rules: list[Rule] = ["majority", "best_of_n"]
+    if any(one.scores for one in votes):
+        rules.append("verifier")
+    return [_rival(rule, votes, samples, config) for rule in rules]
+
+
+def _rival(rule: Rule, votes: Sequence[Vote], samples: int, config: Reasoning) -> Rival:
     total = max(1, len(votes))
     return Rival(
         rule=rule,
         samples=samples,
-        budget=budget,
+        budget=config.max_new_tokens,
         correct=wilson(sum(one.is_right(rule) for one in votes), len(votes)),
         tokens=sum(one.tokens for one in votes) / total,
         seconds=sum(attempt.seconds for one in votes for attempt in one.attempts) / total,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from core import Reasoning, Shaping, check, collect, load_model
+from core.reasoning.arithmetic import check_arithmetic
 from core.reasoning.asking import prompt_ids_of
 from core.reasoning.curves import curve
 from core.reasoning.problems import make_hard_sums, make_problems
@@ -16,7 +17,6 @@ from core.reasoning.rivals import compare_rivals
 from core.reasoning.stops import stop_strip
 from core.reasoning.sweeps import run_sweep
 from core.reasoning.types import ProblemSet, SweepPlan
-from core.reasoning.votes import check_arithmetic
 
 STEPS = (2, 3, 4, 5, 6, 7, 8)
 GREEDY = Reasoning(max_answer_tokens=24)

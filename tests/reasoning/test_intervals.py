@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.reasoning.intervals import wilson
+from core.reasoning.intervals import wilson, wilson_of_groups
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,25 @@ def test_none_and_all_reach_the_ends_and_nothing_tried_says_nothing() -> None:
     assert wilson(0, 0)[2:] == (0.0, 1.0) and wilson(0, 0).value == 0.0
     with pytest.raises(ValueError, match="no share"):
         wilson(6, 5)
+
+
+def test_one_trial_a_group_is_wilson_s_own_interval() -> None:
+    for hits, total in ((0, 5), (3, 7), (50, 64), (5, 5)):
+        groups = [(1, 1)] * hits + [(0, 1)] * (total - hits)
+        assert wilson_of_groups(groups) == pytest.approx(wilson(hits, total))
+    assert wilson_of_groups([]) == wilson(0, 0) == wilson_of_groups([(0, 0)])
+
+
+def test_trials_that_repeat_their_group_count_once() -> None:
+    """Eight samples of each of four problems, of which three are always right and one never."""
+    share = wilson_of_groups([(8, 8)] * 3 + [(0, 8)])
+    assert (share.hits, share.total, share.value) == (24, 32, 0.75)
+    assert share[2:] == pytest.approx(wilson(3, 4)[2:])
+    assert wilson_of_groups([(8, 8)] * 4)[2:] == pytest.approx(wilson(4, 4)[2:])
+
+
+def test_between_both_the_spread_of_the_groups_decides() -> None:
+    # p = 1/2, variance (4 * 1) / 16**2 * 4/3 = 1/48: an effective number of 12 of the 16 trials.
+    share = wilson_of_groups([(1, 4), (3, 4), (3, 4), (1, 4)])
+    assert share[2:] == pytest.approx(wilson(6, 12)[2:])
+    assert wilson_of_groups([(2, 4)] * 4)[2:] == pytest.approx(wilson(8, 16)[2:])

@@ -93,6 +93,19 @@ def test_a_jsonl_may_hold_numbers_and_other_fields() -> None:
     assert [(p.question, p.answer) for p in found] == [("a\u2028b?", "7"), ("c", "-0.5")]
 
 
+def test_jsonl_numbers_are_taken_as_they_are_written() -> None:
+    given = ("1e16", "0.00001", "1.50", "-0.0")
+    rows = "\n".join(f'{{"question": "q", "answer": {one}}}' for one in given)
+    found = [problem.answer for problem in read_problems(rows.encode()).problems]
+    assert found == ["10000000000000000", "0.00001", "1.5", "0"]
+
+
+def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:
+    for first in (b"5\n", b"question\n"):
+        with pytest.raises(ProblemError, match=r"Line 1(:| of the problems is not JSON)"):
+            read_problems(first, name="mine.JSONL")
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -104,7 +117,13 @@ def test_a_jsonl_may_hold_numbers_and_other_fields() -> None:
         (b"question,answer\nx,one\n", "Line 2: the answer must be a number, got 'one'"),
         (b'question,answer\n"a\nb",1\nx,\n', "Line 4: the answer"),
         (b"question,answer\n ,1\n", "Line 2: the question"),
-        (b'question,answer\n"x,1\n', "no CSV"),
+        (b'question,answer\n"x,1\n', "Line 2 of the problems is no CSV"),
+        (b'question,answer\nx,1\n"y,2\n' + b"z,3\n" * 50, "Line 3 of the problems is no CSV"),
+        (b'[{"question": "x", "answer": 1}]', "one JSON list; write JSONL"),
+        (b'\n[\n{"question": "x"', "one JSON list"),
+        (b'{"question": "\\ud800", "answer": 1}\n', "Line 1: the question holds half a character"),
+        (b'{"question": "x", "answer": 1e999999999}\n', "Line 1: the answer must be a number"),
+        (b'{"question": "x", "answer": 1e60}\n', "Line 1: the answer must be a number, got '1E"),
         (b"question,answer\nx,1\n\xff,2\n", "Line 3 of the problems is not UTF-8"),
         (b'{"question": "x", "answer": 1}\n{"question": "y"}\n', "Line 2: an object"),
         (b'{"question": "x", "answer": 1}\n{nope\n', "Line 2 of the problems is not JSON"),

@@ -8,9 +8,10 @@ from core import ConfigError, Reasoning, Shaping
 from core.decoding.configs import MAX_SEED
 from core.reasoning.arithmetic import check_arithmetic
 from core.reasoning.attempts import attempt_of
-from core.reasoning.types import Attempt, Ballot, Problem
+from core.reasoning.rivals import compare_rivals
+from core.reasoning.types import Attempt, Ballot, Problem, ProblemSet
 from core.reasoning.votes import sample_and_vote, seeded, vote
-from tests.reasoning.thinkers import THINKS, following
+from tests.reasoning.thinkers import ID, THINKS, following, thinker
 
 PROBLEM = Problem("k", "What is 30 + 6?", "36")
 
@@ -91,3 +92,20 @@ def test_samples_that_would_all_be_equal_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"\[1, 256\]"):
         seeded(Reasoning(do_sample=True), 0)
     assert seeded(Reasoning(), 1) == [Reasoning()]
+
+
+def test_an_attempt_gets_no_more_tokens_than_the_window_holds_beside_the_longest_question() -> None:
+    model = thinker(b="a")
+    model.encode = lambda text: (
+        [ID["q"]] * len(text.strip()) if text.startswith("q") else type(model).encode(model, text)
+    )
+    model.context_window = 64
+    problems = ProblemSet("two", (Problem("one", "q", "4"), Problem("two", "qqqq", "4")))
+    config = Reasoning(do_sample=True, max_answer_tokens=4)
+    found = compare_rivals(model, problems, config, total_tokens=90, samples=3)
+    assert [rival.budget for rival in found.rivals] == [60, 30, 30]
+    # It never stops thinking by itself: an answer shows that the close had room.
+    assert [rival.correct.hits for rival in found.rivals] == [2, 2, 2]
+    model.context_window = 20
+    with pytest.raises(ConfigError, match="16 tokens an attempt leave no room"):
+        compare_rivals(model, problems, config, total_tokens=90, samples=3)

@@ -12,6 +12,7 @@ from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import NBSP
 from core.figures.reason.words import (
     BUDGET_WORDS,
+    band_words,
     levels_within,
     share_words,
     so_far,
@@ -49,7 +50,7 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     lay_out(
         sheet,
         title=_TITLE,
-        subtitle=f"How many answers are right; the band is the 95{NBSP}% interval." + so_far(sweep),
+        subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         caption=caption,
         alt=_alt(points),
         plot_height=260,

@@ -46,6 +46,12 @@ def problems_words(problems: ProblemSet) -> str:
     return f"{count} {noun}: {plain_name(problems.name, 60)}"
 
 
+def band_words(plan: SweepPlan) -> str:
+    """What the band of a curve is."""
+    over = " over problems" if plan.samples > 1 else ""
+    return f"the band is the 95{NBSP}% interval{over}."
+
+
 def so_far(sweep: Sweep) -> str:
     """What a figure of an unfinished sweep has to say; empty for a complete one."""
     if sweep.complete:
