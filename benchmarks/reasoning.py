@@ -20,8 +20,8 @@ def run(repeats: int = 5) -> None:
     from core.decoding.reasoning_batch import Run, reason_in_batch
     from core.reasoning.asking import prompt_ids_of
     from core.reasoning.problems import make_problems
+    from core.reasoning.sweep_types import SweepPlan
     from core.reasoning.sweeps import run_sweep
-    from core.reasoning.types import SweepPlan
     from core.reasoning.votes import seeded
 
     model, problems = load_model("embedded:target"), make_problems(16, seed=1)

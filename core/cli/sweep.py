@@ -40,7 +40,7 @@ def run(args: Namespace) -> int:
     budgets, steps = _numbers(args.budgets, "--budgets"), _numbers(args.steps, "--steps")
     from core.reasoning.files import sweep_to_file
     from core.reasoning.problems import THINKING_SYSTEM, make_problems, read_problems
-    from core.reasoning.types import SweepPlan, SweepRow
+    from core.reasoning.sweep_types import SweepPlan, SweepRow
 
     if args.file:
         problems = read_problems(args.file, system=THINKING_SYSTEM)

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from core.reasoning.intervals import wilson_of_groups
-from core.reasoning.types import OUTCOMES, Outcome, Share, SweepRow
+from core.reasoning.sweep_types import SweepRow
+from core.reasoning.types import OUTCOMES, Outcome, Share
 
 if TYPE_CHECKING:
     import pandas as pd

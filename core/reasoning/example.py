@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +15,45 @@ from core.decoding.configs import Reasoning, Shaping
 from core.decoding.errors import DecodingError, SweepError
 from core.decoding.types import Trace
 from core.reasoning.serial import sweep_from_json, sweep_to_json
-from core.reasoning.types import (
-    Problem,
-    ProblemSet,
-    ReasoningExample,
-    Rivalry,
-    StopStrip,
-    Sweep,
-    SweepPlan,
-    Transcript,
-)
+from core.reasoning.sweep_types import Sweep, SweepPlan
+from core.reasoning.types import Problem, Rivalry, StopStrip, Transcript, Vote
 
 SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
 BUDGETS = tuple(range(0, 129, 16))
 PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
+# Problems hard enough that one sample often slips: a vote has something to put right.
+RIVALRY_STEPS = (5, 6, 7)
+SAMPLES, TEMPERATURE = 8, 1.0
 HARD_SUMS = 20
-SEED = 7
+SEED, ANSWER = 7, 24
 _DIGITS = 7
 # A strip's problem: long enough to see the answer change, short enough to read.
 RUN_STEPS = 6
-_STRIP, _RIVALS = TypeAdapter(StopStrip), TypeAdapter(Rivalry)
+_STRIP, _RIVALS, _VOTE = TypeAdapter(StopStrip), TypeAdapter(Rivalry), TypeAdapter(Vote)
 _TOOLS = TypeAdapter(tuple[Transcript, Transcript])
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningExample:
+    """What the page shows before anything has run, all of it measured.
+
+    Args:
+        sweep: thinking budgets, the close forced.
+        cut: the whole loop's bound, the close not forced.
+        rivalry: on hard problems, with the votes of the first ones only.
+        vote: samples of the strip's problem.
+        run: one run on the strip's problem.
+        tools: a hard sum without the calculator and with it.
+    """
+
+    sweep: Sweep
+    cut: Sweep
+    rivalry: Rivalry
+    vote: Vote
+    run: Trace
+    strip: StopStrip
+    tools: tuple[Transcript, Transcript]
 
 
 def load_example(path: str | Path) -> ReasoningExample:
@@ -62,6 +79,7 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
         "sweep": sweep_to_json(example.sweep),
         "cut": sweep_to_json(example.cut),
         "rivalry": _rounded(_RIVALS.dump_python(example.rivalry, mode="json")),
+        "vote": _rounded(_VOTE.dump_python(example.vote, mode="json")),
         "strip": _STRIP.dump_python(example.strip, mode="json"),
         "run": _rounded(example.run.to_dict()),
         "tools": _rounded(_TOOLS.dump_python(example.tools, mode="json")),
@@ -81,6 +99,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             sweep=sweep_from_json(data["sweep"]),
             cut=sweep_from_json(data["cut"]),
             rivalry=_RIVALS.validate_json(json.dumps(data["rivalry"]), strict=True),
+            vote=_VOTE.validate_json(json.dumps(data["vote"]), strict=True),
             strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
             run=Trace.from_dict(data["run"]),
             tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
@@ -105,14 +124,15 @@ def make_example(model_id: str) -> ReasoningExample:
     from core.reasoning.rivals import compare_rivals
     from core.reasoning.stops import stop_strip
     from core.reasoning.sweeps import run_sweep
+    from core.reasoning.votes import sample_and_vote
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
-    greedy = Reasoning(max_answer_tokens=24)
+    greedy = _with_room(Reasoning(max_answer_tokens=ANSWER))
     plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
     cut = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
-    hard = ProblemSet(problems.name, problems.problems[-RIVALRY_PROBLEMS:])
-    drawn = Reasoning(max_answer_tokens=16, do_sample=True, shaping=Shaping(temperature=1.0))
-    rivalry = compare_rivals(model, hard, drawn, verifier=check_arithmetic)
+    hard = make_problems(RIVALRY_PROBLEMS, seed=SEED, steps=RIVALRY_STEPS)
+    drawn = replace(greedy, do_sample=True, shaping=Shaping(temperature=TEMPERATURE))
+    rivalry = compare_rivals(model, hard, drawn, samples=SAMPLES, verifier=check_arithmetic)
     sweep = run_sweep(model, plan)
     problem = _telling(sweep)
     run = _run(model, problem, replace(greedy, top_candidates=3))
@@ -120,10 +140,15 @@ def make_example(model_id: str) -> ReasoningExample:
         sweep=sweep,
         cut=run_sweep(model, cut),
         rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
+        vote=sample_and_vote(model, problem, drawn, SAMPLES, verifier=check_arithmetic),
         run=run,
         strip=stop_strip(model, problem, run),
         tools=_tools(model, greedy),
     )
+
+
+def _with_room(config: Reasoning) -> Reasoning:
+    return replace(config, max_new_tokens=config.room)
 
 
 def _telling(sweep: Sweep) -> Problem:
@@ -140,11 +165,12 @@ def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
     """The first hard sum that only the calculator gets right, without it and with it."""
     from core.reasoning.attempts import transcript_of
     from core.reasoning.problems import make_hard_sums
+    from core.reasoning.tools import both_ways
 
-    called = replace(config, think_start="", think_end="", calculator=True, max_answer_tokens=64)
     for one in make_hard_sums(HARD_SUMS, seed=SEED).problems:
-        alone = transcript_of(one, _run(model, one, config))
-        with_tool = transcript_of(one, _run(model, one, called))
+        alone, with_tool = (
+            transcript_of(asked, _run(model, asked, how)) for asked, how in both_ways(one, config)
+        )
         if (alone.attempt.outcome, with_tool.attempt.outcome) == ("wrong", "correct"):
             return alone, with_tool
     raise DecodingError(f"The calculator helps with none of {HARD_SUMS} sums; take another model.")

@@ -24,8 +24,8 @@ from core.reasoning.serial import (
     row_from_json,
     row_to_json,
 )
+from core.reasoning.sweep_types import Sweep, SweepPlan, SweepRow
 from core.reasoning.sweeps import sweep_rows
-from core.reasoning.types import Sweep, SweepPlan, SweepRow
 
 SCHEMA = "decoding-explorer/sweep"
 VERSION = 1

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import SweepError
-from core.reasoning.types import Sweep, SweepPlan, SweepRow
+from core.reasoning.sweep_types import Sweep, SweepPlan, SweepRow
 
 COLUMNS = tuple(field.name for field in fields(SweepRow))
 

@@ -10,7 +10,8 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning_types import ThinkMarks
 from core.reasoning.asking import prompt_ids_of
 from core.reasoning.attempts import ROWS, Task, attempt_all
-from core.reasoning.types import Attempt, Problem, Sweep, SweepPlan, SweepRow
+from core.reasoning.sweep_types import Sweep, SweepPlan, SweepRow
+from core.reasoning.types import Attempt, Problem
 
 
 def config_of(plan: SweepPlan, budget: int, sample: int) -> Reasoning:

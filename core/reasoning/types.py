@@ -1,24 +1,22 @@
 """What reasoning runs over problems record: frozen values that need neither torch nor pandas.
 
+Sweeps have theirs in `sweep_types`.
+
 Log-probabilities are the model's own (before any shaping) in nats; times in seconds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.configs import MARK_TOKENS, MAX_NEW_TOKENS, Reasoning, brief
-from core.decoding.errors import ConfigError
+from core.decoding.configs import Reasoning
 from core.decoding.reasoning_read import Piece
-from core.decoding.types import FinishReason, Trace
+from core.decoding.types import FinishReason
 
 Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
-BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 Rule: TypeAlias = Literal["single", "majority", "best_of_n", "verifier"]
-MAX_ROWS = 100_000
 RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
 
 
@@ -172,108 +170,6 @@ class StopStrip:
         return first
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPlan:
-    """Everything that fixes a sweep's rows, save their seconds.
-
-    Args:
-        model_id: as given to `load_model`.
-        config: of every run; the field `budget_field` and the seed are replaced, and the other
-            bounds fitted to them (`sweeps.config_of`).
-        budgets: rising.
-        budget_field: which bound is swept: the thinking's (the close is forced), or the whole
-            loop's (the run is cut off, the close is not forced).
-        samples: runs of each problem at each budget, with seeds `config.seed`, `+ 1`, ...; 1 unless
-            the config draws.
-        model_revision: a digest of the weights; empty when there is none.
-
-    Raises:
-        ConfigError: nothing to run, budgets that don't rise or can't be, or more than
-            `MAX_ROWS` runs.
-    """
-
-    model_id: str
-    problems: ProblemSet
-    config: Reasoning
-    budgets: tuple[int, ...]
-    budget_field: BudgetField = "max_thinking_tokens"
-    samples: int = 1
-    model_revision: str = ""
-
-    def __post_init__(self) -> None:
-        least = 0 if self.budget_field == "max_thinking_tokens" else 1
-        rising = all(before < after for before, after in pairwise(self.budgets))
-        if not self.budgets or not rising or not least <= self.budgets[0]:
-            raise ConfigError(
-                f"budgets must rise from {least} or more, got {brief(str(self.budgets))}."
-            )
-        if self.budgets[-1] > self._most:
-            raise ConfigError(f"budgets must be at most {self._most}, got {self.budgets[-1]}.")
-        if not self.problems.problems:
-            raise ConfigError("A sweep needs a problem; the set is empty.")
-        if self.samples < 1 or (self.samples > 1 and not self.config.draws):
-            raise ConfigError(
-                f"samples must be 1 where nothing is drawn, else 1 or more, got {self.samples}."
-            )
-        if self.total > MAX_ROWS:
-            raise ConfigError(
-                f"A sweep has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
-                "problems, budgets or samples."
-            )
-
-    @property
-    def _most(self) -> int:
-        """The largest budget that leaves room for what the whole loop's bound holds beside it."""
-        if self.budget_field == "max_new_tokens":
-            return MAX_NEW_TOKENS
-        return MAX_NEW_TOKENS - self.config.max_answer_tokens - MARK_TOKENS
-
-    @property
-    def total(self) -> int:
-        """How many rows the sweep has when it is complete."""
-        return len(self.problems.problems) * len(self.budgets) * self.samples
-
-
-@dataclass(frozen=True, slots=True)
-class SweepRow:
-    """One run of a sweep; the columns of its data frame.
-
-    Args:
-        problem: the problem's key.
-        steps: the problem's difficulty.
-        sample: which of the runs at this problem and budget, from 0.
-        expected: the right answer.
-        tokens, thinking_tokens, seconds and the rest: as in `Attempt`.
-    """
-
-    budget: int
-    problem: str
-    steps: int | None
-    sample: int
-    outcome: Outcome
-    answer: str | None
-    expected: str
-    tokens: int
-    thinking_tokens: int
-    forced_tokens: int
-    closed_by_budget: bool
-    mean_logprob: float
-    finish_reason: FinishReason
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """A plan and the rows that are there, complete or not."""
-
-    plan: SweepPlan
-    rows: tuple[SweepRow, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        return len(self.rows) == self.plan.total
-
-
 class Share(NamedTuple):
     """How many of how many, with the ends of the 95 % interval (Wilson 1927)."""
 
@@ -331,23 +227,3 @@ class Transcript:
     config: Reasoning
     pieces: tuple[Piece, ...]
     attempt: Attempt
-
-
-@dataclass(frozen=True, slots=True)
-class ReasoningExample:
-    """What the page shows before anything has run, all of it measured.
-
-    Args:
-        sweep: thinking budgets, the close forced.
-        cut: the whole loop's bound, the close not forced.
-        rivalry: with the votes of its first problems only.
-        run: one run on the strip's problem.
-        tools: a hard sum without the calculator and with it.
-    """
-
-    sweep: Sweep
-    cut: Sweep
-    rivalry: Rivalry
-    run: Trace
-    strip: StopStrip
-    tools: tuple[Transcript, Transcript]

@@ -7,8 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.configs import LEVELS, Reasoning, Shaping
-from core.reasoning.example import BUDGETS, PROBLEMS, RIVALRY_PROBLEMS, RUN_STEPS, SEED
+from core.decoding.configs import LEVELS, MARK_TOKENS, Reasoning, Shaping
+from core.reasoning.example import (
+    ANSWER,
+    BUDGETS,
+    PROBLEMS,
+    RIVALRY_PROBLEMS,
+    RUN_STEPS,
+    SAMPLES,
+    SEED,
+    TEMPERATURE,
+)
 from pages.ui import controls
 from pages.ui.knob import Knob, draw_knob, set_knob
 
@@ -34,8 +43,8 @@ DEFAULTS: dict[str, Any] = {
     "question": "",
     "right": "",
     "reason_temperature": 0.0,
-    "whole": 1024,
-    "answer_tokens": 24,
+    "whole": 0,
+    "answer_tokens": ANSWER,
     "ignore_end": 0,
     "wait": "Wait,",
     "use_tool": False,
@@ -44,9 +53,9 @@ DEFAULTS: dict[str, Any] = {
     "many_problems": PROBLEMS,
     "tries": 1,
     "total": 1024,
-    "voters": 8,
+    "voters": SAMPLES,
     "vote_problems": RIVALRY_PROBLEMS,
-    "vote_temperature": 1.0,
+    "vote_temperature": TEMPERATURE,
     BUDGET.key: BUDGET.default,
 }
 
@@ -56,20 +65,34 @@ def value(key: str) -> Any:
     return controls.value(key, DEFAULTS)
 
 
-def config(read: Callable[[str], Any] = value) -> Reasoning:
+def config(
+    read: Callable[[str], Any] = value, *, temperature: str = "reason_temperature"
+) -> Reasoning:
     """The run that the controls describe; `read` gives a control's value by its key.
+
+    Args:
+        temperature: the key of its temperature.
 
     Raises:
         ConfigError: settings that exclude each other.
     """
     return reasoning(
         read,
-        temperature=float(read("reason_temperature")),
-        max_new_tokens=int(read("whole")),
+        temperature=float(read(temperature)),
+        max_new_tokens=whole_bound(read),
         max_thinking_tokens=int(read(BUDGET.key)),
-        calculator=bool(read("use_tool")),
         top_candidates=CANDIDATES,
     )
+
+
+def whole_bound(read: Callable[[str], Any] = value) -> int:
+    """The bound on the whole loop: one's own number, else what the two parts and marks need."""
+    return int(read("whole")) or _room(read)
+
+
+def _room(read: Callable[[str], Any]) -> int:
+    parts = {"max_thinking_tokens": BUDGET.key, "max_answer_tokens": "answer_tokens"}
+    return Reasoning(**{name: int(read(key)) for name, key in parts.items()}).room
 
 
 def reasoning(read: Callable[[str], Any], *, temperature: float, **bounds: Any) -> Reasoning:
@@ -79,6 +102,7 @@ def reasoning(read: Callable[[str], Any], *, temperature: float, **bounds: Any) 
         bounds |= {"ignore_end": waits, "wait_text": f" {str(read('wait')).strip()}"}
     return Reasoning(
         max_answer_tokens=int(read("answer_tokens")),
+        calculator=bool(read("use_tool")),
         do_sample=draws,
         seed=int(read("seed")) if draws else 0,
         shaping=Shaping(temperature=temperature if draws else 1.0),
@@ -137,6 +161,17 @@ def budget() -> None:
         with st.container(key="knob-thinking", gap=None, width=270):
             draw_knob(BUDGET, disabled=False)
         temperature("reason_temperature", 0.0, "0 takes the most probable token: no dice.")
+    st.caption(_whole_words())
+
+
+def _whole_words() -> str:
+    """How the bound on the whole loop comes about."""
+    own, room = int(value("whole")), _room(value)
+    if not own:
+        parts = f"{int(value(BUDGET.key))} thinking + {int(value('answer_tokens'))} answer"
+        return f"max\\_new\\_tokens = {room}: {parts} + {MARK_TOKENS} for the marks."
+    words = f"max\\_new\\_tokens = {own}, your own."
+    return words if own >= room else f"{words} It may cut the run off: all parts need {room}."
 
 
 def _level() -> str | None:
@@ -158,10 +193,11 @@ def more() -> None:
         )
         whole(
             "Whole run at most",
-            1,
+            0,
             MAX_WHOLE,
             "whole",
-            "The bound on the whole loop, in tokens. It cuts the run off: nothing is forced.",
+            "The bound on the whole loop, max_new_tokens. It cuts the run off: the close is not "
+            "forced. 0 follows the budget. Sweeps and comparisons follow theirs.",
         )
         whole("Answer at most", 1, MAX_WHOLE, "answer_tokens", "Tokens after the closing mark.")
         whole(
@@ -169,8 +205,8 @@ def more() -> None:
             0,
             MAX_WAITS,
             "ignore_end",
-            "So many attempts to stop thinking are replaced by the wait word, if it still fits "
-            "into the budget.",
+            "So many attempts to stop thinking are replaced by the wait word, while it fits into "
+            "the budget. Of a closing mark of several tokens only the last one is replaced.",
         )
         st.text_input(
             "Wait word",

@@ -12,7 +12,8 @@ from core.decoding.configs import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
 from core.figures.reason.words import problems_words
 from core.reasoning.problems import THINKING_SYSTEM, read_problems
-from core.reasoning.types import BudgetField, ProblemSet, Sweep, SweepPlan
+from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
+from core.reasoning.types import ProblemSet
 from pages.ui import controls, figure, reason_controls, reason_work, running
 from pages.ui.figure import csv_text
 from pages.ui.reason_controls import value, whole

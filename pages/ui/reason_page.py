@@ -11,7 +11,8 @@ from core import figures
 from core.decoding.configs import Reasoning
 from core.decoding.types import Trace
 from core.figures.labels import settings_caption, visible_token
-from core.reasoning.types import Problem, Sweep
+from core.reasoning.sweep_types import Sweep
+from core.reasoning.types import Problem
 from pages.ui import (
     controls,
     figure,
@@ -122,7 +123,7 @@ def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None)
         reason_text.draw(trace, first=not view.painted)
         problem = reason_state.problem_of(view)
         reason_verdict.draw(reason_state.verdict(trace, problem), problem)
-        other = bool(asked and wanted and reason_state.needs_run(trace, asked, wanted))
+        other = bool(asked and wanted and reason_state.needs_run(view, asked, wanted))
         with st.container(key="note-changed" if other else "note-plain"):
             st.text(f"{_spent(trace)} {CHANGED if other else UNCHANGED}")
 
@@ -214,7 +215,7 @@ def _curve(view: ReasonView) -> None:
             st.text("No sweep has run yet: start one under Many problems.")
         return
     closing = sweep.plan.budget_field == "max_thinking_tokens"
-    marked = int(reason_controls.value("thinking" if closing else "whole"))
+    marked = int(reason_controls.value("thinking")) if closing else reason_controls.whole_bound()
     figure.chart(
         "accuracy",
         lambda theme: figures.reason_accuracy(sweep, marked=marked, theme=theme),

@@ -33,6 +33,7 @@ from pages.ui.reason_controls import (
 from pages.ui.request import Request
 
 MAX_QUESTION = 2000
+ALL_STEPS = tuple(range(1, MOST_STEPS + 1))
 # The address holds the words on the right: that is how Streamlit binds options.
 SOURCES = {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}
 
@@ -60,9 +61,9 @@ def _own(question: str, right: str) -> Problem:
 
 
 @lru_cache(maxsize=16)
-def chains(count: int, seed: int) -> ProblemSet:
-    """So many problems of this seed; the first eight have 1 to 8 steps."""
-    return make_problems(count, seed=seed)
+def chains(count: int, seed: int, steps: tuple[int, ...] = ALL_STEPS) -> ProblemSet:
+    """So many problems of this seed; the first eight of all have 1 to 8 steps."""
+    return make_problems(count, seed=seed, steps=steps)
 
 
 @lru_cache(maxsize=64)
@@ -123,7 +124,7 @@ def pick_problem() -> None:
             "Another problem",
             key="another_problem",
             icon=":material/casino:",
-            help="Another problem of this kind. None of them was in the model's training.",
+            help="Another problem of this kind. None was in the built-in model's training.",
             on_click=_another,
         )
 
@@ -168,7 +169,7 @@ def adopt(trace: Trace) -> None:
             "reason_temperature": min(run.shaping.temperature, MAX_TEMPERATURE)
             if run.draws
             else 0.0,
-            "whole": min(run.max_new_tokens, MAX_WHOLE),
+            "whole": 0 if run.max_new_tokens == run.room else min(run.max_new_tokens, MAX_WHOLE),
             "answer_tokens": min(run.max_answer_tokens, MAX_WHOLE),
             "ignore_end": min(run.ignore_end, MAX_WAITS),
             "wait": run.wait_text.strip()[:60] or DEFAULTS["wait"],

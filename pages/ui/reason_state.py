@@ -13,20 +13,20 @@ from core.decoding.errors import DecodingError
 from core.decoding.reasoning_read import Reading, pieces_of, read_run
 from core.decoding.types import Trace
 from core.reasoning.answers import judge
+from core.reasoning.arithmetic import worked_out
+from core.reasoning.example import ReasoningExample
 from core.reasoning.example import load_example as read_example
+from core.reasoning.sweep_types import BudgetField, Sweep
 from core.reasoning.types import (
     Attempt,
-    BudgetField,
     Outcome,
     Problem,
     ProblemSet,
-    ReasoningExample,
     Rivalry,
     StopStrip,
-    Sweep,
     Transcript,
 )
-from pages.ui import reason_problem, run_bar, stored
+from pages.ui import controls, reason_problem, run_bar, stored
 from pages.ui.state import Source, View
 
 EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "reasoning.json"
@@ -159,24 +159,44 @@ def verdict(trace: Trace, asked: Problem | None) -> Verdict:
 
 
 def problem_of(found: ReasonView) -> Problem | None:
-    """The problem of the shown run: a right answer that is given later counts as well."""
+    """The problem of the shown run: a right answer that is given later counts as well.
+
+    Of a run that came without one, the answer is worked out where the question is arithmetic.
+    """
     if found.trace is None:
         return None
     try:
         named = reason_problem.problem()
     except DecodingError:
         named = None
-    if named is not None and named.question == found.trace.prompt and named.answer:
+    question = found.trace.prompt
+    if named is not None and named.question == question and named.answer:
         return named
-    return found.problem
+    if found.problem is not None:
+        return found.problem
+    right = worked_out(question)
+    return Problem(question, question, right) if right else None
 
 
-def needs_run(trace: Trace, asked: Problem, wanted: Reasoning) -> bool:
-    """Whether the controls describe another run than the one that is shown."""
+def needs_run(
+    found: ReasonView, asked: Problem, wanted: Reasoning, model: str | None = None
+) -> bool:
+    """Whether the controls describe another run than the one that is shown.
+
+    Args:
+        model: the one that is chosen; by default the control's.
+    """
+    trace = found.trace
+    if trace is None:
+        return True
     names = ("max_thinking_tokens", "max_new_tokens", "max_answer_tokens", "ignore_end")
     names += ("calculator", "draws", "seed", "shaping")
     if wanted.ignore_end:
         names += ("wait_text",)
     run = trace.config
+    chosen = str(controls.value("model")).strip() if model is None else model
     other = any(getattr(run, name, None) != getattr(wanted, name) for name in names)
-    return other or trace.prompt != asked.question
+    # A file doesn't say which system prompt its question was asked with.
+    told = asked.system if found.problem is None else found.problem.system
+    asks = (trace.prompt, told, trace.model_id)
+    return other or asks != (asked.question, asked.system, chosen)

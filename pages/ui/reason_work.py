@@ -8,16 +8,8 @@ from typing import NamedTuple
 
 from core.decoding.configs import Reasoning
 from core.decoding.types import Trace
-from core.reasoning.types import (
-    Problem,
-    ProblemSet,
-    Rivalry,
-    StopStrip,
-    Sweep,
-    SweepPlan,
-    SweepRow,
-    Transcript,
-)
+from core.reasoning.sweep_types import Sweep, SweepPlan, SweepRow
+from core.reasoning.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript
 from pages.ui import models, running
 from pages.ui.compute import QUEUE, Turn
 from pages.ui.reason_problem import marked

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.decoding.configs import Reasoning, Shaping
 from core.reasoning.intervals import wilson
+from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan, SweepRow
 from core.reasoning.types import (
     Attempt,
     Ballot,
-    BudgetField,
     Outcome,
     Problem,
     ProblemSet,
@@ -15,9 +15,6 @@ from core.reasoning.types import (
     Rivalry,
     StopPoint,
     StopStrip,
-    Sweep,
-    SweepPlan,
-    SweepRow,
     Vote,
 )
 

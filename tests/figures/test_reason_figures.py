@@ -28,7 +28,8 @@ from core.figures import (
 )
 from core.figures.theme import OKABE_ITO
 from core.reasoning.intervals import wilson
-from core.reasoning.types import OUTCOMES, StopStrip, Sweep
+from core.reasoning.sweep_types import Sweep
+from core.reasoning.types import OUTCOMES, StopStrip
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
 

@@ -15,8 +15,9 @@ from core.reasoning.curves import curve
 from core.reasoning.problems import make_hard_sums, make_problems
 from core.reasoning.rivals import compare_rivals
 from core.reasoning.stops import stop_strip
+from core.reasoning.sweep_types import SweepPlan
 from core.reasoning.sweeps import run_sweep
-from core.reasoning.types import ProblemSet, SweepPlan
+from core.reasoning.types import ProblemSet
 
 STEPS = (2, 3, 4, 5, 6, 7, 8)
 GREEDY = Reasoning(max_answer_tokens=24)

@@ -18,8 +18,9 @@ from core.reasoning.attempts import attempt_of
 from core.reasoning.curves import curve, curves_by_steps, frame_of
 from core.reasoning.files import read_sweep, sweep_to_file
 from core.reasoning.serial import plan_from_json, plan_to_json, row_from_json, row_to_json
+from core.reasoning.sweep_types import SweepPlan
 from core.reasoning.sweeps import config_of, missing, run_sweep
-from core.reasoning.types import OUTCOMES, Problem, ProblemSet, SweepPlan
+from core.reasoning.types import OUTCOMES, Problem, ProblemSet
 from tests.reasoning.thinkers import ID, THINKS, following
 
 ROOT = Path(__file__).parents[2]

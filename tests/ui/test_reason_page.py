@@ -17,7 +17,9 @@ from core.decoding.run import collect
 from core.decoding.types import Trace
 from core.models.scripted import ScriptedModel
 from core.reasoning.attempts import transcript_of
-from core.reasoning.types import Problem, ReasoningExample, Sweep
+from core.reasoning.example import ReasoningExample
+from core.reasoning.sweep_types import Sweep
+from core.reasoning.types import Problem
 from pages.ui import (
     compute,
     models,

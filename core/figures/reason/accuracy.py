@@ -21,7 +21,7 @@ from core.figures.reason.words import (
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curve
-from core.reasoning.types import Sweep
+from core.reasoning.sweep_types import Sweep
 
 _TITLE = "Accuracy against the budget"
 LEFT = 52

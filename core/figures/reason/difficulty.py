@@ -12,7 +12,7 @@ from core.figures.reason.words import BUDGET_WORDS, so_far, sweep_caption
 from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curves_by_steps
-from core.reasoning.types import Sweep
+from core.reasoning.sweep_types import Sweep
 
 _TITLE = "The harder, the more it needs"
 # In px, but for the gap beside a panel, which is a share of its width.

@@ -20,7 +20,8 @@ from core.figures.reason.words import (
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curve, frame_of
-from core.reasoning.types import OUTCOMES, Outcome, Sweep
+from core.reasoning.sweep_types import Sweep
+from core.reasoning.types import OUTCOMES, Outcome
 
 _TITLE, _SPENT_TITLE = "What became of the runs", "What the budget costs"
 _LEFT = 52
@@ -119,15 +120,7 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         right=EDGE,
         below=66,
     )
-    thinking = [point.thinking_tokens for point in points]
-    other = [point.tokens - own for point, own in zip(points, thinking, strict=True)]
-    seconds = [point.seconds for point in points]
-    hovers = [_spent_hover(point) for point in points]
-    sheet.traces = [
-        _spent_bars("thinking", thinking, theme.first, hovers),
-        _spent_bars("answer", other, theme.rest, hovers),
-        {**_spent_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
-    ]
+    sheet.traces = _spent_traces(points, theme)
     split = _PANEL / height
     upright = {"nticks": 4, "rangemode": "tozero"}
     sheet.layout |= {
@@ -144,6 +137,19 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     ]
     add_key(sheet, ["".join(words)], _LEFT, offset=46)
     return sheet.figure()
+
+
+def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Properties]:
+    """Thinking and all other tokens on each other, seconds in a panel of their own."""
+    thinking = [point.thinking_tokens for point in points]
+    other = [point.tokens - own for point, own in zip(points, thinking, strict=True)]
+    seconds = [point.seconds for point in points]
+    hovers = [_spent_hover(point) for point in points]
+    return [
+        _spent_bars("thinking", thinking, theme.first, hovers),
+        _spent_bars("answer", other, theme.rest, hovers),
+        {**_spent_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
+    ]
 
 
 def _spent_bars(name: str, values: list[float], color: str, hovers: list[str]) -> Properties:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from core.decoding.configs import LEVELS
 from core.figures.labels import NBSP, config_caption, plain_name
 from core.figures.theme import OKABE_ITO, Theme
-from core.reasoning.types import BudgetField, Outcome, ProblemSet, Share, Sweep, SweepPlan
+from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
+from core.reasoning.types import Outcome, ProblemSet, Share
 
 OUTCOME_WORDS: dict[Outcome, str] = {
     "correct": "correct",
