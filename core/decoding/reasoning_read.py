@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from core.decoding.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
@@ -80,6 +81,21 @@ def read_run(pieces: Sequence[Piece], config: Reasoning) -> Reading:
         closed_by_budget=by_budget,
         calls=tuple(_calls(pieces)) if config.calculator else (),
     )
+
+
+def mark_sizes(pieces: Sequence[Piece], config: Reasoning) -> tuple[int, int]:
+    """How many tokens the opening and the closing mark of a run are; 0 for one that isn't there.
+
+    Of a closing mark that the model wrote itself, a token that holds any of it counts.
+    """
+    opening = sum(piece.forced_as == "think_start" for piece in pieces)
+    forced = sum(piece.forced_as == "think_end" for piece in pieces)
+    if forced or not config.think_end:
+        return opening, forced
+    inside = [piece.visible for piece in pieces if piece.phase == "thinking"][opening:]
+    mark = "".join(inside).find(config.think_end)
+    before = sum(end <= mark for end in accumulate(map(len, inside)))
+    return opening, len(inside) - before if mark >= 0 else 0
 
 
 def _calls(pieces: Sequence[Piece]) -> Iterator[Call]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 from core.decoding.configs import Reasoning
 from core.decoding.errors import TraceError
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning_read import Piece, pieces_of, read_run
+from core.decoding.reasoning_read import mark_sizes, pieces_of, read_run
 from core.decoding.text import encode_plain
 from core.decoding.types import TokenStep, Trace
 from core.reasoning.attempts import ROWS, Task, attempt_all, attempt_of
@@ -87,20 +86,13 @@ def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int,
     mark that the model wrote itself, no token counts.
     """
     pieces = pieces_of(steps)
-    opened = sum(piece.forced_as == "think_start" for piece in pieces)
-    closing = opened + _before_mark(pieces[opened:], config)
+    opened, mark = mark_sizes(pieces, config)
+    read = read_run(pieces, config)
+    # All but the last token of the model's own mark were counted as thinking.
+    written = mark - 1 if read.closed and not read.closed_by_budget else 0
+    closing = opened + read.thinking_tokens - written
     ends = [at for at in range(opened + 1, closing) if _step_ends(steps, at)]
     return opened, [opened, *ends[: MAX_POINTS - 2], *([closing] if closing > opened else [])]
-
-
-def _before_mark(pieces: Sequence[Piece], config: Reasoning) -> int:
-    """How many tokens come before the first that belongs to the closing mark."""
-    read = read_run(pieces, config)
-    if not read.closed or read.closed_by_budget:
-        return read.thinking_tokens
-    inside = [piece.visible for piece in pieces[: read.thinking_tokens + 1]]
-    mark = "".join(inside).index(config.think_end)
-    return sum(end <= mark for end in accumulate(map(len, inside)))
 
 
 def _step_ends(steps: Sequence[TokenStep], at: int) -> bool:

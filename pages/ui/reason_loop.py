@@ -5,24 +5,31 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.configs import LEVELS, Reasoning
+from core.decoding.reasoning_read import mark_sizes, pieces_of
 from core.decoding.types import Trace
 from pages.ui import reason_state
 from pages.ui.reason_state import ReasonView
 
-_BEFORE = "logits = model(prompt + think_start)"
+_BEFORE = """logits = model(prompt)            # one forward reads it all
+for token in think_start:         # forced
+    logits = model(token)         # one forward each"""
 _BOUND = "for spent in range(max_thinking_tokens):"
-_AFTER = """    token = choose(logits)  # likeliest, or drawn
-    if token == think_end:  # the model has done
+_AFTER = """    token = choose(logits)        # likeliest, or drawn
+    if token == think_end:        # the model has done
         break
-    logits = model(token)   # one forward
+    logits = model(token)
 else:
-    token = think_end       # budget spent: forced
+    token = think_end             # budget spent: forced
 logits = model(token)
 for spent in range(max_answer_tokens):
-    token = choose(logits)  # the same loop again
+    token = choose(logits)        # the same loop again
     if token == end_of_text:
         break
-    logits = model(token)"""
+    logits = model(token)         # not after the last"""
+_LEFT_OUT = (
+    "Left out here: max_new_tokens over everything, the waits in place of an end, the results of "
+    "calls, and closing marks of several tokens."
+)
 
 
 def draw(view: ReasonView) -> None:
@@ -34,6 +41,7 @@ def draw(view: ReasonView) -> None:
             with st.container(key="loop-bound", gap=None):
                 st.code(_BOUND, language="python")
             st.code(_AFTER, language="python")
+            st.caption(_LEFT_OUT.replace("_", r"\_"))
         with right, st.container(key="loop-counts", border=True, gap="small"):
             if view.trace is None:
                 st.text("Run a problem to see how often its loop ran.")
@@ -79,9 +87,12 @@ def _marks(trace: Trace, run: Reasoning) -> str:
         return "This run has no think marks: it is an answer from its first token on."
     if not run.think_start:
         return "This model has no think marks: its prompt tells it to think and how to end."
-    opened = sum(step.forced_as == "think_start" for step in trace.token_steps)
+    sizes = mark_sizes(pieces_of(trace.token_steps), run)
+    if not any(sizes):
+        return "No think mark was written in this run: its prompt holds the opening one."
+    if max(sizes) == 1:
+        return "This run's think marks are one token each."
     return (
-        "This model has think marks as ordinary text, which its chat template writes."
-        if opened > 1
-        else "This model's think marks are tokens of their own."
+        "This run's think marks are ordinary text of several tokens. Where an end is ignored, only "
+        "the last token of the closing mark is replaced: what came before it stays."
     )

@@ -14,7 +14,15 @@ from core.figures.reason.words import problems_words
 from core.reasoning.problems import THINKING_SYSTEM, read_problems
 from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
 from core.reasoning.types import ProblemSet
-from pages.ui import controls, figure, reason_controls, reason_work, running
+from pages.ui import (
+    controls,
+    figure,
+    reason_controls,
+    reason_problem,
+    reason_state,
+    reason_work,
+    running,
+)
 from pages.ui.figure import csv_text
 from pages.ui.reason_controls import value, whole
 from pages.ui.reason_problem import chains
@@ -40,7 +48,8 @@ def bound() -> None:
         bind="query-params",
         persist_state="session",
         help="Closes the thinking: at the budget the closing mark is forced and the model "
-        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens.",
+        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
+        "close is not forced.",
     )
 
 
@@ -155,10 +164,12 @@ def _uploaded(view: ReasonView) -> None:
         view.refused = str(error)
 
 
-def problems(view: ReasonView, count: int) -> ProblemSet:
-    """The uploaded problems, else so many of the project's own."""
+def problems(
+    view: ReasonView, count: int, steps: tuple[int, ...] = reason_problem.ALL_STEPS
+) -> ProblemSet:
+    """The uploaded problems, else so many of the project's own, of these difficulties."""
     if view.uploaded is None:
-        return chains(count, int(value("problem_seed")))
+        return chains(count, int(value("problem_seed")), steps)
     own = view.uploaded
     return own if len(own.problems) <= count else replace(own, problems=own.problems[:count])
 
@@ -223,8 +234,7 @@ def start(view: ReasonView) -> None:
         return
     found = resumable(view, wanted)
     view.jobs["sweep"] = reason_work.sweep(view, wanted, found.rows if found else ())
-    if view.uploaded is None:
-        st.query_params["sweep"] = "1"
+    reason_state.tell_link("sweep", told=view.uploaded is None)
 
 
 def _button(view: ReasonView) -> None:
@@ -305,4 +315,5 @@ def _about(view: ReasonView, sweep: Sweep) -> str:
 
 def _drawn(sweep: Sweep) -> str:
     config: Reasoning = sweep.plan.config
-    return f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
+    drawn = f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
+    return f"{drawn} · calculator" if config.calculator else drawn

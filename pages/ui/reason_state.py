@@ -25,13 +25,14 @@ from core.reasoning.types import (
     Rivalry,
     StopStrip,
     Transcript,
+    Vote,
 )
 from pages.ui import controls, reason_problem, run_bar, stored
 from pages.ui.state import Source, View
 
 EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "reasoning.json"
 # The job of each part that is run on demand, and the field of the view that it fills.
-PARTS = {"stops": "strip", "sweep": "", "rivals": "rivalry", "tools": "tools"}
+PARTS = {"stops": "strip", "sweep": "", "rivals": "rivalry", "vote": "vote", "tools": "tools"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class ReasonView(View):
         strip: where the shown run's thinking knew the answer, once that was asked.
         sweeps: by the bound that they sweep; `swept` says whether it was run here.
         rivalry: one long attempt against many short ones.
+        vote: samples of one problem.
         tools: a problem without the calculator and with it.
         uploaded: the visitor's own problems; `refused` says why a file wasn't taken.
         failures: of the parts that are run on demand, by job.
@@ -65,6 +67,7 @@ class ReasonView(View):
     sweeps: dict[BudgetField, Sweep] = field(default_factory=dict)
     swept: set[BudgetField] = field(default_factory=set)
     rivalry: Rivalry | None = None
+    vote: Vote | None = None
     tools: tuple[Transcript, Transcript] | None = None
     uploaded: ProblemSet | None = None
     refused: str = ""
@@ -105,7 +108,7 @@ def _show_example(found: ReasonView, example: ReasoningExample) -> None:
     found.show(example.run, "example")
     found.problem, found.strip = example.strip.problem, example.strip
     found.sweeps = {s.plan.budget_field: s for s in (example.sweep, example.cut)}
-    found.rivalry, found.tools = example.rivalry, example.tools
+    found.rivalry, found.vote, found.tools = example.rivalry, example.vote, example.tools
 
 
 def load_example() -> ReasoningExample | None:
@@ -178,14 +181,8 @@ def problem_of(found: ReasonView) -> Problem | None:
     return Problem(question, question, right) if right else None
 
 
-def needs_run(
-    found: ReasonView, asked: Problem, wanted: Reasoning, model: str | None = None
-) -> bool:
-    """Whether the controls describe another run than the one that is shown.
-
-    Args:
-        model: the one that is chosen; by default the control's.
-    """
+def needs_run(found: ReasonView, asked: Problem, wanted: Reasoning) -> bool:
+    """Whether the controls describe another run than the one that is shown."""
     trace = found.trace
     if trace is None:
         return True
@@ -194,9 +191,17 @@ def needs_run(
     if wanted.ignore_end:
         names += ("wait_text",)
     run = trace.config
-    chosen = str(controls.value("model")).strip() if model is None else model
     other = any(getattr(run, name, None) != getattr(wanted, name) for name in names)
     # A file doesn't say which system prompt its question was asked with.
     told = asked.system if found.problem is None else found.problem.system
+    chosen = str(controls.value("model")).strip()
     asks = (trace.prompt, told, trace.model_id)
     return other or asks != (asked.question, asked.system, chosen)
+
+
+def tell_link(flag: str, *, told: bool) -> None:
+    """Let the address say that a link makes this measurement again, or no longer say so."""
+    if told:
+        st.query_params[flag] = "1"
+    else:
+        st.query_params.pop(flag, None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import streamlit as st
 
-from core.decoding.calculator import ERROR
+from core.decoding.calculator import ERROR, evaluate, result_of
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning_read import read_run
+from core.decoding.reasoning_types import Call
 from core.figures.labels import visible_token
 from core.reasoning.types import Problem, Transcript
 from pages.ui import (
@@ -21,10 +24,17 @@ from pages.ui import (
 from pages.ui.reason_controls import value
 from pages.ui.reason_state import ReasonView
 
+_HOW = (
+    "The same question with the same room for the answer. Without the calculator the model is told "
+    "to think step by step, and thinks up to the budget; with it, it is told to call and answers "
+    "at once. Only a model that was trained to write `<call>` can call: the built-in one was."
+)
+
 
 def draw(view: ReasonView) -> None:
     """Both runs side by side, the call and its result marked."""
     _bar(view)
+    st.caption(_HOW)
     if view.tools is None:
         st.text("Nothing was run yet.")
         return
@@ -84,18 +94,24 @@ def start(view: ReasonView) -> None:
         return
     view.failures["tools"] = ""
     view.jobs["tools"] = reason_work.tools(str(controls.value("model")).strip(), problem, config)
-    st.query_params["tools"] = "1"
+    reason_state.tell_link("tools", told=True)
 
 
 def _calls(run: Transcript) -> None:
     """The calls in a sentence each."""
     calls = read_run(run.pieces, run.config).calls
     for call in calls:
-        st.text(
-            f"{visible_token(call.expression, 60)} has no value here."
-            if call.result == ERROR
-            else f"{visible_token(call.expression, 60)} was worked out exactly: "
-            f"{visible_token(call.result, 60)}"
-        )
+        st.text(_worked(call))
     if not calls:
         st.text("No call: every digit is the model's own.")
+
+
+def _worked(call: Call) -> str:
+    """What the calculator made of a call, and how exactly."""
+    expression, result = visible_token(call.expression, 60), visible_token(call.result, 60)
+    if call.result != result_of(call.expression):
+        return f"{expression} was called, but the run was over before its result."
+    if call.result == ERROR:
+        return f"{expression} has no value here."
+    exact = evaluate(call.expression) == Fraction(call.result)
+    return f"{expression} was worked out {'exactly' if exact else 'to 12 digits'}: {result}"

@@ -9,8 +9,18 @@ from core import figures
 from core.decoding.errors import DecodingError
 from core.figures.labels import table_text
 from core.figures.reason.rivals import RULE_WORDS, ballot_words
+from core.reasoning.example import RIVALRY_STEPS
 from core.reasoning.types import Rivalry
-from pages.ui import controls, figure, reason_controls, reason_many, reason_work, running
+from pages.ui import (
+    controls,
+    figure,
+    reason_controls,
+    reason_many,
+    reason_one_vote,
+    reason_state,
+    reason_work,
+    running,
+)
 from pages.ui.reason_controls import value, whole
 from pages.ui.reason_state import ReasonView
 
@@ -41,6 +51,7 @@ def draw(view: ReasonView) -> None:
     rivalry = view.rivalry
     if rivalry is None:
         st.text("Nothing was compared yet.")
+        reason_one_vote.draw(view)
         return
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
@@ -54,6 +65,7 @@ def draw(view: ReasonView) -> None:
         with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)
     _votes(rivalry)
+    reason_one_vote.draw(view)
 
 
 def _state(view: ReasonView) -> None:
@@ -87,7 +99,7 @@ def start(view: ReasonView) -> None:
     try:
         contest = reason_work.Contest(
             model=str(controls.value("model")).strip(),
-            problems=reason_many.problems(view, int(value("vote_problems"))),
+            problems=reason_many.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
             config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
             total=int(value("total")),
             samples=int(value("voters")),
@@ -96,8 +108,7 @@ def start(view: ReasonView) -> None:
         view.failures["rivals"] = str(error)
         return
     view.jobs["rivals"] = reason_work.compare(view, contest)
-    if view.uploaded is None:
-        st.query_params["rivals"] = "1"
+    reason_state.tell_link("rivals", told=view.uploaded is None)
 
 
 def _votes(rivalry: Rivalry) -> None:
@@ -124,7 +135,18 @@ def _votes(rivalry: Rivalry) -> None:
         height=min(len(votes), 10) * 35 + 38,
         column_config={"question": st.column_config.TextColumn(width="medium")},
     )
-    st.caption(f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems.")
+    st.caption(
+        f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems."
+        + _window_words(rivalry)
+    )
+
+
+def _window_words(rivalry: Rivalry) -> str:
+    """Why one attempt may have had less than the whole."""
+    whole = rivalry.total_tokens
+    if all(rival.budget == whole // rival.samples for rival in rivalry.rivals):
+        return ""
+    return " An attempt ends with the model's window at the latest."
 
 
 def _answer(found: str | None, right: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
 from core.decoding.configs import Reasoning
 from core.decoding.types import Trace
 from core.reasoning.sweep_types import Sweep, SweepPlan, SweepRow
-from core.reasoning.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript
+from core.reasoning.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from pages.ui import models, running
 from pages.ui.compute import QUEUE, Turn
 from pages.ui.reason_problem import marked
@@ -123,6 +124,39 @@ def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
         return found if found.votes else None
 
 
+def vote(view: ReasonView, where: str, problem: Problem, config: Reasoning, samples: int) -> Job:
+    """Ask a problem so many times in one batch; the result is a `Vote`, if any sample ended."""
+    view.counts["vote"] = (0, samples)
+    return running.start(lambda job: _vote(job, view, where, problem, config, samples))
+
+
+def _vote(
+    job: Job, view: ReasonView, where: str, problem: Problem, config: Reasoning, samples: int
+) -> Vote | None:
+    from core.reasoning.arithmetic import check_arithmetic
+    from core.reasoning.votes import sample_and_vote
+
+    job.stage = "Loading the model"
+    model = models.load(where)
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+        job.stage = "Running"
+        ended = count(1)
+        found = sample_and_vote(
+            model,
+            problem,
+            marked(model, config),
+            samples,
+            verifier=check_arithmetic,
+            marks=model.think_marks,
+            on_attempt=lambda _: view.counts.update(vote=(next(ended), samples)),
+            should_stop=_stopping(job, turn),
+        )
+        return found if found.attempts else None
+
+
 def tools(where: str, problem: Problem, config: Reasoning) -> Job:
     """The problem without the calculator and with it; the result is both `Transcript`s."""
     return running.start(lambda job: _tools(job, where, problem, config))
@@ -134,36 +168,29 @@ def _tools(
     from core import collect
     from core.reasoning.asking import prompt_ids_of
     from core.reasoning.attempts import transcript_of
+    from core.reasoning.tools import both_ways
 
     job.stage = "Loading the model"
     model = models.load(where)
-    ids = prompt_ids_of(model, problem, model.think_marks)
     job.stage = WAITING
     with QUEUE.turn(job.should_stop) as turn:
         if not turn.held:
             return None
 
-        def run(stage: str, settings: Reasoning) -> Transcript:
+        def run(stage: str, asked: Problem, settings: Reasoning) -> Transcript:
             job.stage = stage
+            # Without marks it doesn't think, so a model that is told how isn't told.
+            marks = model.think_marks if settings.think_end else None
             trace = collect(
                 model,
-                ids,
+                prompt_ids_of(model, asked, marks),
                 settings,
                 on_step=lambda _: turn.pass_on(),
                 should_stop=job.should_stop,
-                prompt_text=problem.question,
+                prompt_text=asked.question,
             )
-            return transcript_of(problem, trace)
+            return transcript_of(asked, trace)
 
-        alone, called = tool_configs(marked(model, config))
-        both = run("Without the calculator", alone), run("With the calculator", called)
+        alone, called = both_ways(problem, marked(model, config))
+        both = run("Without the calculator", *alone), run("With the calculator", *called)
     return None if job.should_stop() else both
-
-
-def tool_configs(config: Reasoning) -> tuple[Reasoning, Reasoning]:
-    """Without and with the calculator; with it the model calls instead of thinking."""
-    alone = replace(config, calculator=False)
-    answer = max(config.max_answer_tokens, Reasoning().max_answer_tokens)
-    return alone, replace(
-        config, calculator=True, think_start="", think_end="", max_answer_tokens=answer
-    )

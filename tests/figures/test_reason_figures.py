@@ -162,6 +162,22 @@ def test_the_first_stop_from_which_all_are_right_is_marked() -> None:
     assert "From 30 tokens on" in figure.layout.meta["alt"]
 
 
+def test_it_says_how_the_answers_at_the_stops_are_taken() -> None:
+    for own_end in (False, True):
+        figure = reason_stops(replace(make_strip(), own_end=own_end), caption=CAPTION)
+        subtitle = " ".join(annotations(figure)).replace("<br>", " ")
+        assert "taken greedily" in subtitle and "greedily" in figure.layout.meta["caption"]
+        assert ("the run's own" in subtitle) is own_end
+
+
+def test_the_band_of_several_samples_is_one_over_problems() -> None:
+    sweep = make_sweep()
+    drawn = replace(sweep.plan, config=replace(sweep.plan.config, do_sample=True), samples=3)
+    words = " ".join(annotations(reason_accuracy(replace(sweep, plan=drawn))))
+    assert "interval over problems" in words
+    assert "over problems" not in " ".join(annotations(reason_accuracy(sweep)))
+
+
 def test_without_a_known_answer_nothing_is_judged() -> None:
     figure = reason_stops(make_strip(right=""), caption=CAPTION)
     assert not any(mark in text for text in annotations(figure) for mark in "✓✗")

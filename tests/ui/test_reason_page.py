@@ -19,6 +19,7 @@ from core.models.scripted import ScriptedModel
 from core.reasoning.attempts import transcript_of
 from core.reasoning.example import ReasoningExample
 from core.reasoning.sweep_types import Sweep
+from core.reasoning.tools import both_ways
 from core.reasoning.types import Problem
 from pages.ui import (
     compute,
@@ -34,7 +35,7 @@ from pages.ui import (
     share,
 )
 from pages.ui.reason_state import ReasonView
-from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
+from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep, make_vote
 from tests.reasoning.thinkers import ID, thinker
 from tests.ui.conftest import ROOT, Open
 from tests.ui.seen import SECONDS, charts, texts
@@ -48,6 +49,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """Every model is this one: asked anything, it thinks "abc" and answers "4."."""
     torch.set_num_threads(1)
     model = thinker()
+    model.model_id = "embedded:target"
     model.has_chat_template = True  # type: ignore[attr-defined]
     model.encode_chat = lambda _: [ID["q"]]  # type: ignore[attr-defined]
     model.think_marks = ThinkMarks("<think>", "</think>", "tokens")  # type: ignore[attr-defined]
@@ -66,7 +68,9 @@ def stored() -> ReasoningExample:
     tools = (transcript_of(PROBLEM, run), transcript_of(replace(PROBLEM, answer="5"), run))
     cut = make_sweep(field="max_new_tokens")
     strip = replace(make_strip(), problem=PROBLEM)
-    return ReasoningExample(make_sweep(), cut, make_rivalry(), run, strip, tools)
+    return ReasoningExample(
+        make_sweep(), cut, make_rivalry(), make_vote(PROBLEM), run, strip, tools
+    )
 
 
 @pytest.fixture
@@ -122,7 +126,11 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     read = reason_controls.DEFAULTS.__getitem__
     problem, config = reason_problem.problem(read), reason_controls.config(read)
     assert example.strip.problem == problem
-    assert not reason_state.needs_run(example.run, problem, config)
+    view = ReasonView()
+    reason_state._show_example(view, example)
+    assert not reason_state.needs_run(view, problem, config)
+    assert example.vote.attempts[0].seed == example.rivalry.config.seed == 0
+    assert len(example.vote.attempts) == read("voters") == example.rivalry.rivals[1].samples
     assert example.run.checks and all(check.passed for check in example.run.checks)
     assert example.sweep.complete and example.cut.complete
     wanted = reason_many.budgets(str(read("budgets")), 0)
@@ -158,7 +166,7 @@ def test_a_level_is_a_name_for_a_budget(open_reason: Open) -> None:
 def test_the_controls_describe_a_run() -> None:
     told = {**reason_controls.DEFAULTS, "seed": 5}
     plain = reason_controls.config(told.__getitem__)
-    assert plain == Reasoning(max_answer_tokens=24, top_candidates=5)
+    assert plain == Reasoning(max_answer_tokens=24, top_candidates=5, max_new_tokens=168)
     told |= {"reason_temperature": 0.7, "thinking": 9, "ignore_end": 2, "wait": "Hmm"}
     told |= {"use_tool": True, "whole": 50}
     drawn = reason_controls.config(told.__getitem__)
@@ -430,7 +438,12 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
     assert "<img src=x onerror" not in page and "Accuracy against the budget" in page
 
 
-def test_with_the_calculator_the_model_calls_instead_of_thinking() -> None:
-    alone, called = reason_work.tool_configs(replace(SETTINGS, max_answer_tokens=90))
-    assert not alone.calculator and alone.think_end
-    assert called.calculator and not called.think_end and called.max_answer_tokens == 90
+def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is_alike() -> None:
+    for answer, room in ((24, 64), (90, 90)):
+        config = replace(SETTINGS, max_answer_tokens=answer)
+        (told, alone), (calls, called) = both_ways(PROBLEM, config)
+        assert not alone.calculator and alone.think_end
+        assert called.calculator and not called.think_end
+        assert alone.max_answer_tokens == called.max_answer_tokens == room
+        assert (told.question, told.answer) == (calls.question, calls.answer)
+        assert "calculator" in calls.system and "step by step" in told.system

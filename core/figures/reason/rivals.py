@@ -158,7 +158,7 @@ def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
             ballot_words(vote),
             vote.margin,
             *(vote.answer_by(rule) for rule in RULES),
-            *(vote.is_right(rule) for rule in RULES),
+            *(vote.is_right(rule) if vote.problem.answer else None for rule in RULES),
         )
         for vote in votes
     ]

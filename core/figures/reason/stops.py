@@ -30,6 +30,8 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
         sentence = "The thinking was not stopped anywhere yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     sheet, shown = Sheet(theme), _shown(strip)
+    ends = " but the last" if strip.own_end else ""
+    caption = f"{caption} · answers at the stops{ends} taken greedily"
     lay_out(
         sheet,
         title=_TITLE,
@@ -66,7 +68,8 @@ def _shown(strip: StopStrip) -> range:
 
 
 def _subtitle(strip: StopStrip, shown: range) -> str:
-    words = "The thinking, stopped after each of its steps, and what it answers there."
+    words = "The thinking, stopped after each of its steps; answers are taken greedily there"
+    words += ", the last is the run's own." if strip.own_end else "."
     if len(shown) < len(strip.points):
         words += f" Stops {shown[0]} to {shown[-1]} of {len(strip.points) - 1}."
     return words
