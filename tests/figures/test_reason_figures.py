@@ -173,7 +173,7 @@ def test_it_says_how_the_answers_at_the_stops_are_taken() -> None:
 def test_the_band_of_several_samples_is_one_over_problems() -> None:
     sweep = make_sweep()
     drawn = replace(sweep.plan, config=replace(sweep.plan.config, do_sample=True), samples=3)
-    words = " ".join(annotations(reason_accuracy(replace(sweep, plan=drawn))))
+    words = " ".join(annotations(reason_accuracy(replace(sweep, plan=drawn)))).replace("<br>", " ")
     assert "interval over problems" in words
     assert "over problems" not in " ".join(annotations(reason_accuracy(sweep)))
 

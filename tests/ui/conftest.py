@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.types import Trace
 from pages.ui import models, state
 from tests.figures.traces import make_trace
+from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
 Open = Callable[..., AppTest]

@@ -7,23 +7,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.configs import LEVELS, ConfigError, Reasoning, Shaping
+from core.decoding.configs import LEVELS, Reasoning, Shaping
 from core.decoding.errors import ProblemError
-from core.decoding.reasoning_types import ThinkMarks
-from core.decoding.run import collect
-from core.decoding.types import Trace
-from core.models.scripted import ScriptedModel
-from core.reasoning.attempts import transcript_of
-from core.reasoning.example import ReasoningExample
-from core.reasoning.sweep_types import Sweep
-from core.reasoning.tools import both_ways
-from core.reasoning.types import Problem
 from pages.ui import (
     compute,
-    models,
     reason_controls,
     reason_many,
     reason_problem,
@@ -35,81 +24,10 @@ from pages.ui import (
     share,
 )
 from pages.ui.reason_state import ReasonView
-from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep, make_vote
-from tests.reasoning.thinkers import ID, thinker
+from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui.conftest import ROOT, Open
-from tests.ui.seen import SECONDS, charts, texts
-
-PROBLEM = Problem("q", "q", "4", 1)
-SETTINGS = Reasoning(max_answer_tokens=24)
-
-
-@pytest.fixture(autouse=True)
-def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
-    """Every model is this one: asked anything, it thinks "abc" and answers "4."."""
-    torch.set_num_threads(1)
-    model = thinker()
-    model.model_id = "embedded:target"
-    model.has_chat_template = True  # type: ignore[attr-defined]
-    model.encode_chat = lambda _: [ID["q"]]  # type: ignore[attr-defined]
-    model.think_marks = ThinkMarks("<think>", "</think>", "tokens")  # type: ignore[attr-defined]
-    monkeypatch.setattr(models, "_cached", lambda _: model)
-    return model
-
-
-def run_of(settings: Reasoning = SETTINGS, question: str = "q") -> Trace:
-    trace = collect(thinker(), [ID["q"]], settings, prompt_text=question)
-    return replace(trace, model_id="embedded:target")
-
-
-@pytest.fixture
-def stored() -> ReasoningExample:
-    run = run_of()
-    tools = (transcript_of(PROBLEM, run), transcript_of(replace(PROBLEM, answer="5"), run))
-    cut = make_sweep(field="max_new_tokens")
-    strip = replace(make_strip(), problem=PROBLEM)
-    return ReasoningExample(
-        make_sweep(), cut, make_rivalry(), make_vote(PROBLEM), run, strip, tools
-    )
-
-
-@pytest.fixture
-def open_reason(open_app: Open, monkeypatch: pytest.MonkeyPatch, stored: ReasoningExample) -> Open:
-    """Open the page on that example, with these parameters in the address."""
-    monkeypatch.setattr(reason_state, "load_example", lambda: stored)
-
-    def open_it(**parameters: str) -> AppTest:
-        app = open_app(**parameters)
-        for name, value in parameters.items():
-            app.query_params[name] = value
-        # The looks follow the text.
-        return app.switch_page("pages/reasoning.py").run().run()
-
-    return open_it
-
-
-def view_of(app: AppTest) -> ReasonView:
-    view: ReasonView = app.session_state["reason"]
-    return view
-
-
-def settle(app: AppTest) -> AppTest:
-    """Wait for the workers and draw again, until nothing is under way."""
-    for _ in range(6):
-        jobs = list(view_of(app).jobs.values())
-        if not jobs:
-            return app
-        assert all(job.done.wait(SECONDS) for job in jobs)
-        app.run()
-    raise AssertionError("the page never comes to rest")
-
-
-def run(app: AppTest) -> AppTest:
-    return settle(app.button(key="start").click().run())
-
-
-def own(**more: str) -> dict[str, str]:
-    return {"problem": "My own", "question": "q", "right": "4", **more}
+from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
+from tests.ui.seen import charts, texts
 
 
 def test_first_paint_is_the_example(open_reason: Open) -> None:
@@ -212,6 +130,7 @@ def test_run_shows_what_was_asked_for_and_where_it_knew(open_reason: Open) -> No
     assert app.query_params["run"] == "1"
 
 
+@pytest.mark.usefixtures("scripted")
 def test_finding_where_it_knew_lets_others_in_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -246,6 +165,49 @@ def test_other_settings_ask_for_another_run(open_reason: Open) -> None:
     assert "ask for another run" in texts(app)
 
 
+def test_another_model_or_system_prompt_asks_for_another_run(open_reason: Open) -> None:
+    app = run(open_reason(**own()))
+    view_of(app).problem = replace(PROBLEM, system="Use the calculator.")
+    assert "ask for another run" in texts(app.run())
+    view_of(app).problem = replace(PROBLEM, system=reason_problem.problem(own_question).system)
+    assert "ask for another run" not in texts(app.run())
+    app.session_state["model"] = "embedded:draft"
+    assert "ask for another run" in texts(app.run())
+
+
+def own_question(key: str) -> object:
+    return {"problem": "own", "question": "q", "right": "4"}[key]
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(element.value.replace("\\", "") for element in app.caption)
+
+
+def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:
+    app = open_reason(**own())
+    assert "max_new_tokens = 168: 128 thinking + 24 answer + 16 for the marks." in captions(app)
+    app.number_input(key="thinking").set_value(2000).run()
+    assert "max_new_tokens = 2040: 2000 thinking" in captions(app)
+    app = run(app)
+    assert view_of(app).trace.config.max_new_tokens == 2040  # type: ignore[union-attr]
+    app.number_input(key="whole").set_value(50).run()
+    assert "= 50, your own. It may cut the run off: all parts need 2040." in captions(app)
+    assert "ask for another run" in texts(app)
+    app.number_input(key="whole").set_value(3000).run()
+    assert "cut the run off" not in captions(app)
+
+
+def test_a_file_s_answer_is_judged_where_its_question_is_arithmetic(open_reason: Open) -> None:
+    app = open_reason()
+    for question, words in (
+        ("What is 2 + 2?", "Correct: 4"),
+        ("Start with 2, add 3. What is the result?", "Wrong: 4. The right answer is 5."),
+        ("How many?", "The right answer isn't known here."),
+    ):
+        view_of(app).show(run_of(question=question), "file")
+        assert words in texts(app.run())
+
+
 def test_an_empty_question_is_a_sentence(open_reason: Open) -> None:
     app = open_reason(problem="My own")
     assert not app.exception and "Your question is empty" in texts(app)
@@ -259,126 +221,6 @@ def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Ope
     app.run()
     assert not app.exception
     assert "Your question is empty" in texts(app) and "has failed" not in texts(app)
-
-
-def test_the_looks_are_drawn(open_reason: Open) -> None:
-    app = open_reason()
-    seen = {
-        "Same tokens, other ways": "rivals",
-        "What a level is": "accuracy",
-        "A calculator": "accuracy",
-    }
-    for look, chart in seen.items():
-        app.session_state["reason_look"] = look
-        app.run()
-        assert not app.exception, look
-        assert chart in charts(app)
-    assert "Wrong: 4. The right answer is 5." in texts(app)
-
-
-def test_the_loop_counts_the_forwards_of_the_shown_run(open_reason: Open) -> None:
-    app = open_reason()
-    app.session_state["reason_look"] = "What a level is"
-    app.run()
-    tokens = len(view_of(app).trace.token_steps)  # type: ignore[union-attr]
-    assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
-    assert "3 times, not to its bound" in texts(app)
-    assert any("max_thinking_tokens" in code.value for code in app.code)
-
-
-def test_a_sweep_runs_every_problem_at_every_budget(open_reason: Open) -> None:
-    app = open_reason(many_problems="3", budgets="5, 1 1")
-    app = settle(app.button(key="start_sweep").click().run())
-    assert not app.exception
-    sweep = sweep_of(app)
-    assert sweep.complete and len(sweep.rows) == 6
-    assert {row.budget for row in sweep.rows} == {1, 5}
-    assert "Your sweep" in texts(app) and "6 of 6 runs" in texts(app)
-    assert app.query_params["sweep"] == "1"
-
-
-def sweep_of(app: AppTest) -> Sweep:
-    return view_of(app).sweeps["max_thinking_tokens"]
-
-
-def test_a_stopped_sweep_stays_and_goes_on_where_it_was(open_reason: Open) -> None:
-    app = open_reason(many_problems="3", budgets="1, 5")
-    app = settle(app.button(key="start_sweep").click().run())
-    view, whole = view_of(app), sweep_of(app)
-    view.sweeps["max_thinking_tokens"] = part = replace(whole, rows=whole.rows[:2])
-    app.run()
-    assert "Your sweep, stopped" in texts(app) and "2 of 6 runs" in texts(app)
-    assert app.button(key="start_sweep").label == "Resume"
-    app = settle(app.button(key="start_sweep").click().run())
-    assert sweep_of(app).rows[:2] == part.rows
-    assert {(r.problem, r.budget) for r in sweep_of(app).rows} == {
-        (r.problem, r.budget) for r in whole.rows
-    }
-    app.text_input(key="budgets").set_value("1, 6").run()
-    assert app.button(key="start_sweep").label == "Run sweep"
-
-
-def test_a_link_makes_the_sweep_again_under_its_own_settings(open_reason: Open) -> None:
-    app = settle(
-        open_reason(many_problems="2", budgets="1, 5", bound="Cuts the run off", sweep="1")
-    )
-    sweep = view_of(app).sweeps["max_new_tokens"]
-    assert sweep.complete and sweep.plan.budgets == (1, 5) and len(sweep.rows) == 4
-    assert "Your sweep" in texts(app)
-
-
-def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() -> None:
-    view = ReasonView()
-    view.sweeps["max_thinking_tokens"] = before = make_sweep()
-    view.live = make_sweep(count=0)
-    reason_state._take(view, "sweep", None)
-    assert view.sweeps["max_thinking_tokens"] is before and view.live is None
-
-
-def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
-    app = open_reason(budgets="1, two")
-    app.button(key="start_sweep").click().run()
-    assert "Budgets must be whole numbers" in texts(app) and not view_of(app).jobs
-    assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
-    for wrong in ("", "-1", "1.5", "²", "0"):
-        with pytest.raises(ConfigError):
-            reason_many.budgets(wrong, least=1)
-
-
-def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: Open) -> None:
-    app = open_reason(budgets="1, 5")
-    good = b"question,answer\nq,4\nqq,5\n"
-    app.file_uploader(key="problem_file").upload("mine.csv", good, "text/csv").run()
-    assert "2 problems: mine.csv" in texts(app)
-    app = settle(app.button(key="start_sweep").click().run())
-    assert len(sweep_of(app).rows) == 4
-    assert "sweep" not in app.query_params
-    app.file_uploader(key="problem_file").upload("bad.csv", b"question,answer\nq,four\n").run()
-    assert "Line 2: the answer must be a number" in texts(app)
-    assert view_of(app).uploaded is None
-
-
-def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
-    app = open_reason(**own(total="96", voters="2", vote_problems="2", answer_tokens="8"))
-    app.session_state["reason_look"] = "Same tokens, other ways"
-    app.run()
-    app = settle(app.button(key="compare_ways").click().run())
-    rivalry = view_of(app).rivalry
-    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 2, 2, 2]
-    app.session_state["reason_look"] = "A calculator"
-    app.run()
-    app = settle(app.button(key="run_tools").click().run())
-    tools = view_of(app).tools
-    assert tools is not None and [run.config.calculator for run in tools] == [False, True]
-    assert [run.problem.question for run in tools] == ["q", "q"]
-
-
-def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:
-    app = open_reason(total="32", voters="8")
-    app.session_state["reason_look"] = "Same tokens, other ways"
-    app.run()
-    app = settle(app.button(key="compare_ways").click().run())
-    assert "leave no room to think" in texts(app)
 
 
 def test_without_an_example_the_page_says_what_to_do(
@@ -436,14 +278,3 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
         assert not any("<img" in chart.proto.spec for chart in app.get("plotly_chart"))
     page = reason_share.web_page(view, view.trace).decode()  # type: ignore[arg-type]
     assert "<img src=x onerror" not in page and "Accuracy against the budget" in page
-
-
-def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is_alike() -> None:
-    for answer, room in ((24, 64), (90, 90)):
-        config = replace(SETTINGS, max_answer_tokens=answer)
-        (told, alone), (calls, called) = both_ways(PROBLEM, config)
-        assert not alone.calculator and alone.think_end
-        assert called.calculator and not called.think_end
-        assert alone.max_answer_tokens == called.max_answer_tokens == room
-        assert (told.question, told.answer) == (calls.question, calls.answer)
-        assert "calculator" in calls.system and "step by step" in told.system

@@ -1,0 +1,107 @@
+"""The reasoning page on a scripted model: how tests open it and run what is on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.configs import Reasoning
+from core.decoding.reasoning_types import ThinkMarks
+from core.decoding.run import collect
+from core.decoding.types import Trace
+from core.models.scripted import ScriptedModel
+from core.reasoning.attempts import transcript_of
+from core.reasoning.example import ReasoningExample
+from core.reasoning.sweep_types import Sweep
+from core.reasoning.types import Problem
+from pages.ui import models, reason_state
+from pages.ui.reason_state import ReasonView
+from tests.figures.reasons import make_rivalry, make_strip, make_sweep, make_vote
+from tests.reasoning.thinkers import ID, thinker
+from tests.ui.seen import SECONDS
+
+Open = Callable[..., AppTest]
+
+PROBLEM = Problem("q", "q", "4", 1)
+SETTINGS = Reasoning(max_answer_tokens=24)
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """Every model is this one: asked anything, it thinks "abc" and answers "4."."""
+    torch.set_num_threads(1)
+    model = thinker()
+    model.model_id = "embedded:target"
+    model.has_chat_template = True  # type: ignore[attr-defined]
+    model.encode_chat = lambda _: [ID["q"]]  # type: ignore[attr-defined]
+    model.think_marks = ThinkMarks("<think>", "</think>", "tokens")  # type: ignore[attr-defined]
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
+
+
+def run_of(settings: Reasoning = SETTINGS, question: str = "q") -> Trace:
+    trace = collect(thinker(), [ID["q"]], settings, prompt_text=question)
+    return replace(trace, model_id="embedded:target")
+
+
+@pytest.fixture
+def stored() -> ReasoningExample:
+    run = run_of()
+    tools = (transcript_of(PROBLEM, run), transcript_of(replace(PROBLEM, answer="5"), run))
+    cut = make_sweep(field="max_new_tokens")
+    strip = replace(make_strip(), problem=PROBLEM)
+    return ReasoningExample(
+        make_sweep(), cut, make_rivalry(), make_vote(PROBLEM), run, strip, tools
+    )
+
+
+@pytest.fixture
+def open_reason(
+    open_app: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    stored: ReasoningExample,
+    scripted: ScriptedModel,  # noqa: ARG001 - whatever is asked for, this one is loaded
+) -> Open:
+    """Open the page on that example, with these parameters in the address."""
+    monkeypatch.setattr(reason_state, "load_example", lambda: stored)
+
+    def open_it(**parameters: str) -> AppTest:
+        app = open_app(**parameters)
+        for name, value in parameters.items():
+            app.query_params[name] = value
+        # The looks follow the text.
+        return app.switch_page("pages/reasoning.py").run().run()
+
+    return open_it
+
+
+def view_of(app: AppTest) -> ReasonView:
+    view: ReasonView = app.session_state["reason"]
+    return view
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers and draw again, until nothing is under way."""
+    for _ in range(6):
+        jobs = list(view_of(app).jobs.values())
+        if not jobs:
+            return app
+        assert all(job.done.wait(SECONDS) for job in jobs)
+        app.run()
+    raise AssertionError("the page never comes to rest")
+
+
+def run(app: AppTest) -> AppTest:
+    return settle(app.button(key="start").click().run())
+
+
+def own(**more: str) -> dict[str, str]:
+    return {"problem": "My own", "question": "q", "right": "4", **more}
+
+
+def sweep_of(app: AppTest) -> Sweep:
+    return view_of(app).sweeps["max_thinking_tokens"]

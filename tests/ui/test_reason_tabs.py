@@ -1,0 +1,195 @@
+"""The tabs of the reasoning page without a browser: sweeps, votes, the loop, the calculator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.decoding.configs import ConfigError, Reasoning
+from core.decoding.reasoning_types import Call
+from core.decoding.run import collect
+from core.reasoning.tools import both_ways
+from pages.ui import reason_loop, reason_many, reason_state, reason_tools
+from pages.ui.reason_state import ReasonView
+from tests.figures.reasons import make_sweep
+from tests.reasoning.thinkers import ID, thinker
+from tests.ui.conftest import Open
+from tests.ui.reason_app import PROBLEM, SETTINGS, own, settle, sweep_of, view_of
+from tests.ui.seen import charts, texts
+
+
+def test_the_looks_are_drawn(open_reason: Open) -> None:
+    app = open_reason()
+    seen = {
+        "Same tokens, other ways": "rivals",
+        "What a level is": "accuracy",
+        "A calculator": "accuracy",
+    }
+    for look, chart in seen.items():
+        app.session_state["reason_look"] = look
+        app.run()
+        assert not app.exception, look
+        assert chart in charts(app)
+    assert "Wrong: 4. The right answer is 5." in texts(app)
+
+
+def test_the_loop_counts_the_forwards_of_the_shown_run(open_reason: Open) -> None:
+    app = open_reason()
+    app.session_state["reason_look"] = "What a level is"
+    app.run()
+    tokens = len(view_of(app).trace.token_steps)  # type: ignore[union-attr]
+    assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
+    assert "3 times, not to its bound" in texts(app)
+    assert any("max_thinking_tokens" in code.value for code in app.code)
+
+
+def test_a_sweep_runs_every_problem_at_every_budget(open_reason: Open) -> None:
+    app = open_reason(many_problems="3", budgets="5, 1 1")
+    app = settle(app.button(key="start_sweep").click().run())
+    assert not app.exception
+    sweep = sweep_of(app)
+    assert sweep.complete and len(sweep.rows) == 6
+    assert {row.budget for row in sweep.rows} == {1, 5}
+    assert "Your sweep" in texts(app) and "6 of 6 runs" in texts(app)
+    assert app.query_params["sweep"] == "1"
+
+
+def test_a_sweep_calls_where_the_one_run_would(open_reason: Open) -> None:
+    app = open_reason(many_problems="1", budgets="5", use_tool="true")
+    app = settle(app.button(key="start_sweep").click().run())
+    assert sweep_of(app).plan.config.calculator and "greedy · calculator" in texts(app)
+
+
+def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
+    app = open_reason(**own(voters="3", thinking="2"))
+    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.run()
+    assert "4 ×2, 5 ×1, of 3 samples" in texts(app) and "1 of 3 votes" in texts(app)
+    app = settle(app.button(key="run_vote").click().run())
+    vote = view_of(app).vote
+    assert vote is not None and len({a.seed for a in vote.attempts}) == 3
+    assert all(attempt.thinking_tokens == 2 for attempt in vote.attempts)
+    assert "4 ×3, of 3 samples" in texts(app) and "4 ✓" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("1/4", "0.25"), "1/4 was worked out exactly: 0.25"),
+        (("1/3", "0.333333333333"), "1/3 was worked out to 12 digits: 0.333333333333"),
+        (("2000000000000001/2", "1000000000000000"), "worked out to 12 digits"),
+        (("6*7", "4"), "the run was over before its result"),
+        (("1/0", "error"), "1/0 has no value here."),
+    ],
+)
+def test_a_call_says_how_exactly_it_was_worked_out(call: tuple[str, str], words: str) -> None:
+    assert words in reason_tools._worked(Call(*call, 0, 1))
+
+
+def test_a_split_mark_is_told_from_one_of_one_token() -> None:
+    def told(settings: Reasoning, prompt: str = "q", **chain: str) -> str:
+        trace = collect(thinker(**chain), [ID[word] for word in prompt.split()], settings)
+        return reason_loop._marks(trace, settings)
+
+    assert "one token each" in told(SETTINGS)
+    # Its prompt opens the thinking: the closing mark alone is there, then none is.
+    assert "one token each" in told(SETTINGS, "q <think>")
+    assert "its prompt holds" in told(replace(SETTINGS, max_new_tokens=2), "q <think>")
+    split = replace(SETTINGS, think_start="<think>", think_end="cd")
+    assert "several tokens" in told(split, c="d", d="4")
+    assert "several tokens" in told(split, "q <think>", c="d", d="4")
+    assert "several tokens" in told(replace(split, max_thinking_tokens=1), "q <think>")
+
+
+def test_a_stopped_sweep_stays_and_goes_on_where_it_was(open_reason: Open) -> None:
+    app = open_reason(many_problems="3", budgets="1, 5")
+    app = settle(app.button(key="start_sweep").click().run())
+    view, whole = view_of(app), sweep_of(app)
+    view.sweeps["max_thinking_tokens"] = part = replace(whole, rows=whole.rows[:2])
+    app.run()
+    assert "Your sweep, stopped" in texts(app) and "2 of 6 runs" in texts(app)
+    assert app.button(key="start_sweep").label == "Resume"
+    app = settle(app.button(key="start_sweep").click().run())
+    assert sweep_of(app).rows[:2] == part.rows
+    assert {(r.problem, r.budget) for r in sweep_of(app).rows} == {
+        (r.problem, r.budget) for r in whole.rows
+    }
+    app.text_input(key="budgets").set_value("1, 6").run()
+    assert app.button(key="start_sweep").label == "Run sweep"
+
+
+def test_a_link_makes_the_sweep_again_under_its_own_settings(open_reason: Open) -> None:
+    app = settle(
+        open_reason(many_problems="2", budgets="1, 5", bound="Cuts the run off", sweep="1")
+    )
+    sweep = view_of(app).sweeps["max_new_tokens"]
+    assert sweep.complete and sweep.plan.budgets == (1, 5) and len(sweep.rows) == 4
+    assert "Your sweep" in texts(app)
+
+
+def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() -> None:
+    view = ReasonView()
+    view.sweeps["max_thinking_tokens"] = before = make_sweep()
+    view.live = make_sweep(count=0)
+    reason_state._take(view, "sweep", None)
+    assert view.sweeps["max_thinking_tokens"] is before and view.live is None
+
+
+def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
+    app = open_reason(budgets="1, two")
+    app.button(key="start_sweep").click().run()
+    assert "Budgets must be whole numbers" in texts(app) and not view_of(app).jobs
+    assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
+    for wrong in ("", "-1", "1.5", "²", "0"):
+        with pytest.raises(ConfigError):
+            reason_many.budgets(wrong, least=1)
+
+
+def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: Open) -> None:
+    app = open_reason(budgets="1, 5", many_problems="2")
+    app = settle(app.button(key="start_sweep").click().run())
+    assert app.query_params["sweep"] == "1"
+    good = b"question,answer\nq,4\nqq,5\n"
+    app.file_uploader(key="problem_file").upload("mine.csv", good, "text/csv").run()
+    assert "2 problems: mine.csv" in texts(app)
+    app = settle(app.button(key="start_sweep").click().run())
+    assert len(sweep_of(app).rows) == 4
+    assert "sweep" not in app.query_params
+    app.file_uploader(key="problem_file").upload("bad.csv", b"question,answer\nq,four\n").run()
+    assert "Line 2: the answer must be a number" in texts(app)
+    assert view_of(app).uploaded is None
+
+
+def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
+    app = open_reason(**own(total="96", voters="2", vote_problems="2", answer_tokens="8"))
+    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.run()
+    app = settle(app.button(key="compare_ways").click().run())
+    rivalry = view_of(app).rivalry
+    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 2, 2, 2]
+    app.session_state["reason_look"] = "A calculator"
+    app.run()
+    app = settle(app.button(key="run_tools").click().run())
+    tools = view_of(app).tools
+    assert tools is not None and [run.config.calculator for run in tools] == [False, True]
+    assert [run.problem.question for run in tools] == ["q", "q"]
+
+
+def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:
+    app = open_reason(total="32", voters="8")
+    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.run()
+    app = settle(app.button(key="compare_ways").click().run())
+    assert "leave no room to think" in texts(app)
+
+
+def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is_alike() -> None:
+    for answer, room in ((24, 64), (90, 90)):
+        config = replace(SETTINGS, max_answer_tokens=answer)
+        (told, alone), (calls, called) = both_ways(PROBLEM, config)
+        assert not alone.calculator and alone.think_end
+        assert called.calculator and not called.think_end
+        assert alone.max_answer_tokens == called.max_answer_tokens == room
+        assert (told.question, told.answer) == (calls.question, calls.answer)
+        assert "calculator" in calls.system and "step by step" in told.system
