@@ -10,24 +10,24 @@ from core.decoding.types import Trace
 from pages.ui import reason_state
 from pages.ui.reason_state import ReasonView
 
-_BEFORE = """logits = model(prompt)            # one forward reads it all
-for token in think_start:         # forced
-    logits = model(token)         # one forward each"""
+_BEFORE = """logits = model(prompt)       # one forward
+for token in think_start:    # forced
+    logits = model(token)    # one forward each"""
 _BOUND = "for spent in range(max_thinking_tokens):"
-_AFTER = """    token = choose(logits)        # likeliest, or drawn
-    if token == think_end:        # the model has done
+_AFTER = """    token = choose(logits)   # likeliest, or drawn
+    if token == think_end:   # the model has done
         break
     logits = model(token)
 else:
-    token = think_end             # budget spent: forced
+    token = think_end        # bound met: forced
 logits = model(token)
 for spent in range(max_answer_tokens):
-    token = choose(logits)        # the same loop again
+    token = choose(logits)   # the same loop
     if token == end_of_text:
         break
-    logits = model(token)         # not after the last"""
+    logits = model(token)    # but for the last"""
 _LEFT_OUT = (
-    "Left out here: max_new_tokens over everything, the waits in place of an end, the results of "
+    "Left out here: the bound on the whole loop, the waits in place of an end, the results of "
     "calls, and closing marks of several tokens."
 )
 
@@ -36,12 +36,13 @@ def draw(view: ReasonView) -> None:
     """The code on the left, the shown run's counts on the right."""
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
-        with left, st.container(key="loop-code", gap=None):
-            st.code(_BEFORE, language="python")
-            with st.container(key="loop-bound", gap=None):
-                st.code(_BOUND, language="python")
-            st.code(_AFTER, language="python")
-            st.caption(_LEFT_OUT.replace("_", r"\_"))
+        with left:
+            with st.container(key="loop-code", gap=None):
+                st.code(_BEFORE, language="python")
+                with st.container(key="loop-bound", gap=None):
+                    st.code(_BOUND, language="python")
+                st.code(_AFTER, language="python")
+            st.caption(_LEFT_OUT)
         with right, st.container(key="loop-counts", border=True, gap="small"):
             if view.trace is None:
                 st.text("Run a problem to see how often its loop ran.")

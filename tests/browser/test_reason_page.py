@@ -121,6 +121,27 @@ def test_the_calculator_s_result_is_marked_in_the_text(page: Page, server: str) 
     assert reason.page.troubles == []  # type: ignore[attr-defined]
 
 
+def test_the_problem_above_is_voted_on_and_the_other_looks_fit_a_phone(
+    page: Page, server: str
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 900})
+    reason = ReasonPage(page, server).open(reason_look="Same tokens, other ways", voters=2)
+    rows = page.locator(".st-key-vote-rows")
+    expect(rows).to_contain_text("of 8 samples")
+    expect(page.locator(".st-key-run_vote button")).to_contain_text("Vote on this problem")
+    page.locator(".st-key-run_vote button").click()
+    expect(rows).to_contain_text("of 2 samples")
+    for tab, shown in (
+        ("What a level is", page.locator(".st-key-loop-bound")),
+        ("Many problems", reason.drawn("difficulty")),
+    ):
+        page.get_by_role("tab", name=tab).click()
+        expect(shown).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+    assert reason.page.troubles == []  # type: ignore[attr-defined]
+
+
 def test_the_strip_leaves_as_svg_and_the_run_comes_back_as_a_file(
     reason: ReasonPage, tmp_path: Path
 ) -> None:
