@@ -44,9 +44,8 @@ def compare_rivals(
     on_attempt: Callable[[int, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Rivalry:
-    """Single (1 x total) against majority and best of N (N x total / N), drawn alike.
-
-    An attempt gets no more tokens than the model's window holds beside the longest question.
+    """Single (1 x total) against majority and best of N (N x total / N), drawn alike; no attempt
+    gets more tokens than the model's window holds beside the longest question.
 
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
@@ -62,13 +61,9 @@ def compare_rivals(
     longest = max(map(len, prompts), default=0)
     long = bounded(config, _within(model, longest, total_tokens))
     short = bounded(config, _within(model, longest, total_tokens // samples))
-    configs = [long, *seeded(short, samples)]
-    tasks = [
-        Task(problem, ids, own)
-        for problem, ids in zip(problems.problems, prompts, strict=True)
-        for own in configs
-    ]
-    found: dict[int, Attempt] = {}
+    configs, found = [long, *seeded(short, samples)], dict[int, Attempt]()
+    asked = zip(problems.problems, prompts, strict=True)
+    tasks = [Task(problem, ids, own) for problem, ids in asked for own in configs]
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
         found[at] = attempt
         if on_attempt is not None:

@@ -11,21 +11,18 @@ from core import figures
 from core.decoding.configs import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
 from core.figures.reason.words import problems_words
-from core.reasoning.problems import THINKING_SYSTEM, read_problems
 from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
-from core.reasoning.types import ProblemSet
 from pages.ui import (
     controls,
     figure,
     reason_controls,
-    reason_problem,
+    reason_own,
     reason_state,
     reason_work,
     running,
 )
 from pages.ui.figure import csv_text
 from pages.ui.reason_controls import value, whole
-from pages.ui.reason_problem import chains
 from pages.ui.reason_state import ReasonView
 
 MAX_PROBLEMS, MAX_TRIES, MAX_BUDGETS = 500, 32, 40
@@ -124,54 +121,8 @@ def _controls(view: ReasonView) -> None:
             whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
         if float(value("reason_temperature")) > 0:
             whole("Samples", 1, MAX_TRIES, "tries", "Runs of a problem at a budget.", width=90)
-        with st.popover(_source_words(view), icon=":material/upload_file:", key="own-problems"):
-            _upload(view)
+        reason_own.draw(view)
         _button(view)
-
-
-def _source_words(view: ReasonView) -> str:
-    return "My problems" if view.uploaded is None else f"{len(view.uploaded.problems)} of my own"
-
-
-def _upload(view: ReasonView) -> None:
-    st.markdown(
-        "CSV with the columns `question` and `answer`, or JSONL with these two fields. "
-        "Answers are numbers. A link can't carry the file."
-    )
-    st.file_uploader(
-        "Problem file",
-        type=["csv", "jsonl", "json", "txt"],
-        key="problem_file",
-        max_upload_size=1,
-        on_change=_uploaded,
-        args=(view,),
-    )
-    if view.refused:
-        with st.container(key="refused"):
-            st.text(view.refused)
-    elif view.uploaded is not None:
-        st.text(problems_words(view.uploaded))
-
-
-def _uploaded(view: ReasonView) -> None:
-    upload = st.session_state.get("problem_file")
-    view.refused, view.uploaded = "", None
-    if upload is None:
-        return
-    try:
-        view.uploaded = read_problems(upload.getvalue(), upload.name, THINKING_SYSTEM)
-    except DecodingError as error:
-        view.refused = str(error)
-
-
-def problems(
-    view: ReasonView, count: int, steps: tuple[int, ...] = reason_problem.ALL_STEPS
-) -> ProblemSet:
-    """The uploaded problems, else so many of the project's own, of these difficulties."""
-    if view.uploaded is None:
-        return chains(count, int(value("problem_seed")), steps)
-    own = view.uploaded
-    return own if len(own.problems) <= count else replace(own, problems=own.problems[:count])
 
 
 def plan(view: ReasonView) -> SweepPlan:
@@ -185,7 +136,7 @@ def plan(view: ReasonView) -> SweepPlan:
     own = len(view.uploaded.problems) if view.uploaded is not None else 0
     return SweepPlan(
         model_id=str(controls.value("model")).strip(),
-        problems=problems(view, own or int(value("many_problems"))),
+        problems=reason_own.problems(view, own or int(value("many_problems"))),
         config=reason_controls.reasoning(value, temperature=heat),
         budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),
         budget_field=field,

@@ -17,6 +17,7 @@ from pages.ui import (
     reason_controls,
     reason_many,
     reason_one_vote,
+    reason_own,
     reason_state,
     reason_work,
     running,
@@ -99,7 +100,7 @@ def start(view: ReasonView) -> None:
     try:
         contest = reason_work.Contest(
             model=str(controls.value("model")).strip(),
-            problems=reason_many.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
+            problems=reason_own.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
             config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
             total=int(value("total")),
             samples=int(value("voters")),

@@ -17,6 +17,7 @@ from core.decoding.errors import SweepError
 from core.reasoning.attempts import attempt_of
 from core.reasoning.curves import curve, curves_by_steps, frame_of
 from core.reasoning.files import read_sweep, sweep_to_file
+from core.reasoning.intervals import wilson, wilson_of_groups
 from core.reasoning.serial import plan_from_json, plan_to_json, row_from_json, row_to_json
 from core.reasoning.sweep_types import SweepPlan
 from core.reasoning.sweeps import config_of, missing, run_sweep
@@ -235,6 +236,9 @@ def test_a_curve_counts_the_rows() -> None:
         assert point.correct.hits == point.outcomes["correct"] == 3
         assert point.tokens == pytest.approx(sum(row.tokens for row in own) / 6)
         assert point.seconds == pytest.approx(sum(row.seconds for row in own) / 6)
+        # Both problems have three samples: one is always right, the other never.
+        assert point.correct == wilson_of_groups([(3, 3), (0, 3)])
+        assert point.correct.low == pytest.approx(wilson(1, 2).low)
     by_steps = curves_by_steps(sweep.rows)
     assert list(by_steps) == [1, 2]
     assert all(point.correct.value == 1 for point in by_steps[1])

@@ -44,6 +44,25 @@ def test_the_loop_counts_the_forwards_of_the_shown_run(open_reason: Open) -> Non
     assert any("max_thinking_tokens" in code.value for code in app.code)
 
 
+@pytest.mark.parametrize("budget", [0, 2, 128])
+def test_the_loop_s_code_runs_as_many_forwards_as_the_count_says(budget: int) -> None:
+    trace = run_of(replace(SETTINGS, max_thinking_tokens=budget))
+    forwards: list[object] = []
+    picks = iter(["a", "b", "c", "</think>"][:budget] + ["4", ".", "<end>"])
+    names = {
+        "model": forwards.append,
+        "choose": lambda _: next(picks),
+        "prompt": "q",
+        "think_start": ["<think>"],
+        "think_end": "</think>",
+        "end_of_text": "<end>",
+        "max_thinking_tokens": budget,
+        "max_answer_tokens": 24,
+    }
+    exec("\n".join((reason_loop._BEFORE, reason_loop._BOUND, reason_loop._AFTER)), names)
+    assert len(forwards) == len(trace.token_steps)
+
+
 def test_a_sweep_runs_every_problem_at_every_budget(open_reason: Open) -> None:
     app = open_reason(many_problems="3", budgets="5, 1 1")
     app = settle(app.button(key="start_sweep").click().run())
