@@ -15,7 +15,7 @@ from pages.ui.reason_state import ReasonView
 from tests.figures.reasons import make_sweep
 from tests.reasoning.thinkers import ID, thinker
 from tests.ui.conftest import Open
-from tests.ui.reason_app import PROBLEM, SETTINGS, own, settle, sweep_of, view_of
+from tests.ui.reason_app import PROBLEM, SETTINGS, own, run_of, settle, sweep_of, view_of
 from tests.ui.seen import charts, texts
 
 
@@ -48,7 +48,7 @@ def test_the_loop_counts_the_forwards_of_the_shown_run(open_reason: Open) -> Non
 def test_the_loop_s_code_runs_as_many_forwards_as_the_count_says(budget: int) -> None:
     trace = run_of(replace(SETTINGS, max_thinking_tokens=budget))
     forwards: list[object] = []
-    picks = iter(["a", "b", "c", "</think>"][:budget] + ["4", ".", "<end>"])
+    picks = iter([*["a", "b", "c", "</think>"][:budget], "4", ".", "<end>"])
     names = {
         "model": forwards.append,
         "choose": lambda _: next(picks),
