@@ -103,8 +103,7 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
         line = data.count(b"\n", 0, error.start) + 1
         raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
-    lines = text.lstrip().startswith(("{", "[")) or named.lower().endswith((".jsonl", ".json"))
-    rows = _jsonl_rows(text) if lines else _csv_rows(text)
+    rows = _jsonl_rows(text) if _is_jsonl(text, named) else _csv_rows(text)
     problems: list[Problem] = []
     for line, question, answer in rows:
         if len(problems) == MAX_PROBLEMS:
@@ -122,6 +121,13 @@ def _file_bytes(path: str | Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "that is no file name"
         raise ProblemError(f"The file {brief(str(path))} can't be opened: {reason}.") from None
+
+
+def _is_jsonl(text: str, name: str) -> bool:
+    """By its first character; else by its name, but for a file that names a CSV's columns."""
+    first = text.lstrip().partition("\n")[0].lower()
+    named = name.lower().endswith((".jsonl", ".json"))
+    return first.startswith(("{", "[")) or (named and "question" not in first)
 
 
 def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:

@@ -101,9 +101,10 @@ def test_jsonl_numbers_are_taken_as_they_are_written() -> None:
 
 
 def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:
-    for first in (b"5\n", b"question\n"):
-        with pytest.raises(ProblemError, match=r"Line 1(:| of the problems is not JSON)"):
+    for first, words in ((b"5\n", "an object with question"), (b"why?\n", "is not JSON")):
+        with pytest.raises(ProblemError, match=rf"Line 1.*{words}"):
             read_problems(first, name="mine.JSONL")
+    assert len(read_problems(CSV.encode(), name="mine.json").problems) == 2
 
 
 @pytest.mark.parametrize(
