@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.configs import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
 from core.figures.reason.words import problems_words
+from core.reasoning.fair import fair_rows
 from core.reasoning.problems import THINKING_SYSTEM, read_problems
 from core.reasoning.types import BudgetField, ProblemSet, Sweep, SweepPlan
 from pages.ui import controls, figure, reason_controls, reason_work, running
@@ -44,17 +45,17 @@ def bound() -> None:
 
 
 def shown(view: ReasonView) -> Sweep | None:
-    """The sweep in sight: the one under way once it has rows, else the last one of this bound."""
+    """The sweep in sight: the one under way, else the last one of this bound."""
     field = _FIELDS[str(value("bound"))]
     live = view.live
-    if live is not None and live.rows and live.plan.budget_field == field:
-        return live
-    return view.sweeps.get(field)
+    return live if live is not None and live.plan.budget_field == field else view.sweeps.get(field)
 
 
 def identity(view: ReasonView, sweep: Sweep) -> Hashable:
     """Tells sweeps apart, and the states of one."""
-    return (view.version("sweep"), sweep.plan.budget_field, len(sweep.rows), sweep is view.live)
+    rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
+    begun = bool(sweep.rows)
+    return (view.version("sweep"), sweep.plan.budget_field, rows, begun, sweep is view.live)
 
 
 def draw(view: ReasonView) -> None:
@@ -292,14 +293,15 @@ def _words(view: ReasonView, sweep: Sweep) -> None:
 
 
 def _about(view: ReasonView, sweep: Sweep) -> str:
+    what = f"{problems_words(sweep.plan.problems)} · {_drawn(sweep)}"
     if sweep is view.live:
-        source = "Your sweep, under way"
-    elif sweep.plan.budget_field in view.swept:
+        return f"Your sweep, under way · {what}"  # How far it is stands above, and moves on.
+    if sweep.plan.budget_field in view.swept:
         source = "Your sweep" if sweep.complete else "Your sweep, stopped"
     else:
         source = "Example"
     count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
-    return f"{source} · {problems_words(sweep.plan.problems)} · {count} · {_drawn(sweep)}"
+    return f"{source} · {what} · {count}"
 
 
 def _drawn(sweep: Sweep) -> str:

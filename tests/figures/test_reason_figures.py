@@ -99,10 +99,22 @@ def test_levels_and_the_set_budget_are_marked_where_the_axis_holds_them() -> Non
 
 def test_an_unfinished_sweep_says_how_far_it_is() -> None:
     part = make_sweep(count=5)
-    assert any("So far 5 of 12 runs" in text for text in annotations(reason_accuracy(part)))
+    for draw in (reason_accuracy, reason_outcomes, reason_spent, reason_difficulty):
+        words = " ".join(annotations(draw(part))).replace("<br>", " ")
+        assert "So far the first problem of 4, each at every budget." in words
     line = trace_named(reason_accuracy(part), "accuracy")
-    assert list(line.y) == [0.0, 0.5, 1.0]
+    assert list(line.y) == [0.0, 1.0, 1.0]
+    assert list(reason_accuracy_data(part)["runs"]) == [1, 1, 1]
+    assert len(reason_rows_data(part)) == 5
     assert not any("So far" in text for text in annotations(reason_accuracy(make_sweep())))
+
+
+def test_a_sweep_without_a_whole_problem_is_a_sentence_in_the_place_of_the_figure() -> None:
+    begun = make_sweep(count=2)
+    for draw in (reason_accuracy, reason_outcomes, reason_spent):
+        found = [a.text for a in draw(begun).layout.annotations if a.name == "sentence"]
+        assert found == ["No problem has been run at every budget yet."]
+        assert abs(draw(begun).layout.height - draw(make_sweep()).layout.height) < 20
 
 
 def test_a_sweep_without_rows_is_a_sentence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -301,6 +302,19 @@ def test_a_link_makes_the_sweep_again_under_its_own_settings(open_reason: Open) 
     sweep = view_of(app).sweeps["max_new_tokens"]
     assert sweep.complete and sweep.plan.budgets == (1, 5) and len(sweep.rows) == 4
     assert "Your sweep" in texts(app)
+
+
+def test_a_sweep_under_way_is_in_sight_from_its_start_with_one_count(
+    open_reason: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, held = open_reason(many_problems="3", budgets="1, 5"), threading.Event()
+    monkeypatch.setattr(models, "load", lambda _: held.wait(SECONDS) and None)
+    app.button(key="start_sweep").click().run()
+    assert "Your sweep, under way" in texts(app) and "Example ·" not in texts(app)
+    assert "0 of 6 runs" in " ".join(bar.proto.text for bar in app.get("progress"))
+    assert "of 6 runs" not in texts(app) and "12 of 12 runs" not in texts(app)
+    view_of(app).jobs["sweep"].stop()
+    held.set()
 
 
 def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() -> None:

@@ -13,6 +13,7 @@ from core.figures.labels import NBSP
 from core.figures.reason.words import (
     BUDGET_WORDS,
     levels_within,
+    nothing_yet,
     share_words,
     so_far,
     sweep_caption,
@@ -20,17 +21,17 @@ from core.figures.reason.words import (
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curve
+from core.reasoning.fair import fair_rows
 from core.reasoning.types import Sweep
 
 _TITLE = "Accuracy against the budget"
-LEFT = 52
+LEFT, _HEIGHT = 52, 260
 PERCENTS: Properties = {
     "range": [-0.02, 1.04],
     "tickmode": "array",
     "tickvals": [0, 0.25, 0.5, 0.75, 1],
     "ticktext": [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)],
 }
-NO_RUN = "No run of this sweep has ended yet."
 COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
@@ -42,9 +43,11 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     Args:
         marked: the budget that the page is set to; drawn where the axis holds it.
     """
-    points, caption = curve(sweep.rows), sweep_caption(sweep.plan)
+    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
-        return plain_sentence(theme, NO_RUN, title=_TITLE, caption=caption)
+        return plain_sentence(
+            theme, nothing_yet(sweep), title=_TITLE, caption=caption, height=_HEIGHT + 100
+        )
     sheet, plan = Sheet(theme), sweep.plan
     lay_out(
         sheet,
@@ -52,7 +55,7 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
         subtitle=f"How many answers are right; the band is the 95{NBSP}% interval." + so_far(sweep),
         caption=caption,
         alt=_alt(points),
-        plot_height=260,
+        plot_height=_HEIGHT,
         left=LEFT,
         right=EDGE + 8,
         above=18,
@@ -160,8 +163,8 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
 
 
 def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
-    """A row for each budget; `steps` is empty, as all difficulties are counted together."""
-    return frame([(None, curve(sweep.rows))])
+    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
+    return frame([(None, curve(fair_rows(sweep)))])
 
 
 def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:

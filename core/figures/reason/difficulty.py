@@ -7,11 +7,12 @@ import plotly.graph_objects as go
 
 from core.figures.furniture import axis
 from core.figures.labels import NBSP
-from core.figures.reason.accuracy import LEFT, NO_RUN, PERCENTS, band, frame, line, reach
-from core.figures.reason.words import BUDGET_WORDS, so_far, sweep_caption
+from core.figures.reason.accuracy import LEFT, PERCENTS, band, frame, line, reach
+from core.figures.reason.words import BUDGET_WORDS, nothing_yet, so_far, sweep_caption
 from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curves_by_steps
+from core.reasoning.fair import fair_rows
 from core.reasoning.types import Sweep
 
 _TITLE = "The harder, the more it needs"
@@ -23,7 +24,8 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
-        sentence = "These problems don't say how many steps they take." if sweep.rows else NO_RUN
+        unsaid = "These problems don't say how many steps they take."
+        sentence = unsaid if fair_rows(sweep) else nothing_yet(sweep)
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
@@ -45,7 +47,7 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
-    by_steps = curves_by_steps(sweep.rows)
+    by_steps = curves_by_steps(fair_rows(sweep))
     return {steps: points for steps, points in by_steps.items() if steps is not None}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.decoding.configs import LEVELS
 from core.figures.labels import NBSP, config_caption, plain_name
 from core.figures.theme import OKABE_ITO, Theme
+from core.reasoning.fair import whole_problems
 from core.reasoning.types import BudgetField, Outcome, ProblemSet, Share, Sweep, SweepPlan
 
 OUTCOME_WORDS: dict[Outcome, str] = {
@@ -15,6 +16,7 @@ OUTCOME_WORDS: dict[Outcome, str] = {
     "truncated": "truncated before answering",
     "unparsable": "unparsable",
 }
+NO_RUN = "No run of this sweep has ended yet."
 BUDGET_WORDS: dict[BudgetField, str] = {
     "max_thinking_tokens": "thinking budget, tokens",
     "max_new_tokens": "bound on the whole run, tokens",
@@ -50,7 +52,14 @@ def so_far(sweep: Sweep) -> str:
     """What a figure of an unfinished sweep has to say; empty for a complete one."""
     if sweep.complete:
         return ""
-    return f" So far {len(sweep.rows):,} of {sweep.plan.total:,} runs."
+    done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
+    first = "the first problem" if done == 1 else f"the first {done:,} problems"
+    return f" So far {first} of {all_of_them:,}, each at every budget."
+
+
+def nothing_yet(sweep: Sweep) -> str:
+    """Why there is nothing to draw of a sweep that has just begun."""
+    return "No problem has been run at every budget yet." if sweep.rows else NO_RUN
 
 
 def share_words(share: Share) -> str:
