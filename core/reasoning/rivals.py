@@ -1,4 +1,4 @@
-"""One long attempt against many short ones at the same total of tokens."""
+"""One long attempt against many short ones, bounded to the same total of tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def compare_rivals(
     on_attempt: Callable[[int, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Rivalry:
-    """Single (1 x total) against majority and best of N (N x total / N), drawn alike.
+    """One attempt (1 x total), greedy and drawn, against N of them (N x total / N), drawn alike.
+
+    What is equal is the bound: an attempt that has done spends no more.
 
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
@@ -60,7 +62,7 @@ def compare_rivals(
         as `reason_in_batch`.
     """
     long, short = bounded(config, total_tokens), bounded(config, total_tokens // samples)
-    configs = [long, *seeded(short, samples)]
+    configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
     tasks = []
     for problem in problems.problems:
         ids = prompt_ids_of(model, problem, marks)
@@ -70,11 +72,12 @@ def compare_rivals(
         found[at] = attempt
         if on_attempt is not None:
             on_attempt(len(found), len(tasks))
-    singles, votes = _grouped(problems.problems, found, len(configs), verifier)
+    greedy, singles, votes = _grouped(problems.problems, found, len(configs), verifier)
     rules: list[Rule] = ["majority", "best_of_n"]
     if verifier is not None:
         rules.append("verifier")
-    rivals = [_rival("single", singles, 1, total_tokens)]
+    rivals = [_rival("greedy", greedy, 1, total_tokens)]
+    rivals += [_rival("single", singles, 1, total_tokens)]
     rivals += [_rival(rule, votes, samples, total_tokens // samples) for rule in rules]
     done = ProblemSet(problems.name, tuple(one.problem for one in votes))
     return Rivalry(done, total_tokens, tuple(rivals), tuple(votes), model.model_id, config)
@@ -82,16 +85,17 @@ def compare_rivals(
 
 def _grouped(
     problems: Sequence[Problem], found: dict[int, Attempt], size: int, verifier: Verifier | None
-) -> tuple[list[Vote], list[Vote]]:
-    """The long attempt and the vote of the short ones, for every problem that has all of them."""
-    singles, votes = [], []
+) -> tuple[list[Vote], list[Vote], list[Vote]]:
+    """The two long attempts and the vote of the short ones, where a problem has all of them."""
+    greedy, singles, votes = list[Vote](), list[Vote](), list[Vote]()
     for place, problem in enumerate(problems):
         own = [found.get(place * size + at) for at in range(size)]
         whole = [attempt for attempt in own if attempt is not None]
         if len(whole) == size:
-            singles.append(vote(problem, whole[:1]))
-            votes.append(vote(problem, whole[1:], verifier))
-    return singles, votes
+            greedy.append(vote(problem, whole[:1]))
+            singles.append(vote(problem, whole[1:2]))
+            votes.append(vote(problem, whole[2:], verifier))
+    return greedy, singles, votes
 
 
 def _rival(rule: Rule, votes: Sequence[Vote], samples: int, budget: int) -> Rival:

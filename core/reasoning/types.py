@@ -17,7 +17,8 @@ from core.decoding.types import FinishReason, Trace
 Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
-Rule: TypeAlias = Literal["single", "majority", "best_of_n", "verifier"]
+# The first two make one attempt of all tokens, the others ask many; `RULES` are those of a vote.
+Rule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
 MAX_ROWS = 100_000
 RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
 
@@ -114,10 +115,11 @@ class Vote:
         return self.ballots[0].answer if self.ballots else None
 
     def answer_by(self, rule: Rule) -> str | None:
-        """What a rule answers; `single` is the first attempt's."""
+        """What a rule answers; of `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
-        chosen = {"single": 0, "best_of_n": self.best, "verifier": self.verified}[rule]
+        first = {"greedy": 0, "single": 0}
+        chosen = {**first, "best_of_n": self.best, "verifier": self.verified}[rule]
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
     def is_right(self, rule: Rule) -> bool:
@@ -276,7 +278,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """One way to spend the same tokens on every problem.
+    """One way to spend at most the same tokens on every problem.
 
     Args:
         rule: how an answer comes of the attempts.
@@ -296,7 +298,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Rivalry:
-    """Rivals on the same problems at the same total of tokens; `votes` are the many samples.
+    """Rivals on the same problems, each bounded to the same total; `votes` are the many samples.
 
     Args:
         config: of the attempts, whose bounds follow from the total; the seed is the first one's.

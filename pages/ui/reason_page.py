@@ -53,7 +53,7 @@ class Look(NamedTuple):
 
 _LOOKS = {
     "Many problems": Look(reason_many.draw, "sweep", reason_many.start),
-    "Same tokens, other ways": Look(reason_vote.draw, "rivals", reason_vote.start),
+    "Same bound, other ways": Look(reason_vote.draw, "rivals", reason_vote.start),
     "What a level is": Look(reason_loop.draw),
     "A calculator": Look(reason_tools.draw, "tools", reason_tools.start),
 }

@@ -197,12 +197,16 @@ def test_a_strip_without_stops_is_a_sentence() -> None:
 def test_rivals_are_shares_with_what_they_spent() -> None:
     rivalry = make_rivalry()
     bars = trace_named(reason_rivals(rivalry), "rivals")
-    assert list(bars.x) == [0.25, 0.75, 0.5]
-    assert bars.error_x.array[1] == pytest.approx(wilson(3, 4).high - 0.75)
-    assert bars.error_x.arrayminus[1] == pytest.approx(0.75 - wilson(3, 4).low)
+    assert list(bars.x) == [0.5, 0.25, 0.75, 0.5]
+    assert bars.error_x.array[2] == pytest.approx(wilson(3, 4).high - 0.75)
+    assert bars.error_x.arrayminus[2] == pytest.approx(0.75 - wilson(3, 4).low)
     strong = [color == LIGHT.first for color in bars.marker.color]
-    assert strong == [False, True, False]
+    assert strong == [False, False, True, False]
     caption = reason_rivals(rivalry).layout.meta["caption"]
+    words = " ".join(annotations(reason_rivals(rivalry))).replace("<br>", " ")
+    assert "may spend 128 tokens on a problem at most" in words
+    assert "<b>60</b> tokens" in words and "<b>110</b> tokens" in words
+    assert "<b>single, greedy</b>" in words and "<b>single, drawn</b>" in words
     assert "temperature 0.8" in caption and "seed 3" in caption and "128 tokens" in caption
 
 
@@ -219,7 +223,7 @@ def test_tables_hold_what_was_measured() -> None:
     assert list(reason_accuracy_data(sweep)["accuracy"]) == [0, 0.25, 0.75]
     assert list(reason_difficulty_data(sweep)["steps"]) == [1, 1, 1, 3, 3, 3]
     assert list(reason_spent_data(sweep)["wrong"]) == [2, 2, 1]
-    assert list(reason_rivals_data(rivalry)["correct"]) == [1, 3, 2]
+    assert list(reason_rivals_data(rivalry)["correct"]) == [2, 1, 3, 2]
     (vote,) = reason_votes_data(rivalry.votes).to_dict("records")
     assert vote["ballots"] == "4 ×2, 5 ×1" and vote["margin"] == 1
     assert (vote["majority_right"], vote["best_of_n_right"]) == (True, False)

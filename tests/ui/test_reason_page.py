@@ -241,7 +241,7 @@ def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Ope
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     seen = {
-        "Same tokens, other ways": "rivals",
+        "Same bound, other ways": "rivals",
         "What a level is": "accuracy",
         "A calculator": "accuracy",
     }
@@ -350,11 +350,11 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
 
 def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = open_reason(**own(total="96", voters="2", vote_problems="2", answer_tokens="8"))
-    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.session_state["reason_look"] = "Same bound, other ways"
     app.run()
     app = settle(app.button(key="compare_ways").click().run())
     rivalry = view_of(app).rivalry
-    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 2, 2, 2]
+    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 1, 2, 2, 2]
     app.session_state["reason_look"] = "A calculator"
     app.run()
     app = settle(app.button(key="run_tools").click().run())
@@ -365,7 +365,7 @@ def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
 
 def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(total="32", voters="8")
-    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.session_state["reason_look"] = "Same bound, other ways"
     app.run()
     app = settle(app.button(key="compare_ways").click().run())
     assert "leave no room to think" in texts(app)
@@ -376,7 +376,7 @@ def test_without_an_example_the_page_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(reason_state, "load_example", lambda: None)
     app = open_reason()
-    for look in ("Many problems", "Same tokens, other ways", "What a level is", "A calculator"):
+    for look in ("Many problems", "Same bound, other ways", "What a level is", "A calculator"):
         app.session_state["reason_look"] = look
         app.run()
         assert not app.exception, look
@@ -416,7 +416,7 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
     view.sweeps["max_thinking_tokens"] = make_sweep(name=HOSTILE)
     view.rivalry = make_rivalry(HOSTILE)
     view.failures["sweep"] = HOSTILE
-    for look in ("Many problems", "Same tokens, other ways", "A calculator", "What a level is"):
+    for look in ("Many problems", "Same bound, other ways", "A calculator", "What a level is"):
         app.session_state["reason_look"] = look
         app.run()
         assert not app.exception
