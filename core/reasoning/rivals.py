@@ -79,8 +79,15 @@ def compare_rivals(
     rivals = [_rival("greedy", greedy, 1, total_tokens)]
     rivals += [_rival("single", singles, 1, total_tokens)]
     rivals += [_rival(rule, votes, samples, total_tokens // samples) for rule in rules]
-    done = ProblemSet(problems.name, tuple(one.problem for one in votes))
+    done = _those_done(problems, votes)
     return Rivalry(done, total_tokens, tuple(rivals), tuple(votes), model.model_id, config)
+
+
+def _those_done(problems: ProblemSet, votes: Sequence[Vote]) -> ProblemSet:
+    """The problems that have all their attempts; the name says so where some don't."""
+    wanted = len(problems.problems)
+    part = f"stopped after {len(votes)} of {wanted}, " if len(votes) < wanted else ""
+    return ProblemSet(part + problems.name, tuple(one.problem for one in votes))
 
 
 def _grouped(

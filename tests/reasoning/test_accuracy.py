@@ -114,3 +114,18 @@ def test_rivals_spend_at_most_the_same_total(model) -> None:
         assert len(vote.attempts) == 4 and all(a.tokens <= 80 for a in vote.attempts)
     rights = [sum(vote.is_right(r.rule) for vote in found.votes) for r in found.rivals[2:]]
     assert rights == [rival.correct.hits for rival in found.rivals[2:]]
+
+
+def test_a_stopped_comparison_names_the_problems_that_it_has(model) -> None:
+    problems = make_problems(3, seed=4, steps=(1, 4, 8))
+    config, asked = Reasoning(do_sample=True, max_answer_tokens=16), [0]
+
+    def enough(ended: int, _: int) -> None:
+        asked[0] = ended
+
+    found = compare_rivals(
+        model, problems, config, total_tokens=320, samples=2, rows=4,
+        on_attempt=enough, should_stop=lambda: asked[0] >= 4,
+    )  # fmt: skip
+    assert len(found.votes) == 1 == len(found.problems.problems)
+    assert found.problems.name == f"stopped after 1 of 3, {problems.name}"

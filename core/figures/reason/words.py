@@ -45,7 +45,7 @@ def problems_words(problems: ProblemSet) -> str:
     """How many problems and where they come from; plain text."""
     count = len(problems.problems)
     noun = "problem" if count == 1 else "problems"
-    return f"{count} {noun}: {plain_name(problems.name, 60)}"
+    return f"{count} {noun}: {plain_name(problems.name, 80)}"
 
 
 def so_far(sweep: Sweep) -> str:
