@@ -10,7 +10,7 @@ import streamlit as st
 from core.decoding.configs import LEVELS, Reasoning, Shaping
 from core.reasoning.example import BUDGETS, PROBLEMS, RIVALRY_PROBLEMS, RUN_STEPS, SEED
 from pages.ui import controls
-from pages.ui.knob import Knob, draw_knob, set_knob
+from pages.ui.knob import Knob, draw_knob, knob_value, set_knob
 
 MAX_WHOLE, MAX_WAITS, MAX_TEMPERATURE = 8000, 20, 2.0
 MAX_PROBLEM_SEED = 99_999
@@ -140,7 +140,7 @@ def budget() -> None:
 
 
 def _level() -> str | None:
-    spent = int(value(BUDGET.key))
+    spent = int(knob_value(BUDGET, value(BUDGET.key)))
     return next((name for name, most in LEVELS.items() if most == spent), None)
 
 
@@ -178,7 +178,6 @@ def more() -> None:
             key="wait",
             bind="query-params",
             persist_state="session",
-            max_chars=60,
             disabled=not value("ignore_end"),
         )
         st.toggle(

@@ -108,7 +108,6 @@ def _controls(view: ReasonView) -> None:
             key="budgets",
             bind="query-params",
             persist_state="session",
-            max_chars=300,
             width=300,
         )
         if view.uploaded is None:
