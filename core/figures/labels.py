@@ -209,4 +209,4 @@ def _setting(name: str, value: object) -> str:
         return f"{words} {shown}{more}" if value else ""
     if isinstance(value, float):
         return f"{words} {value:g}"
-    return f"{words} {visible_token(str(value), 30)}"
+    return f"{words} {plain_name(str(value), 30).strip()}"

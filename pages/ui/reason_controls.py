@@ -18,14 +18,14 @@ MAX_PROBLEM_SEED = 99_999
 CANDIDATES = 5
 BUDGET = Knob(
     "thinking",
-    "Thinking budget",
+    "Thinking budget, 0 to 4,096",
     0,
     256,
     4096,
     1,
     LEVELS["high"],
     "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced and "
-    "the model has to answer with what it has.",
+    "the model has to answer with what it has. The slider ends at 256, the field takes more.",
 )
 DEFAULTS: dict[str, Any] = {
     "problem": "chain",

@@ -93,7 +93,10 @@ def test_levels_and_the_set_budget_are_marked_where_the_axis_holds_them() -> Non
     figure = reason_accuracy(make_sweep(), marked=40)
     assert {a.text for a in figure.layout.annotations if a.name == "level"} == {"low", "medium"}
     assert [shape.x0 for shape in shapes_named(figure, "now")] == [40]
-    assert not shapes_named(reason_accuracy(make_sweep(), marked=500), "now")
+    assert not any("lies beyond" in text for text in annotations(figure))
+    beyond = reason_accuracy(make_sweep(), marked=4096)
+    assert not shapes_named(beyond, "now")
+    assert any("the budget set above, 4,096, lies beyond" in text for text in annotations(beyond))
     assert not shapes_named(reason_accuracy(make_sweep(field="max_new_tokens")), "level")
 
 
@@ -167,7 +170,8 @@ def test_the_first_stop_from_which_all_are_right_is_marked() -> None:
     assert sum("✓" in text for text in texts) == 3
     assert sum("✗" in text for text in texts) == 2
     bars = trace_named(figure, "stops")
-    assert list(bars.x)[1:] == [10, 20, 30, 40] and 0 < bars.x[0] < 1
+    assert list(bars.x) == [0, 10, 20, 30, 40]
+    assert list(trace_named(figure, "no tokens").x) == [0]
     green, red = OKABE_ITO["green"], OKABE_ITO["vermillion"]
     assert list(bars.marker.color) == [red, green, red, green, green]
     assert "From 30 tokens on" in figure.layout.meta["alt"]
@@ -185,8 +189,29 @@ def test_many_stops_are_a_window_around_the_first_right_one() -> None:
     figure = reason_stops(make_strip(outcomes), caption=CAPTION)
     assert len(trace_named(figure, "stops").x) == 16
     assert sum("knew it from here" in text for text in annotations(figure)) == 1
-    assert any("Stops 52 to 67 of 79" in text.replace("<br>", " ") for text in annotations(figure))
+    seen = [custom[0] // 10 for custom in trace_named(figure, "stops").customdata]
+    assert seen == [0, *range(53, 67), 79]
+    words = " ".join(annotations(figure)).replace("<br>", " ")
+    assert "Of 80 stops: the first, 53 to 66, the last." in words
+    assert len(shapes_named(figure, "gap")) == 2
     assert len(reason_stops_data(make_strip(outcomes))) == 80
+
+
+@pytest.mark.parametrize(("count", "gaps"), [(1, 0), (16, 0), (17, 1), (18, 1), (40, 1)])
+def test_the_stop_where_the_run_really_ended_is_always_drawn(count: int, gaps: int) -> None:
+    strip = make_strip(("wrong",) * count)
+    figure = reason_stops(strip, caption=CAPTION)
+    custom = trace_named(figure, "stops").customdata
+    assert custom[-1][0] == strip.points[-1].tokens and len(custom) == min(count, 16)
+    assert len(shapes_named(figure, "gap")) == gaps
+
+
+def test_a_token_is_not_cut_into_parts() -> None:
+    strip = make_strip(("wrong", "wrong"))
+    short = replace(strip, points=(strip.points[0], replace(strip.points[1], tokens=1)))
+    figure = reason_stops(short, caption=CAPTION)
+    assert list(trace_named(figure, "stops").x) == [0, 1]
+    assert (figure.layout.xaxis.dtick, figure.layout.xaxis.range) == (1, (0, 1))
 
 
 def test_a_strip_without_stops_is_a_sentence() -> None:

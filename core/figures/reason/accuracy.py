@@ -41,7 +41,7 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     A click on a point hands over `customdata = [budget]`.
 
     Args:
-        marked: the budget that the page is set to; drawn where the axis holds it.
+        marked: the budget that the page is set to; drawn where the axis holds it, else said.
     """
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
@@ -72,6 +72,10 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     if marked is not None and ends[0] <= marked <= ends[1]:
         _mark_now(sheet, marked)
         words.append(key_entry(theme.accent, "the budget set above", "┃"))
+    elif marked is not None:
+        side = "▶" if marked > ends[1] else "◀"
+        beyond = f"the budget set above, {marked:,}, lies beyond"
+        words.append(key_entry(theme.accent, beyond, side))
     add_key(sheet, ["".join(words)], LEFT, offset=46)
     return sheet.figure()
 
