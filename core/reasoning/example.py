@@ -111,7 +111,7 @@ def make_example(model_id: str) -> ReasoningExample:
     plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
     cut = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
     hard = ProblemSet(problems.name, problems.problems[-RIVALRY_PROBLEMS:])
-    drawn = Reasoning(max_answer_tokens=16, do_sample=True, shaping=Shaping(temperature=1.0))
+    drawn = replace(greedy, do_sample=True, shaping=Shaping(temperature=1.0))
     rivalry = compare_rivals(model, hard, drawn, verifier=check_arithmetic)
     sweep = run_sweep(model, plan)
     problem = _telling(sweep)

@@ -147,6 +147,7 @@ def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
+    _require_commas(text.partition("\n")[0])
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip().lower() for name in next(reader, [])]
@@ -165,6 +166,15 @@ def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
             started = reader.line_num + 1
     except csv.Error as error:
         raise ProblemError(f"Line {reader.line_num} of the problems is no CSV: {error}.") from None
+
+
+def _require_commas(header: str) -> None:
+    """Raises ProblemError for a first line whose columns something else stands between."""
+    for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if {"question", "answer"} <= {cell.strip(' "\r').lower() for cell in header.split(sign)}:
+            raise ProblemError(
+                f"Line 1: {name} stand between the columns; save the file with commas between them."
+            )
 
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:

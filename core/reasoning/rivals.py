@@ -29,7 +29,7 @@ def bounded(config: Reasoning, tokens: int) -> Reasoning:
     if thinking < 0:
         raise ConfigError(
             f"{tokens} tokens an attempt leave no room to think beside {config.max_answer_tokens} "
-            "for the answer; give more tokens, fewer samples, or a smaller max_answer_tokens."
+            "for the answer; give more tokens, fewer samples, or fewer tokens for the answer."
         )
     return replace(config, max_new_tokens=tokens, max_thinking_tokens=thinking)
 

@@ -275,6 +275,11 @@ class Share(NamedTuple):
     def value(self) -> float:
         return self.hits / self.total if self.total else 0.0
 
+    @property
+    def percent(self) -> float:
+        """In per cent to one digit, halves up (as printed numbers are not): 1 of 16 is 6.3."""
+        return (2000 * self.hits + self.total) // (2 * self.total) / 10 if self.total else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:

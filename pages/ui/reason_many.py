@@ -92,12 +92,19 @@ def _figures(view: ReasonView) -> None:
                 lambda: figures.reason_spent_data(sweep),
                 (key,),
             )
+    if not has_steps(sweep):
+        return
     figure.chart(
         "difficulty",
         lambda theme: figures.reason_difficulty(sweep, theme=theme),
         lambda: figures.reason_difficulty_data(sweep),
         (key,),
     )
+
+
+def has_steps(sweep: Sweep) -> bool:
+    """Whether the problems say how many steps they take; one's own don't."""
+    return any(problem.steps is not None for problem in sweep.plan.problems.problems)
 
 
 def _controls(view: ReasonView) -> None:
@@ -109,6 +116,7 @@ def _controls(view: ReasonView) -> None:
             bind="query-params",
             persist_state="session",
             width=300,
+            help="Whole numbers with commas or spaces between, such as 0, 32, 64.",
         )
         if view.uploaded is None:
             whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
@@ -189,7 +197,9 @@ def budgets(text: str, least: int) -> tuple[int, ...]:
     """
     words = text.replace(",", " ").replace(";", " ").split()
     if not all(word.isascii() and word.isdigit() and len(word) <= 6 for word in words):
-        raise ConfigError("Budgets must be whole numbers with commas between, such as 0, 32, 64.")
+        raise ConfigError(
+            "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+        )
     found = tuple(sorted({int(word) for word in words if int(word) >= least}))
     if not 1 <= len(found) <= MAX_BUDGETS:
         raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
@@ -243,9 +253,19 @@ def _button(view: ReasonView) -> None:
             key="start_sweep",
             type="primary",
             icon=":material/play_arrow:",
+            disabled=bool(_refusal(view)),
             on_click=start,
             args=(view,),
         )
+
+
+def _refusal(view: ReasonView) -> str:
+    """Why the controls describe no sweep; empty where they do."""
+    try:
+        plan(view)
+    except DecodingError as error:
+        return str(error)
+    return ""
 
 
 def _left(view: ReasonView) -> bool:
@@ -258,7 +278,7 @@ def _left(view: ReasonView) -> bool:
 
 def _state(view: ReasonView) -> None:
     """Progress while a sweep goes on; else what the figures below are of."""
-    error = view.failures.get("sweep", "")
+    error = _refusal(view) or view.failures.get("sweep", "")
     with st.container(key="sweep-state", gap="small"):
         job = view.active("sweep")
         if job is not None:

@@ -28,7 +28,7 @@ from core.figures import (
 )
 from core.figures.theme import OKABE_ITO
 from core.reasoning.intervals import wilson
-from core.reasoning.types import OUTCOMES, StopStrip, Sweep
+from core.reasoning.types import OUTCOMES, Rival, StopStrip, Sweep
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
 
@@ -228,6 +228,8 @@ def test_rivals_are_shares_with_what_they_spent() -> None:
     strong = [color == LIGHT.first for color in bars.marker.color]
     assert strong == [False, False, True, False]
     caption = reason_rivals(rivalry).layout.meta["caption"]
+    odd = replace(rivalry, rivals=(Rival("single", 1, 128, wilson(15, 24), 60.0, 0.5),))
+    assert any("62.5\u00a0%" in text for text in annotations(reason_rivals(odd)))
     words = " ".join(annotations(reason_rivals(rivalry))).replace("<br>", " ")
     assert "may spend 128 tokens on a problem at most" in words
     assert "<b>60</b> tokens" in words and "<b>110</b> tokens" in words

@@ -357,8 +357,12 @@ def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() ->
 
 def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(budgets="1, two")
-    app.button(key="start_sweep").click().run()
-    assert "Budgets must be whole numbers" in texts(app) and not view_of(app).jobs
+    assert "Budgets must be whole numbers" in texts(app)
+    assert app.button(key="start_sweep").disabled
+    app.text_input(key="budgets").set_value(" ".join(map(str, range(100)))).run()
+    assert "Give 1 to 40 budgets" in texts(app) and app.button(key="start_sweep").disabled
+    app.text_input(key="budgets").set_value("1 2; 3").run()
+    assert "udgets" not in texts(app) and not app.button(key="start_sweep").disabled
     assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
     for wrong in ("", "-1", "1.5", "²", "0"):
         with pytest.raises(ConfigError):
@@ -372,6 +376,7 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
     assert "2 problems: mine.csv" in texts(app)
     app = settle(app.button(key="start_sweep").click().run())
     assert len(sweep_of(app).rows) == 4
+    assert "difficulty" not in charts(app) and "outcomes" in charts(app)
     assert "sweep" not in app.query_params
     app.file_uploader(key="problem_file").upload("bad.csv", b"question,answer\nq,four\n").run()
     assert "Line 2: the answer must be a number" in texts(app)

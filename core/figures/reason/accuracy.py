@@ -159,8 +159,7 @@ def _mark_now(sheet: Sheet, budget: int) -> None:
 
 def _alt(points: Sequence[BudgetPoint]) -> str:
     words = "; ".join(
-        f"{100 * p.correct.value:.0f} % at {p.budget} tokens "
-        f"({p.correct.hits} of {p.correct.total})"
+        f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
         for p in points
     )
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."

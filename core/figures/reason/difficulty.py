@@ -112,8 +112,8 @@ def _head(sheet: Sheet, words: str, left: float, top: float) -> None:
 
 def _panels_alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
     words = "; ".join(
-        f"{steps} {'step' if steps == 1 else 'steps'}: from {100 * points[0].correct.value:.0f} % "
-        f"at {points[0].budget} to {100 * points[-1].correct.value:.0f} % at {points[-1].budget}"
+        f"{steps} {'step' if steps == 1 else 'steps'}: from {points[0].correct.percent:g} % "
+        f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
         for steps, points in panels.items()
     )
     return f"Accuracy by budget, one panel for each number of steps. {words}."

@@ -102,7 +102,7 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
 
 
 def _label(rival: Rival) -> str:
-    share = f"{100 * rival.correct.value:.0f}{NBSP}%"
+    share = f"{rival.correct.percent:g}{NBSP}%"
     size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
     return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
 
@@ -114,7 +114,7 @@ def _spent(rival: Rival) -> str:
 def _alt(rivalry: Rivalry) -> str:
     words = "; ".join(
         f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
-        f"{100 * r.correct.value:.0f} % ({r.correct.hits} of {r.correct.total}), "
+        f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
         f"{r.tokens:,.0f} tokens spent"
         for r in rivalry.rivals
     )

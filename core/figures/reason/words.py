@@ -65,8 +65,8 @@ def nothing_yet(sweep: Sweep) -> str:
 def share_words(share: Share) -> str:
     """A share with its interval; escaped Plotly text."""
     return (
-        f"{100 * share.value:.0f}{NBSP}% ({share.hits} of {share.total}), "
-        f"95{NBSP}% interval {100 * share.low:.0f} to {100 * share.high:.0f}{NBSP}%"
+        f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
+        f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
     )
 
 
