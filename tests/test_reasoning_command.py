@@ -120,6 +120,14 @@ def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, caps
     assert "rise from 1" in capsys.readouterr().err
 
 
+def test_a_calculator_that_is_not_called_is_said(capsys) -> None:
+    ask = ["decode", "--chat", "--prompt", "What is 48 * 96 + 3?", "--method", "reasoning"]
+    assert main([*ask, "--calculator"]) == 0
+    assert "The model made no call: every digit is its own." in capsys.readouterr().err
+    assert main(ask) == 0
+    assert "call" not in capsys.readouterr().err
+
+
 def test_a_sweep_of_the_whole_loop_has_budgets_of_its_own(folder, tmp_path, capsys) -> None:
     out = tmp_path / "s.jsonl"
     arguments = ["sweep", "--model", folder, "--out", str(out), "--problems", "1", "--cut"]

@@ -40,6 +40,7 @@ class Method:
         fit: the config for a loaded model.
         printer: makes what prints every step of one run to stdout, or nothing.
         print_result: what goes to stdout after the run, if anything.
+        notes: sentences on a run that has ended, for stderr.
     """
 
     config: type[MethodConfig]
@@ -53,6 +54,7 @@ class Method:
     fit: Callable[[Any, MethodConfig, Namespace], MethodConfig] | None = None
     printer: Callable[[], Callable[[Step], None] | None] = lambda: stream
     print_result: Callable[[Trace], None] | None = None
+    notes: Callable[[Trace], tuple[str, ...]] = lambda _: ()
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from core.decoding.calculator import ERROR
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning_read import read_run
 from core.figures.labels import visible_token
+from core.reasoning.slips import slips
 from core.reasoning.types import Problem, Transcript
 from pages.ui import (
     controls,
@@ -99,3 +100,5 @@ def _calls(run: Transcript) -> None:
         )
     if not calls:
         st.text("No call: every digit is the model's own.")
+    for slip in slips(run.problem.question, calls, run.attempt.answer):
+        st.text(slip)

@@ -26,6 +26,7 @@ from core.figures import (
     reason_stops_data,
     reason_votes_data,
 )
+from core.figures.color import contrast
 from core.figures.theme import OKABE_ITO
 from core.reasoning.intervals import wilson
 from core.reasoning.types import OUTCOMES, Rival, StopStrip, Sweep
@@ -138,6 +139,16 @@ def test_outcomes_are_stacked_to_the_whole() -> None:
     assert len(colors) == len(OUTCOMES)
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_grey_bars_stand_out_from_the_paper(theme: Theme) -> None:
+    outcomes, spent = (
+        reason_outcomes(make_sweep(), theme=theme),
+        reason_spent(make_sweep(), theme=theme),
+    )
+    for trace in (trace_named(outcomes, "truncated"), trace_named(spent, "answer")):
+        assert contrast(trace.marker.color, theme.paper) > 2
+
+
 def test_what_was_spent_are_means_of_a_run() -> None:
     figure = reason_spent(make_sweep())
     assert list(trace_named(figure, "thinking").y) == [0, 32, 64]
@@ -154,6 +165,8 @@ def test_a_panel_for_each_difficulty_on_one_scale() -> None:
     panels = [a.text for a in figure.layout.annotations if a.name == "panel"]
     assert panels == ["<b>1 step</b>", "<b>3 steps</b>"]
     assert figure.layout.yaxis.range == figure.layout.yaxis2.range
+    (below,) = [a for a in figure.layout.annotations if a.name == "axis"]
+    assert (below.text, below.x, below.y) == ("thinking budget, tokens", 0.5, 0)
 
 
 def test_problems_without_a_difficulty_have_no_panels() -> None:
@@ -225,7 +238,10 @@ def test_rivals_are_shares_with_what_they_spent() -> None:
     assert list(bars.x) == [0.5, 0.25, 0.75, 0.5]
     assert bars.error_x.array[2] == pytest.approx(wilson(3, 4).high - 0.75)
     assert bars.error_x.arrayminus[2] == pytest.approx(0.75 - wilson(3, 4).low)
-    strong = [color == LIGHT.first for color in bars.marker.color]
+    for theme in (LIGHT, DARK):
+        drawn = trace_named(reason_rivals(rivalry, theme=theme), "rivals")
+        assert all(contrast(drawn.error_x.color, color) > 4.5 for color in drawn.marker.color)
+    strong = [color == bars.marker.color[2] for color in bars.marker.color]
     assert strong == [False, False, True, False]
     caption = reason_rivals(rivalry).layout.meta["caption"]
     odd = replace(rivalry, rivals=(Rival("single", 1, 128, wilson(15, 24), 60.0, 0.5),))

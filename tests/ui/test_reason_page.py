@@ -16,7 +16,7 @@ from core.decoding.errors import ProblemError
 from core.decoding.reasoning_types import ThinkMarks
 from core.decoding.run import collect
 from core.decoding.types import Trace
-from core.models.scripted import ScriptedModel
+from core.models.scripted import END, ScriptedModel
 from core.reasoning.attempts import transcript_of
 from core.reasoning.types import Problem, ReasoningExample, Sweep
 from pages.ui import (
@@ -32,7 +32,7 @@ from pages.ui import (
 )
 from pages.ui.reason_state import ReasonView
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
-from tests.reasoning.thinkers import ID, thinker
+from tests.reasoning.thinkers import ID, following, thinker
 from tests.ui.conftest import ROOT, Open
 from tests.ui.seen import SECONDS, charts, texts
 
@@ -396,6 +396,18 @@ def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     tools = view_of(app).tools
     assert tools is not None and [run.config.calculator for run in tools] == [False, True]
     assert [run.problem.question for run in tools] == ["q", "q"]
+
+
+def test_what_was_miscopied_around_the_calculator_is_said(open_reason: Open) -> None:
+    chain = {"q": "<call>", "<call>": "4", "4": "*", "*": "2", "2": "<result>", "</result>": "1"}
+    settings = replace(SETTINGS, calculator=True, think_start="", think_end="")
+    called = collect(following({**chain, "1": END}), [ID["q"]], settings, prompt_text="q")
+    app = open_reason()
+    view_of(app).tools = (transcript_of(PROBLEM, run_of()), transcript_of(PROBLEM, called))
+    app.session_state["reason_look"] = "A calculator"
+    app.run()
+    assert "Called with what is not in the question: 4, 2." in texts(app)
+    assert "The answer, 1, is not what the calculator gave." in texts(app)
 
 
 def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:

@@ -42,7 +42,8 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         below=50,
     )
     for at, (steps, points) in enumerate(panels.items()):
-        _add_panel(sheet, at, steps, points, sweep, (rows, height))
+        _add_panel(sheet, at, steps, points, sweep, height)
+    _name_axis(sheet, BUDGET_WORDS[sweep.plan.budget_field])
     return sheet.figure()
 
 
@@ -57,10 +58,9 @@ def _add_panel(
     steps: int,
     points: tuple[BudgetPoint, ...],
     sweep: Sweep,
-    size: tuple[int, int],
+    height: int,
 ) -> None:
     """A panel in its place: axes, band, line and its number of steps as a heading."""
-    rows, height = size
     theme, plan = sheet.theme, sweep.plan
     row, column = divmod(at, _COLUMNS)
     end = "" if at == 0 else str(at + 1)
@@ -72,12 +72,11 @@ def _add_panel(
     sheet.layout |= {
         f"xaxis{end}": axis(
             theme,
-            BUDGET_WORDS[plan.budget_field] if row == rows - 1 and column == 0 else "",
-            4,
+            tickangle=0,
             domain=[left, left + width],
             anchor=f"y{end}",
             range=reach(plan.budgets),
-            nticks=4,
+            nticks=3,
         ),
         f"yaxis{end}": axis(
             theme,
@@ -106,6 +105,25 @@ def _head(sheet: Sheet, words: str, left: float, top: float) -> None:
             "borderpad": 0,
             "showarrow": False,
             "font": {"size": 12, "color": sheet.theme.ink},
+        }
+    )
+
+
+def _name_axis(sheet: Sheet, words: str) -> None:
+    """One title for the axes of all panels, below them."""
+    sheet.annotations.append(
+        {
+            "name": "axis",
+            "text": words,
+            "xref": "paper",
+            "yref": "paper",
+            "x": 0.5,
+            "y": 0,
+            "yanchor": "top",
+            "yshift": -24,
+            "borderpad": 0,
+            "showarrow": False,
+            "font": {"size": 12, "color": sheet.theme.muted},
         }
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.figures.color import blend
 from core.figures.furniture import axis, label_bar
 from core.figures.labels import NBSP, config_caption, table_text
 from core.figures.reason.words import problems_words, share_words
@@ -78,9 +79,11 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
         "x": [rival.correct.value for rival in rivals],
         "y": [at + 0.15 for at in range(len(rivals))],
         "width": 0.32,
+        # Half as strong, so that the interval over it can be seen to its ends.
         "marker": {
             "color": [
-                theme.first if rival.correct.value == most else theme.rest for rival in rivals
+                blend(theme.first if rival.correct.value == most else theme.muted, theme.paper, 0.5)
+                for rival in rivals
             ],
             "line": {"width": 0},
         },

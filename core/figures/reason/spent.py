@@ -14,6 +14,7 @@ from core.figures.reason.words import (
     OUTCOME_WORDS,
     nothing_yet,
     outcome_color,
+    quiet_color,
     so_far,
     sweep_caption,
 )
@@ -131,7 +132,7 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     hovers = [_spent_hover(point) for point in points]
     sheet.traces = [
         _spent_bars("thinking", thinking, theme.first, hovers),
-        _spent_bars("answer", other, theme.rest, hovers),
+        _spent_bars("answer", other, quiet_color(theme), hovers),
         {**_spent_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
     ]
     split = _PANEL / height
@@ -145,7 +146,7 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     }
     words = [
         key_entry(theme.first, "thinking"),
-        key_entry(theme.rest, "marks and answer"),
+        key_entry(quiet_color(theme), "marks and answer"),
         key_entry(theme.second, "seconds"),
     ]
     add_key(sheet, ["".join(words)], _LEFT, offset=46)

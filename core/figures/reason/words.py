@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.configs import LEVELS
+from core.figures.color import blend
 from core.figures.labels import NBSP, config_caption, plain_name
 from core.figures.theme import OKABE_ITO, Theme
 from core.reasoning.fair import whole_problems
@@ -23,10 +24,15 @@ BUDGET_WORDS: dict[BudgetField, str] = {
 }
 
 
+def quiet_color(theme: Theme) -> str:
+    """A grey for bars of second rank, which stands out from the paper in both themes."""
+    return blend(theme.muted, theme.paper, 0.35)
+
+
 def outcome_color(outcome: Outcome, theme: Theme) -> str:
     """Fixed colours that are told apart in print and by everyone."""
     if outcome == "truncated":
-        return theme.rest
+        return quiet_color(theme)
     names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
     return OKABE_ITO[names[outcome]]
 
