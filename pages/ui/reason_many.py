@@ -54,8 +54,7 @@ def shown(view: ReasonView) -> Sweep | None:
 def identity(view: ReasonView, sweep: Sweep) -> Hashable:
     """Tells sweeps apart, and the states of one."""
     rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
-    begun = bool(sweep.rows)
-    return (view.version("sweep"), sweep.plan.budget_field, rows, begun, sweep is view.live)
+    return (view.version("sweep"), sweep.plan.budget_field, rows, sweep is view.live)
 
 
 def draw(view: ReasonView) -> None:

@@ -125,7 +125,7 @@ def test_a_sweep_without_rows_is_a_sentence() -> None:
     empty = make_sweep(count=0)
     for draw in (reason_accuracy, reason_outcomes, reason_spent, reason_difficulty):
         found = [a.text for a in draw(empty).layout.annotations if a.name == "sentence"]
-        assert found == ["No run of this sweep has ended yet."]
+        assert found == ["No problem has been run at every budget yet."]
 
 
 def test_outcomes_are_stacked_to_the_whole() -> None:
@@ -141,10 +141,8 @@ def test_outcomes_are_stacked_to_the_whole() -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_grey_bars_stand_out_from_the_paper(theme: Theme) -> None:
-    outcomes, spent = (
-        reason_outcomes(make_sweep(), theme=theme),
-        reason_spent(make_sweep(), theme=theme),
-    )
+    sweep = make_sweep()
+    outcomes, spent = reason_outcomes(sweep, theme=theme), reason_spent(sweep, theme=theme)
     for trace in (trace_named(outcomes, "truncated"), trace_named(spent, "answer")):
         assert contrast(trace.marker.color, theme.paper) > 2
 

@@ -12,8 +12,8 @@ from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import NBSP
 from core.figures.reason.words import (
     BUDGET_WORDS,
+    NOTHING_YET,
     levels_within,
-    nothing_yet,
     share_words,
     so_far,
     sweep_caption,
@@ -46,7 +46,7 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, nothing_yet(sweep), title=_TITLE, caption=caption, height=_HEIGHT + 100
+            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
         )
     sheet, plan = Sheet(theme), sweep.plan
     lay_out(

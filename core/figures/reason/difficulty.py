@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from core.figures.furniture import axis
 from core.figures.labels import NBSP
 from core.figures.reason.accuracy import LEFT, PERCENTS, band, frame, line, reach
-from core.figures.reason.words import BUDGET_WORDS, nothing_yet, so_far, sweep_caption
+from core.figures.reason.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
 from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curves_by_steps
@@ -25,7 +25,7 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
         unsaid = "These problems don't say how many steps they take."
-        sentence = unsaid if fair_rows(sweep) else nothing_yet(sweep)
+        sentence = unsaid if fair_rows(sweep) else NOTHING_YET
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP

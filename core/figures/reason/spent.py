@@ -11,8 +11,8 @@ from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import NBSP, table_text
 from core.figures.reason.words import (
     BUDGET_WORDS,
+    NOTHING_YET,
     OUTCOME_WORDS,
-    nothing_yet,
     outcome_color,
     quiet_color,
     so_far,
@@ -35,7 +35,7 @@ def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, nothing_yet(sweep), title=_TITLE, caption=caption, height=_HEIGHT + 98
+            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
         )
     sheet = Sheet(theme)
     lay_out(
@@ -112,7 +112,7 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, nothing_yet(sweep), title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
+            theme, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
         )
     sheet, height = Sheet(theme), _HEIGHT
     lay_out(

@@ -17,7 +17,7 @@ OUTCOME_WORDS: dict[Outcome, str] = {
     "truncated": "truncated before answering",
     "unparsable": "unparsable",
 }
-NO_RUN = "No run of this sweep has ended yet."
+NOTHING_YET = "No problem has been run at every budget yet."
 BUDGET_WORDS: dict[BudgetField, str] = {
     "max_thinking_tokens": "thinking budget, tokens",
     "max_new_tokens": "bound on the whole run, tokens",
@@ -61,11 +61,6 @@ def so_far(sweep: Sweep) -> str:
     done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
     first = "the first problem" if done == 1 else f"the first {done:,} problems"
     return f" So far {first} of {all_of_them:,}, each at every budget."
-
-
-def nothing_yet(sweep: Sweep) -> str:
-    """Why there is nothing to draw of a sweep that has just begun."""
-    return "No problem has been run at every budget yet." if sweep.rows else NO_RUN
 
 
 def share_words(share: Share) -> str:
