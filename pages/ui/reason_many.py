@@ -311,15 +311,16 @@ def _words(view: ReasonView, sweep: Sweep) -> None:
 
 
 def _about(view: ReasonView, sweep: Sweep) -> str:
-    what = f"{problems_words(sweep.plan.problems)} · {_drawn(sweep)}"
+    what = problems_words(sweep.plan.problems)
     if sweep is view.live:
-        return f"Your sweep, under way · {what}"  # How far it is stands above, and moves on.
+        # How far it is stands above, and moves on.
+        return f"Your sweep, under way · {what} · {_drawn(sweep)}"
     if sweep.plan.budget_field in view.swept:
         source = "Your sweep" if sweep.complete else "Your sweep, stopped"
     else:
         source = "Example"
     count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
-    return f"{source} · {what} · {count}"
+    return f"{source} · {what} · {count} · {_drawn(sweep)}"
 
 
 def _drawn(sweep: Sweep) -> str:

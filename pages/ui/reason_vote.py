@@ -126,7 +126,7 @@ def _votes(rivalry: Rivalry) -> None:
         key="votes",
         hide_index=True,
         height=min(len(votes), 10) * 35 + 38,
-        column_config={"question": st.column_config.TextColumn(width=330)},
+        column_config={"question": st.column_config.TextColumn(width=300)},
     )
     st.caption(f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems.")
 
