@@ -36,7 +36,8 @@ FIGURES_MAY_READ |= {"core.decoding.scoring", "core.decoding.speculative_report"
 FIGURES_MAY_READ |= {f"core.decoding.beam_{name}" for name in ("replay", "rules", "autopsy")}
 FIGURES_MAY_READ |= {"core.decoding.reasoning_types", "core.decoding.reasoning_read"}
 # What a stored sweep is drawn from; the rest of the folder runs models.
-REASONING_WITHOUT_MODELS = {"sweep_types", "types", "curves", "intervals", "example", "answers"}
+REASONING_WITHOUT_MODELS = {"sweep_types", "types", "curves", "fair", "intervals", "example"}
+REASONING_WITHOUT_MODELS |= {"answers"}
 
 
 def imports_of(path: Path) -> set[str]:

@@ -147,6 +147,23 @@ def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, caps
     assert "rise from 1" in capsys.readouterr().err
 
 
+def test_a_calculator_that_is_not_called_is_said(capsys) -> None:
+    ask = ["decode", "--chat", "--prompt", "What is 48 * 96 + 3?", "--method", "reasoning"]
+    assert main([*ask, "--calculator"]) == 0
+    assert "The model made no call: every digit is its own." in capsys.readouterr().err
+    assert main(ask) == 0
+    assert "call" not in capsys.readouterr().err
+
+
+def test_a_sweep_of_the_whole_loop_has_budgets_of_its_own(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "s.jsonl"
+    arguments = ["sweep", "--model", folder, "--out", str(out), "--problems", "1", "--cut"]
+    assert main(arguments) == 0
+    assert read_sweep(out).plan.budgets == (16, 32, 48, 64, 80, 96, 112, 128)
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert first.split()[:3] == ["16", "0.0", "%"] and head.index("right") < first.index("%")
+
+
 def test_a_sweep_of_one_s_own_problems(folder, tmp_path, capsys) -> None:
     mine, out = tmp_path / "mine.jsonl", tmp_path / "s.jsonl"
     mine.write_text(json.dumps({"question": "12 + 30?", "answer": 42}) + "\n")

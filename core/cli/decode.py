@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
     if method.print_result:
         method.print_result(trace)
     print(flush=True)
-    _print_summary(trace)
+    _print_summary(trace, method.notes(trace))
     if args.json is not None:
         _save(trace, args.json)
     return 0
@@ -105,8 +105,8 @@ def _unwritable(path: str, error: OSError) -> DecodingError:
     return DecodingError(f"{path} can't be written: {error.strerror or error}.")
 
 
-def _print_summary(trace: Trace) -> None:
-    for note in trace.notes:
+def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
+    for note in (*trace.notes, *notes):
         print(note, file=sys.stderr)
     if trace.rounds:
         accepted = sum(len(step.accepted) for step in trace.rounds)

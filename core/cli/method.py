@@ -41,6 +41,7 @@ class Method:
         told: what a loaded model's prompt has to tell it, if anything; a system prompt in a chat.
         printer: makes what prints every step of one run to stdout, or nothing.
         print_result: what goes to stdout after the run, if anything.
+        notes: sentences on a run that has ended, for stderr.
     """
 
     config: type[MethodConfig]
@@ -55,6 +56,7 @@ class Method:
     told: Callable[[Any, Namespace], str] | None = None
     printer: Callable[[], Callable[[Step], None] | None] = lambda: stream
     print_result: Callable[[Trace], None] | None = None
+    notes: Callable[[Trace], tuple[str, ...]] = lambda _: ()
 
     @property
     def name(self) -> str:

@@ -10,7 +10,8 @@ from core.cli.method import Method, add_settings, given
 from core.decoding.calculator import CALL_MARKS
 from core.decoding.configs import LEVELS, MethodConfig, Reasoning
 from core.decoding.errors import ConfigError
-from core.decoding.types import Phase, Step, TokenStep
+from core.decoding.reasoning_read import pieces_of, read_run
+from core.decoding.types import Phase, Step, TokenStep, Trace
 
 REASONING_HELP = {
     "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced; "
@@ -78,6 +79,19 @@ class _Printer:
             print("\n" * begins + (mark or step.text), end="", flush=True)
 
 
+def _notes(trace: Trace) -> tuple[str, ...]:
+    """Whether a calculator that was on was called, and with the question's numbers."""
+    from core.reasoning.answers import find_answer
+    from core.reasoning.slips import slips
+
+    if not isinstance(trace.config, Reasoning) or not trace.config.calculator:
+        return ()
+    read = read_run(pieces_of(trace.token_steps), trace.config)
+    if not read.calls:
+        return ("The model made no call: every digit is its own.",)
+    return slips(trace.prompt, read.calls, find_answer(read.answer))
+
+
 METHOD = Method(
     config=Reasoning,
     words="reasoning",
@@ -89,4 +103,5 @@ METHOD = Method(
     fit=_with_marks,
     told=_told,
     printer=_Printer,
+    notes=_notes,
 )

@@ -11,14 +11,16 @@ from typing import Any
 from core.decoding.configs import Reasoning, Shaping
 from core.decoding.errors import ConfigError
 
+_BUDGETS = "0,16,32,48,64,80,96,112,128"
+
 
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("--model", default="embedded:target", help="as in decode")
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
-    budgets = "thinking budgets in tokens (default: %(default)s)"
-    parser.add_argument("--budgets", default="0,16,32,48,64,80,96,112,128", help=budgets)
+    budgets = f"thinking budgets in tokens (default: {_BUDGETS}; with --cut from 16 on)"
+    parser.add_argument("--budgets", help=budgets)
     cut = "bound the whole loop instead: the close is not forced, runs are cut off"
     parser.add_argument("--cut", action="store_true", help=cut)
     whole = partial(parser.add_argument, type=int, metavar="N")
@@ -37,7 +39,9 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Run the sweep or go on with it, then print a line for each budget."""
-    budgets, steps = _numbers(args.budgets, "--budgets"), _numbers(args.steps, "--steps")
+    default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
+    budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
+    steps = _numbers(args.steps, "--steps")
     from core.reasoning.files import sweep_to_file
     from core.reasoning.problems import THINKING_SYSTEM, make_problems, read_problems
     from core.reasoning.sweep_types import SweepPlan, SweepRow
@@ -91,11 +95,11 @@ def _print_curve(rows: Sequence[Any]) -> None:
     from core.reasoning.curves import curve
     from core.reasoning.types import OUTCOMES
 
-    print("budget  right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
+    print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
     for point in curve(rows):
         low, high = 100 * point.correct.low, 100 * point.correct.high
         counts = "  ".join(f"{point.outcomes[one]:>{len(one)}}" for one in OUTCOMES)
         print(
-            f"{point.budget:>6}  {100 * point.correct.value:>4.0f}%  {low:>5.1f} to {high:>5.1f} %"
+            f"{point.budget:>6}  {point.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
             f"  {counts}  {point.tokens:>6.1f}  {point.seconds:>7.3f}"
         )

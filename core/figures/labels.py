@@ -194,7 +194,8 @@ def _shaping_parts(config: MethodConfig) -> list[str]:
     for field in fields(config.shaping):
         value = getattr(config.shaping, field.name)
         acts = field.name in ("repetition_penalty", "no_repeat_ngram_size") or not penalties_only
-        if acts and value != getattr(neutral, field.name):
+        drawn = field.name == "temperature" and getattr(config, "do_sample", False)
+        if acts and (drawn or value != getattr(neutral, field.name)):
             parts.append(f"{stage_name(field.name)} {value:g}")
     return parts
 
@@ -202,6 +203,8 @@ def _shaping_parts(config: MethodConfig) -> list[str]:
 def _setting(name: str, value: object) -> str:
     if name == "use_cache":
         return "cache off"
+    if name == "do_sample":
+        return "drawn"
     words = name.replace("_", " ")
     if isinstance(value, tuple):
         shown = ", ".join(visible_token(str(item), 20) for item in value[:_MOST_ITEMS])
@@ -209,4 +212,4 @@ def _setting(name: str, value: object) -> str:
         return f"{words} {shown}{more}" if value else ""
     if isinstance(value, float):
         return f"{words} {value:g}"
-    return f"{words} {visible_token(str(value), 30)}"
+    return f"{words} {plain_name(str(value), 30).strip()}"

@@ -30,8 +30,11 @@ def make_problems(
 ) -> ProblemSet:
     """Chains that no training text contains, in words and in symbols, the difficulties in turn.
 
+    A last round that is not whole is spread over the difficulties: 4 problems of 1 to 8 steps have
+    2, 4, 6 and 8. A larger set of the same seed holds all problems of a smaller one.
+
     Args:
-        steps: difficulties from 1 to 8; the first problems of a set are those of a smaller one.
+        steps: difficulties from 1 to 8.
 
     Raises:
         ConfigError: a difficulty that there isn't, or more problems than it has.
@@ -39,15 +42,13 @@ def make_problems(
     wanted = sorted(set(steps))
     if not wanted or not all(1 <= one <= MOST_STEPS for one in wanted):
         raise ConfigError(f"steps must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.")
-    rng, problems, keys = random.Random(seed), list[Problem](), set[str]()
-    for at in range(_checked(count)):
-        difficulty = wanted[at % len(wanted)]
-        chain = _new_chain(rng, difficulty, keys)
-        keys.add(chain.key)
-        ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
-        question = ask(rng, chain)
-        problems.append(_problem(chain, question, THINKING_SYSTEM))
-    levels = ",".join(map(str, wanted))
+    rounds, rest = divmod(_checked(count), len(wanted))
+    rng, keys = random.Random(seed), set[str]()
+    problems = [_new_problem(rng, one, keys) for _ in range(rounds) for one in wanted]
+    if rest:
+        last = [_new_problem(rng, one, keys) for one in wanted]
+        problems += [last[(2 * at + 1) * len(wanted) // (2 * rest)] for at in range(rest)]
+    levels = ",".join(map(str, sorted({problem.steps or 0 for problem in problems})))
     return ProblemSet(f"chains of {levels} steps, seed {seed}", tuple(problems))
 
 
@@ -66,6 +67,15 @@ def _checked(count: int) -> int:
     if not 1 <= count <= MAX_PROBLEMS:
         raise ConfigError(f"count must lie in [1, {MAX_PROBLEMS}], got {count}.")
     return count
+
+
+def _new_problem(rng: random.Random, steps: int, keys: set[str]) -> Problem:
+    """A chain that the set doesn't have yet, asked in words or in symbols."""
+    chain = _new_chain(rng, steps, keys)
+    keys.add(chain.key)
+    ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
+    question = ask(rng, chain)
+    return _problem(chain, question, THINKING_SYSTEM)
 
 
 def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
@@ -151,6 +161,7 @@ def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
+    _require_commas(text.partition("\n")[0])
     reader, started = csv.reader(io.StringIO(text, newline=""), strict=True), 1
     try:
         header = [name.strip().lower() for name in next(reader, [])]
@@ -169,6 +180,15 @@ def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
             started = reader.line_num + 1
     except csv.Error as error:
         raise ProblemError(f"Line {started} of the problems is no CSV: {error}.") from None
+
+
+def _require_commas(header: str) -> None:
+    """Raises ProblemError for a first line whose columns something else stands between."""
+    for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if {"question", "answer"} <= {cell.strip(' "\r').lower() for cell in header.split(sign)}:
+            raise ProblemError(
+                f"Line 1: {name} stand between the columns; save the file with commas between them."
+            )
 
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:

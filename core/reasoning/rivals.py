@@ -1,4 +1,4 @@
-"""One long attempt against many short ones at the same total of tokens."""
+"""One long attempt against many short ones, bounded to the same total of tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bounded(config: Reasoning, tokens: int) -> Reasoning:
     if thinking < 0:
         raise ConfigError(
             f"{tokens} tokens an attempt leave no room to think beside {config.max_answer_tokens} "
-            "for the answer; give more tokens, fewer samples, or a smaller max_answer_tokens."
+            "for the answer; give more tokens, fewer samples, or fewer tokens for the answer."
         )
     return replace(config, max_new_tokens=tokens, max_thinking_tokens=thinking)
 
@@ -44,8 +44,10 @@ def compare_rivals(
     on_attempt: Callable[[int, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Rivalry:
-    """Single (1 x total) against majority and best of N (N x total / N), drawn alike; no attempt
-    gets more tokens than the model's window holds beside the longest question.
+    """One attempt (1 x total), greedy and drawn, against N of them (N x total / N), drawn alike.
+
+    What is equal is the bound: an attempt that has done spends no more, and none gets more tokens
+    than the model's window holds beside the longest question.
 
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
@@ -61,17 +63,19 @@ def compare_rivals(
     longest = max(map(len, prompts), default=0)
     long = bounded(config, _within(model, longest, total_tokens))
     short = bounded(config, _within(model, longest, total_tokens // samples))
-    configs, found = [long, *seeded(short, samples)], dict[int, Attempt]()
+    configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
+    found: dict[int, Attempt] = {}
     asked = zip(problems.problems, prompts, strict=True)
     tasks = [Task(problem, ids, own) for problem, ids in asked for own in configs]
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
         found[at] = attempt
         if on_attempt is not None:
             on_attempt(len(found), len(tasks))
-    singles, votes = _grouped(problems.problems, found, len(configs), verifier)
-    done = ProblemSet(problems.name, tuple(one.problem for one in votes))
-    rivals = [_rival("single", singles, 1, long), *_voting(votes, samples, short)]
-    return Rivalry(done, total_tokens, tuple(rivals), tuple(votes), model.model_id, config)
+    greedy, singles, votes = _grouped(problems.problems, found, len(configs), verifier)
+    done = _those_done(problems, votes)
+    alone = [_rival("greedy", greedy, 1, long), _rival("single", singles, 1, long)]
+    rivals = (*alone, *_voting(votes, samples, short))
+    return Rivalry(done, total_tokens, rivals, tuple(votes), model.model_id, config)
 
 
 def _within(model: LanguageModel, longest: int, tokens: int) -> int:
@@ -79,18 +83,26 @@ def _within(model: LanguageModel, longest: int, tokens: int) -> int:
     return tokens if model.context_window is None else min(tokens, model.context_window - longest)
 
 
+def _those_done(problems: ProblemSet, votes: Sequence[Vote]) -> ProblemSet:
+    """The problems that have all their attempts; the name says so where some don't."""
+    wanted = len(problems.problems)
+    part = f"stopped after {len(votes)} of {wanted}, " if len(votes) < wanted else ""
+    return ProblemSet(part + problems.name, tuple(one.problem for one in votes))
+
+
 def _grouped(
     problems: Sequence[Problem], found: dict[int, Attempt], size: int, verifier: Verifier | None
-) -> tuple[list[Vote], list[Vote]]:
-    """The long attempt and the vote of the short ones, for every problem that has all of them."""
-    singles, votes = [], []
+) -> tuple[list[Vote], list[Vote], list[Vote]]:
+    """The two long attempts and the vote of the short ones, where a problem has all of them."""
+    greedy, singles, votes = list[Vote](), list[Vote](), list[Vote]()
     for place, problem in enumerate(problems):
         own = [found.get(place * size + at) for at in range(size)]
         whole = [attempt for attempt in own if attempt is not None]
         if len(whole) == size:
-            singles.append(vote(problem, whole[:1]))
-            votes.append(vote(problem, whole[1:], verifier))
-    return singles, votes
+            greedy.append(vote(problem, whole[:1]))
+            singles.append(vote(problem, whole[1:2]))
+            votes.append(vote(problem, whole[2:], verifier))
+    return greedy, singles, votes
 
 
 def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[Rival]:

@@ -16,7 +16,8 @@ from core.decoding.types import FinishReason
 
 Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
-Rule: TypeAlias = Literal["single", "majority", "best_of_n", "verifier"]
+# The first two make one attempt of all tokens, the others ask many; `RULES` are those of a vote.
+Rule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
 RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
 
 
@@ -112,10 +113,11 @@ class Vote:
         return self.ballots[0].answer if self.ballots else None
 
     def answer_by(self, rule: Rule) -> str | None:
-        """What a rule answers; `single` is the first attempt's."""
+        """What a rule answers; of `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
-        chosen = {"single": 0, "best_of_n": self.best, "verifier": self.verified}[rule]
+        first = {"greedy": 0, "single": 0}
+        chosen = {**first, "best_of_n": self.best, "verifier": self.verified}[rule]
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
     def is_right(self, rule: Rule) -> bool:
@@ -182,10 +184,15 @@ class Share(NamedTuple):
     def value(self) -> float:
         return self.hits / self.total if self.total else 0.0
 
+    @property
+    def percent(self) -> float:
+        """In per cent to one digit, halves up (as printed numbers are not): 1 of 16 is 6.3."""
+        return (2000 * self.hits + self.total) // (2 * self.total) / 10 if self.total else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """One way to spend the same tokens on every problem.
+    """One way to spend at most the same tokens on every problem.
 
     Args:
         rule: how an answer comes of the attempts.
@@ -205,7 +212,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Rivalry:
-    """Rivals on the same problems at the same total of tokens; `votes` are the many samples.
+    """Rivals on the same problems, each bounded to the same total; `votes` are the many samples.
 
     Args:
         config: of the attempts, whose bounds follow from the total; the seed is the first one's.

@@ -269,6 +269,12 @@ def adopt_shaping(shaping: Shaping) -> None:
             set_knob(knob, value)
 
 
+def knob_value(knob: Knob, otherwise: float) -> float:
+    """What the knob holds, also before it is drawn; `otherwise` if it never was."""
+    memory = _memories().get(knob.key)
+    return otherwise if memory is None else memory.value
+
+
 def set_knob(knob: Knob, value: float) -> None:
     """Set a knob from elsewhere, before it is drawn."""
     _memories().setdefault(knob.key, _Memory(knob.cast(value))).value = knob.cast(value)

@@ -19,7 +19,7 @@ from core.reasoning.example import (
     TEMPERATURE,
 )
 from pages.ui import controls
-from pages.ui.knob import Knob, draw_knob, set_knob
+from pages.ui.knob import Knob, draw_knob, knob_value, set_knob
 
 MAX_WHOLE, MAX_WAITS, MAX_TEMPERATURE = 8000, 20, 2.0
 MAX_PROBLEM_SEED = 99_999
@@ -27,14 +27,14 @@ MAX_PROBLEM_SEED = 99_999
 CANDIDATES = 5
 BUDGET = Knob(
     "thinking",
-    "Thinking budget",
+    "Thinking budget, 0 to 4,096",
     0,
     256,
     4096,
     1,
     LEVELS["high"],
     "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced and "
-    "the model has to answer with what it has.",
+    "the model has to answer with what it has. The slider ends at 256, the field takes more.",
 )
 DEFAULTS: dict[str, Any] = {
     "problem": "chain",
@@ -175,7 +175,7 @@ def _whole_words() -> str:
 
 
 def _level() -> str | None:
-    spent = int(value(BUDGET.key))
+    spent = int(knob_value(BUDGET, value(BUDGET.key)))
     return next((name for name, most in LEVELS.items() if most == spent), None)
 
 
@@ -214,7 +214,6 @@ def more() -> None:
             key="wait",
             bind="query-params",
             persist_state="session",
-            max_chars=60,
             disabled=not value("ignore_end"),
         )
         st.toggle(

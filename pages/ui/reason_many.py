@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.configs import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
 from core.figures.reason.words import problems_words
+from core.reasoning.fair import fair_rows
 from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
 from pages.ui import (
     controls,
@@ -51,17 +52,16 @@ def bound() -> None:
 
 
 def shown(view: ReasonView) -> Sweep | None:
-    """The sweep in sight: the one under way once it has rows, else the last one of this bound."""
+    """The sweep in sight: the one under way, else the last one of this bound."""
     field = _FIELDS[str(value("bound"))]
     live = view.live
-    if live is not None and live.rows and live.plan.budget_field == field:
-        return live
-    return view.sweeps.get(field)
+    return live if live is not None and live.plan.budget_field == field else view.sweeps.get(field)
 
 
 def identity(view: ReasonView, sweep: Sweep) -> Hashable:
     """Tells sweeps apart, and the states of one."""
-    return (view.version("sweep"), sweep.plan.budget_field, len(sweep.rows), sweep is view.live)
+    rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
+    return (view.version("sweep"), sweep.plan.budget_field, rows, sweep is view.live)
 
 
 def draw(view: ReasonView) -> None:
@@ -98,12 +98,19 @@ def _figures(view: ReasonView) -> None:
                 lambda: figures.reason_spent_data(sweep),
                 (key,),
             )
+    if not has_steps(sweep):
+        return
     figure.chart(
         "difficulty",
         lambda theme: figures.reason_difficulty(sweep, theme=theme),
         lambda: figures.reason_difficulty_data(sweep),
         (key,),
     )
+
+
+def has_steps(sweep: Sweep) -> bool:
+    """Whether the problems say how many steps they take; one's own don't."""
+    return any(problem.steps is not None for problem in sweep.plan.problems.problems)
 
 
 def _controls(view: ReasonView) -> None:
@@ -114,8 +121,8 @@ def _controls(view: ReasonView) -> None:
             key="budgets",
             bind="query-params",
             persist_state="session",
-            max_chars=300,
             width=300,
+            help="Whole numbers with commas or spaces between, such as 0, 32, 64.",
         )
         if view.uploaded is None:
             whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
@@ -152,7 +159,9 @@ def budgets(text: str, least: int) -> tuple[int, ...]:
     """
     words = text.replace(",", " ").replace(";", " ").split()
     if not all(word.isascii() and word.isdigit() and len(word) <= 6 for word in words):
-        raise ConfigError("Budgets must be whole numbers with commas between, such as 0, 32, 64.")
+        raise ConfigError(
+            "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+        )
     found = tuple(sorted({int(word) for word in words if int(word) >= least}))
     if not 1 <= len(found) <= MAX_BUDGETS:
         raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
@@ -205,9 +214,19 @@ def _button(view: ReasonView) -> None:
             key="start_sweep",
             type="primary",
             icon=":material/play_arrow:",
+            disabled=bool(_refusal(view)),
             on_click=start,
             args=(view,),
         )
+
+
+def _refusal(view: ReasonView) -> str:
+    """Why the controls describe no sweep; empty where they do."""
+    try:
+        plan(view)
+    except DecodingError as error:
+        return str(error)
+    return ""
 
 
 def _left(view: ReasonView) -> bool:
@@ -220,7 +239,7 @@ def _left(view: ReasonView) -> bool:
 
 def _state(view: ReasonView) -> None:
     """Progress while a sweep goes on; else what the figures below are of."""
-    error = view.failures.get("sweep", "")
+    error = _refusal(view) or view.failures.get("sweep", "")
     with st.container(key="sweep-state", gap="small"):
         job = view.active("sweep")
         if job is not None:
@@ -254,14 +273,16 @@ def _words(view: ReasonView, sweep: Sweep) -> None:
 
 
 def _about(view: ReasonView, sweep: Sweep) -> str:
+    what = problems_words(sweep.plan.problems)
     if sweep is view.live:
-        source = "Your sweep, under way"
-    elif sweep.plan.budget_field in view.swept:
+        # How far it is stands above, and moves on.
+        return f"Your sweep, under way · {what} · {_drawn(sweep)}"
+    if sweep.plan.budget_field in view.swept:
         source = "Your sweep" if sweep.complete else "Your sweep, stopped"
     else:
         source = "Example"
     count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
-    return f"{source} · {problems_words(sweep.plan.problems)} · {count} · {_drawn(sweep)}"
+    return f"{source} · {what} · {count} · {_drawn(sweep)}"
 
 
 def _drawn(sweep: Sweep) -> str:

@@ -40,7 +40,6 @@ from pages.ui.reason_state import ReasonView
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
 CHANGED = "The controls ask for another run: press Run."
-UNCHANGED = "Lower the budget and run it again: less room to think."
 NOTHING = "**Nothing to show yet.**  \nPress Run: the model thinks, then answers."
 
 
@@ -54,7 +53,7 @@ class Look(NamedTuple):
 
 _LOOKS = {
     "Many problems": Look(reason_many.draw, "sweep", reason_many.start),
-    "Same tokens, other ways": Look(reason_vote.draw, "rivals", reason_vote.start),
+    "Same bound, other ways": Look(reason_vote.draw, "rivals", reason_vote.start),
     "What a level is": Look(reason_loop.draw),
     "A calculator": Look(reason_tools.draw, "tools", reason_tools.start),
 }
@@ -122,10 +121,13 @@ def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None)
             share.menu(view, trace, lambda: reason_share.web_page(view, trace))
         reason_text.draw(trace, first=not view.painted)
         problem = reason_state.problem_of(view)
-        reason_verdict.draw(reason_state.verdict(trace, problem), problem)
+        found = reason_state.verdict(trace, problem)
+        reason_verdict.draw(found, problem)
         other = bool(asked and wanted and reason_state.needs_run(view, asked, wanted))
         with st.container(key="note-changed" if other else "note-plain"):
-            st.text(f"{_spent(trace)} {CHANGED if other else UNCHANGED}")
+            read = reason_state.reading(trace)
+            next_one = CHANGED if other else reason_verdict.advice(trace, read, found.outcome)
+            st.text(f"{_spent(trace)} {next_one}")
 
 
 def _summary(view: ReasonView, trace: Trace) -> str:

@@ -13,7 +13,7 @@ import streamlit as st
 from core.decoding.configs import MethodConfig, Reasoning
 from core.decoding.errors import ProblemError
 from core.decoding.types import Trace
-from core.reasoning.answers import normal_number
+from core.reasoning.answers import MAX_DIGITS, normal_number
 from core.reasoning.chains import MOST_STEPS
 from core.reasoning.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.reasoning.types import Problem, ProblemSet
@@ -32,6 +32,7 @@ from pages.ui.reason_controls import (
 )
 from pages.ui.request import Request
 
+# Checked here: a field with `max_chars` throws a longer text away without a word.
 MAX_QUESTION = 2000
 ALL_STEPS = tuple(range(1, MOST_STEPS + 1))
 # The address holds the words on the right: that is how Streamlit binds options.
@@ -42,7 +43,8 @@ def problem(read: Callable[[str], Any] = value) -> Problem:
     """The problem that the controls name.
 
     Raises:
-        ProblemError: an own question without words, or an own answer that is no number.
+        ProblemError: an own question without words or with too many, or an own answer that is no
+            number.
     """
     if read("problem") == "own":
         return _own(str(read("question")).strip(), str(read("right")).strip())
@@ -54,9 +56,16 @@ def problem(read: Callable[[str], Any] = value) -> Problem:
 def _own(question: str, right: str) -> Problem:
     if not question:
         raise ProblemError("Your question is empty: write it, or choose another kind of problem.")
+    if len(question) > MAX_QUESTION:
+        raise ProblemError(
+            f"Your question has {len(question):,} characters; {MAX_QUESTION:,} are the most."
+        )
     answer = normal_number(right)
     if right and answer is None:
-        raise ProblemError("The right answer must be a number, or empty where you don't know it.")
+        raise ProblemError(
+            f"The right answer must be a number of at most {MAX_DIGITS} digits, or empty where you "
+            "don't know it."
+        )
     return Problem(question, question, answer or "", None, THINKING_SYSTEM)
 
 
@@ -144,7 +153,6 @@ def write_question() -> None:
             key="question",
             bind="query-params",
             persist_state="session",
-            max_chars=MAX_QUESTION,
             placeholder="Start with 12, add 9, multiply by 3. What is the result?",
         )
         st.text_input(
@@ -153,7 +161,6 @@ def write_question() -> None:
             key="right",
             bind="query-params",
             persist_state="session",
-            max_chars=60,
             placeholder="63",
             width=130,
             help="A number. Leave it empty and the answer isn't judged.",
@@ -172,7 +179,7 @@ def adopt(trace: Trace) -> None:
             "whole": 0 if run.max_new_tokens == run.room else min(run.max_new_tokens, MAX_WHOLE),
             "answer_tokens": min(run.max_answer_tokens, MAX_WHOLE),
             "ignore_end": min(run.ignore_end, MAX_WAITS),
-            "wait": run.wait_text.strip()[:60] or DEFAULTS["wait"],
+            "wait": run.wait_text.strip() or DEFAULTS["wait"],
             "use_tool": run.calculator,
         }
     )

@@ -26,6 +26,7 @@ def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:
                 figures.reason_spent,
                 figures.reason_difficulty,
             )
+            if draw is not figures.reason_difficulty or reason_many.has_steps(sweep)
         ]
     read = reason_state.reading(trace)
     text = f"\n{read.thinking}\n\n{read.answer}" if read.thinking else f"\n{read.answer}"

@@ -11,6 +11,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.reasoning_read import read_run
 from core.decoding.reasoning_types import Call
 from core.figures.labels import visible_token
+from core.reasoning.slips import slips
 from core.reasoning.types import Problem, Transcript
 from pages.ui import (
     controls,
@@ -104,6 +105,8 @@ def _calls(run: Transcript) -> None:
         st.text(_worked(call))
     if not calls:
         st.text("No call: every digit is the model's own.")
+    for slip in slips(run.problem.question, calls, run.attempt.answer):
+        st.text(slip)
 
 
 def _worked(call: Call) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.configs import Reasoning
+from core.decoding.reasoning_read import Reading
+from core.decoding.types import Trace
 from core.figures.reason.words import OUTCOME_WORDS
-from core.reasoning.types import Problem
+from core.reasoning.types import Outcome, Problem
 from pages.ui.reason_state import Verdict
 
 _ICONS = {
@@ -40,3 +43,30 @@ def _sentence(found: Verdict, right: str) -> str:
         return f"{words}: {found.answer}"
     known = f" The right answer is {right}." if right else ""
     return (f"{words}: {found.answer}." if found.answer else f"{words}.") + known
+
+
+def advice(trace: Trace, read: Reading, outcome: Outcome | None) -> str:
+    """What to try after this run, by what became of it; empty for one that was stopped."""
+    if trace.finish_reason == "cancelled":
+        return ""
+    if outcome == "truncated":
+        return _more_room(trace, read)
+    if outcome in ("wrong", "unparsable"):
+        if read.closed_by_budget:
+            return "The budget closed its thinking: raise it and run again."
+        ended = "It ended its thinking by itself" if read.thinking_tokens else "It did not think"
+        return f"{ended}: a larger budget alone changes nothing here."
+    if not read.thinking_tokens:
+        return "It needed no thinking: take a problem of more steps." if outcome else ""
+    if read.closed_by_budget:
+        return "The budget closed its thinking: raise it, or lower it, and see what changes."
+    return "Lower the budget and run it again: less room to think."
+
+
+def _more_room(trace: Trace, read: Reading) -> str:
+    """Which bound cut the run off."""
+    run = trace.config
+    assert isinstance(run, Reasoning)
+    if read.answer_tokens >= run.max_answer_tokens:
+        return "The bound on its answer cut it off: raise Answer at most, under More settings."
+    return "The bound on the whole run cut it off: raise it, under More settings."

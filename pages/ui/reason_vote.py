@@ -1,4 +1,4 @@
-"""The same tokens spent in other ways: one long attempt against a vote of many short ones."""
+"""The same bound, other ways: one long attempt against a vote of many short ones."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ MAX_TOTAL, MAX_VOTERS, MAX_PROBLEMS = 16_384, 64, 200
 _NOTICE = """
 **What to notice**
 
+- Equal is what each way may spend, not what it spends. One attempt ends when it has done; a vote
+  pays for all of its samples.
+- Compare the vote with the greedy attempt too. Drawing costs accuracy, and a vote first has to win
+  that back.
 - A vote helps where the samples err in different ways. Where one attempt is nearly always right,
   it only spends tokens; where all make the same slip, it confirms it.
 - Best of N takes the sample that the model itself finds likeliest. Being sure is not being right.
@@ -39,7 +43,7 @@ _NOTICE = """
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        help = "What each way may spend on a problem."
+        help = "What each way may spend on a problem, at most."
         whole("Tokens a problem", 16, MAX_TOTAL, "total", help, width=140)
         help = "Each of them has its share of the tokens."
         whole("Samples", 2, MAX_VOTERS, "voters", help, width=100)
@@ -134,7 +138,7 @@ def _votes(rivalry: Rivalry) -> None:
         key="votes",
         hide_index=True,
         height=min(len(votes), 10) * 35 + 38,
-        column_config={"question": st.column_config.TextColumn(width="medium")},
+        column_config={"question": st.column_config.TextColumn(width=300)},
     )
     st.caption(
         f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems."

@@ -95,7 +95,7 @@ class Contest(NamedTuple):
 
 def compare(view: ReasonView, contest: Contest) -> Job:
     """Run both ways; the result is a `Rivalry` over the problems that were done, if any."""
-    view.counts["rivals"] = (0, len(contest.problems.problems) * (contest.samples + 1))
+    view.counts["rivals"] = (0, len(contest.problems.problems) * (contest.samples + 2))
     return running.start(lambda job: _compare(job, view, contest))
 
 

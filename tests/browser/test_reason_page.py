@@ -125,7 +125,7 @@ def test_the_problem_above_is_voted_on_and_the_other_looks_fit_a_phone(
     page: Page, server: str
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 900})
-    reason = ReasonPage(page, server).open(reason_look="Same tokens, other ways", voters=2)
+    reason = ReasonPage(page, server).open(reason_look="Same bound, other ways", voters=2)
     rows = page.locator(".st-key-vote-rows")
     expect(rows).to_contain_text("of 8 samples")
     expect(page.locator(".st-key-run_vote button")).to_contain_text("Vote on this problem")

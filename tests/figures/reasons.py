@@ -90,9 +90,10 @@ def make_strip(
 
 
 def make_rivalry(name: str = "a set") -> Rivalry:
-    """One attempt of 128 tokens, right on 1 of 4, against four of 32, right on 3 of 4."""
+    """One attempt of 128 tokens, greedy and drawn, against four of 32, right on 3 of 4."""
     problems = make_problems(name)
     rivals = (
+        Rival("greedy", 1, 128, wilson(2, 4), 62.0, 0.5),
         Rival("single", 1, 128, wilson(1, 4), 60.0, 0.5),
         Rival("majority", 4, 32, wilson(3, 4), 110.0, 1.5),
         Rival("best_of_n", 4, 32, wilson(2, 4), 110.0, 1.5),

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.configs import Greedy, Sampling, Shaping
+from core.decoding.configs import Greedy, Reasoning, Sampling, Shaping
 from core.figures import uncertainty
 from core.figures.labels import (
+    config_caption,
     milliseconds,
     percent,
     percent_ticks,
@@ -127,6 +128,13 @@ def test_caption_names_model_method_settings_and_seed():
     trace = make_trace(40, shaping=Shaping(temperature=0.8, top_p=0.9), seed=7)
     assert settings_caption(trace) == (
         "embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7"
+    )
+
+
+def test_caption_says_that_tokens_are_drawn_at_which_temperature_and_keeps_words_words():
+    config = Reasoning(do_sample=True, ignore_end=1, wait_text=" Hm, wait")
+    assert config_caption("m", config) == (
+        "m · reasoning · temperature 1 · ignore end 1 · wait text Hm, wait · drawn · seed 0"
     )
 
 

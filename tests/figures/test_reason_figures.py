@@ -26,10 +26,11 @@ from core.figures import (
     reason_stops_data,
     reason_votes_data,
 )
+from core.figures.color import contrast
 from core.figures.theme import OKABE_ITO
 from core.reasoning.intervals import wilson
 from core.reasoning.sweep_types import Sweep
-from core.reasoning.types import OUTCOMES, StopStrip
+from core.reasoning.types import OUTCOMES, Rival, StopStrip
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
 
@@ -94,23 +95,38 @@ def test_levels_and_the_set_budget_are_marked_where_the_axis_holds_them() -> Non
     figure = reason_accuracy(make_sweep(), marked=40)
     assert {a.text for a in figure.layout.annotations if a.name == "level"} == {"low", "medium"}
     assert [shape.x0 for shape in shapes_named(figure, "now")] == [40]
-    assert not shapes_named(reason_accuracy(make_sweep(), marked=500), "now")
+    assert not any("lies beyond" in text for text in annotations(figure))
+    beyond = reason_accuracy(make_sweep(), marked=4096)
+    assert not shapes_named(beyond, "now")
+    assert any("the budget set above, 4,096, lies beyond" in text for text in annotations(beyond))
     assert not shapes_named(reason_accuracy(make_sweep(field="max_new_tokens")), "level")
 
 
 def test_an_unfinished_sweep_says_how_far_it_is() -> None:
     part = make_sweep(count=5)
-    assert any("So far 5 of 12 runs" in text for text in annotations(reason_accuracy(part)))
+    for draw in (reason_accuracy, reason_outcomes, reason_spent, reason_difficulty):
+        words = " ".join(annotations(draw(part))).replace("<br>", " ")
+        assert "So far the first problem of 4, each at every budget." in words
     line = trace_named(reason_accuracy(part), "accuracy")
-    assert list(line.y) == [0.0, 0.5, 1.0]
+    assert list(line.y) == [0.0, 1.0, 1.0]
+    assert list(reason_accuracy_data(part)["runs"]) == [1, 1, 1]
+    assert len(reason_rows_data(part)) == 5
     assert not any("So far" in text for text in annotations(reason_accuracy(make_sweep())))
+
+
+def test_a_sweep_without_a_whole_problem_is_a_sentence_in_the_place_of_the_figure() -> None:
+    begun = make_sweep(count=2)
+    for draw in (reason_accuracy, reason_outcomes, reason_spent):
+        found = [a.text for a in draw(begun).layout.annotations if a.name == "sentence"]
+        assert found == ["No problem has been run at every budget yet."]
+        assert abs(draw(begun).layout.height - draw(make_sweep()).layout.height) < 20
 
 
 def test_a_sweep_without_rows_is_a_sentence() -> None:
     empty = make_sweep(count=0)
     for draw in (reason_accuracy, reason_outcomes, reason_spent, reason_difficulty):
         found = [a.text for a in draw(empty).layout.annotations if a.name == "sentence"]
-        assert found == ["No run of this sweep has ended yet."]
+        assert found == ["No problem has been run at every budget yet."]
 
 
 def test_outcomes_are_stacked_to_the_whole() -> None:
@@ -122,6 +138,14 @@ def test_outcomes_are_stacked_to_the_whole() -> None:
     assert [sum(column) for column in zip(*shares.values(), strict=True)] == [1, 1, 1]
     colors = {trace.marker.color for trace in figure.data}
     assert len(colors) == len(OUTCOMES)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_grey_bars_stand_out_from_the_paper(theme: Theme) -> None:
+    sweep = make_sweep()
+    outcomes, spent = reason_outcomes(sweep, theme=theme), reason_spent(sweep, theme=theme)
+    for trace in (trace_named(outcomes, "truncated"), trace_named(spent, "answer")):
+        assert contrast(trace.marker.color, theme.paper) > 2
 
 
 def test_what_was_spent_are_means_of_a_run() -> None:
@@ -140,6 +164,8 @@ def test_a_panel_for_each_difficulty_on_one_scale() -> None:
     panels = [a.text for a in figure.layout.annotations if a.name == "panel"]
     assert panels == ["<b>1 step</b>", "<b>3 steps</b>"]
     assert figure.layout.yaxis.range == figure.layout.yaxis2.range
+    (below,) = [a for a in figure.layout.annotations if a.name == "axis"]
+    assert (below.text, below.x, below.y) == ("thinking budget, tokens", 0.5, 0)
 
 
 def test_problems_without_a_difficulty_have_no_panels() -> None:
@@ -156,7 +182,8 @@ def test_the_first_stop_from_which_all_are_right_is_marked() -> None:
     assert sum("✓" in text for text in texts) == 3
     assert sum("✗" in text for text in texts) == 2
     bars = trace_named(figure, "stops")
-    assert list(bars.x)[1:] == [10, 20, 30, 40] and 0 < bars.x[0] < 1
+    assert list(bars.x) == [0, 10, 20, 30, 40]
+    assert list(trace_named(figure, "no tokens").x) == [0]
     green, red = OKABE_ITO["green"], OKABE_ITO["vermillion"]
     assert list(bars.marker.color) == [red, green, red, green, green]
     assert "From 30 tokens on" in figure.layout.meta["alt"]
@@ -173,7 +200,9 @@ def test_it_says_how_the_answers_at_the_stops_are_taken() -> None:
 def test_the_band_of_several_samples_is_one_over_problems() -> None:
     sweep = make_sweep()
     drawn = replace(sweep.plan, config=replace(sweep.plan.config, do_sample=True), samples=3)
-    words = " ".join(annotations(reason_accuracy(replace(sweep, plan=drawn)))).replace("<br>", " ")
+    rows = tuple(replace(row, sample=at) for row in sweep.rows for at in range(3))
+    figure = reason_accuracy(replace(sweep, plan=drawn, rows=rows))
+    words = " ".join(annotations(figure)).replace("<br>", " ")
     assert "interval over problems" in words
     assert "over problems" not in " ".join(annotations(reason_accuracy(sweep)))
 
@@ -190,8 +219,29 @@ def test_many_stops_are_a_window_around_the_first_right_one() -> None:
     figure = reason_stops(make_strip(outcomes), caption=CAPTION)
     assert len(trace_named(figure, "stops").x) == 16
     assert sum("knew it from here" in text for text in annotations(figure)) == 1
-    assert any("Stops 52 to 67 of 79" in text.replace("<br>", " ") for text in annotations(figure))
+    seen = [custom[0] // 10 for custom in trace_named(figure, "stops").customdata]
+    assert seen == [0, *range(53, 67), 79]
+    words = " ".join(annotations(figure)).replace("<br>", " ")
+    assert "Of 80 stops: the first, 53 to 66, the last." in words
+    assert len(shapes_named(figure, "gap")) == 2
     assert len(reason_stops_data(make_strip(outcomes))) == 80
+
+
+@pytest.mark.parametrize(("count", "gaps"), [(1, 0), (16, 0), (17, 1), (18, 1), (40, 1)])
+def test_the_stop_where_the_run_really_ended_is_always_drawn(count: int, gaps: int) -> None:
+    strip = make_strip(("wrong",) * count)
+    figure = reason_stops(strip, caption=CAPTION)
+    custom = trace_named(figure, "stops").customdata
+    assert custom[-1][0] == strip.points[-1].tokens and len(custom) == min(count, 16)
+    assert len(shapes_named(figure, "gap")) == gaps
+
+
+def test_a_token_is_not_cut_into_parts() -> None:
+    strip = make_strip(("wrong", "wrong"))
+    short = replace(strip, points=(strip.points[0], replace(strip.points[1], tokens=1)))
+    figure = reason_stops(short, caption=CAPTION)
+    assert list(trace_named(figure, "stops").x) == [0, 1]
+    assert (figure.layout.xaxis.dtick, figure.layout.xaxis.range) == (1, (0, 1))
 
 
 def test_a_strip_without_stops_is_a_sentence() -> None:
@@ -202,12 +252,21 @@ def test_a_strip_without_stops_is_a_sentence() -> None:
 def test_rivals_are_shares_with_what_they_spent() -> None:
     rivalry = make_rivalry()
     bars = trace_named(reason_rivals(rivalry), "rivals")
-    assert list(bars.x) == [0.25, 0.75, 0.5]
-    assert bars.error_x.array[1] == pytest.approx(wilson(3, 4).high - 0.75)
-    assert bars.error_x.arrayminus[1] == pytest.approx(0.75 - wilson(3, 4).low)
-    strong = [color == LIGHT.first for color in bars.marker.color]
-    assert strong == [False, True, False]
+    assert list(bars.x) == [0.5, 0.25, 0.75, 0.5]
+    assert bars.error_x.array[2] == pytest.approx(wilson(3, 4).high - 0.75)
+    assert bars.error_x.arrayminus[2] == pytest.approx(0.75 - wilson(3, 4).low)
+    for theme in (LIGHT, DARK):
+        drawn = trace_named(reason_rivals(rivalry, theme=theme), "rivals")
+        assert all(contrast(drawn.error_x.color, color) > 4.5 for color in drawn.marker.color)
+    strong = [color == bars.marker.color[2] for color in bars.marker.color]
+    assert strong == [False, False, True, False]
     caption = reason_rivals(rivalry).layout.meta["caption"]
+    odd = replace(rivalry, rivals=(Rival("single", 1, 128, wilson(15, 24), 60.0, 0.5),))
+    assert any("62.5\u00a0%" in text for text in annotations(reason_rivals(odd)))
+    words = " ".join(annotations(reason_rivals(rivalry))).replace("<br>", " ")
+    assert "may spend 128 tokens on a problem at most" in words
+    assert "<b>60</b> tokens" in words and "<b>110</b> tokens" in words
+    assert "<b>single, greedy</b>" in words and "<b>single, drawn</b>" in words
     assert "temperature 0.8" in caption and "seed 3" in caption and "128 tokens" in caption
 
 
@@ -224,7 +283,7 @@ def test_tables_hold_what_was_measured() -> None:
     assert list(reason_accuracy_data(sweep)["accuracy"]) == [0, 0.25, 0.75]
     assert list(reason_difficulty_data(sweep)["steps"]) == [1, 1, 1, 3, 3, 3]
     assert list(reason_spent_data(sweep)["wrong"]) == [2, 2, 1]
-    assert list(reason_rivals_data(rivalry)["correct"]) == [1, 3, 2]
+    assert list(reason_rivals_data(rivalry)["correct"]) == [2, 1, 3, 2]
     (vote,) = reason_votes_data(rivalry.votes).to_dict("records")
     assert vote["ballots"] == "4 ×2, 5 ×1" and vote["margin"] == 1
     assert (vote["majority_right"], vote["best_of_n_right"]) == (True, False)

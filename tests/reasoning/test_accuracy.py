@@ -6,6 +6,8 @@ model is right nearly always, without any nearly never.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core import Reasoning, Shaping, check, collect, load_model
@@ -13,7 +15,7 @@ from core.reasoning.arithmetic import check_arithmetic
 from core.reasoning.asking import prompt_ids_of
 from core.reasoning.curves import curve
 from core.reasoning.problems import make_hard_sums, make_problems
-from core.reasoning.rivals import compare_rivals
+from core.reasoning.rivals import bounded, compare_rivals
 from core.reasoning.stops import stop_strip
 from core.reasoning.sweep_types import SweepPlan
 from core.reasoning.sweeps import run_sweep
@@ -93,11 +95,38 @@ def test_rivals_spend_at_most_the_same_total(model) -> None:
         model, problems, config, total_tokens=320, samples=4, verifier=check_arithmetic
     )
     assert [(r.rule, r.samples, r.budget) for r in found.rivals] == [
-        ("single", 1, 320), ("majority", 4, 80), ("best_of_n", 4, 80), ("verifier", 4, 80),
+        ("greedy", 1, 320), ("single", 1, 320),
+        ("majority", 4, 80), ("best_of_n", 4, 80), ("verifier", 4, 80),
     ]  # fmt: skip
     for rival in found.rivals:
         assert 0 < rival.tokens <= 320 and rival.correct.total == 3
+    greedy = run_sweep(
+        model,
+        SweepPlan(
+            model.model_id,
+            problems,
+            replace(bounded(config, 320), do_sample=False),
+            (bounded(config, 320).max_thinking_tokens,),
+        ),
+    )
+    assert found.rivals[0].correct == curve(greedy.rows)[0].correct
+    assert found.rivals[0].tokens == curve(greedy.rows)[0].tokens
     for vote in found.votes:
         assert len(vote.attempts) == 4 and all(a.tokens <= 80 for a in vote.attempts)
-    rights = [sum(vote.is_right(r.rule) for vote in found.votes) for r in found.rivals[1:]]
-    assert rights == [rival.correct.hits for rival in found.rivals[1:]]
+    rights = [sum(vote.is_right(r.rule) for vote in found.votes) for r in found.rivals[2:]]
+    assert rights == [rival.correct.hits for rival in found.rivals[2:]]
+
+
+def test_a_stopped_comparison_names_the_problems_that_it_has(model) -> None:
+    problems = make_problems(3, seed=4, steps=(1, 4, 8))
+    config, asked = Reasoning(do_sample=True, max_answer_tokens=16), [0]
+
+    def enough(ended: int, _: int) -> None:
+        asked[0] = ended
+
+    found = compare_rivals(
+        model, problems, config, total_tokens=320, samples=2, rows=4,
+        on_attempt=enough, should_stop=lambda: asked[0] >= 4,
+    )  # fmt: skip
+    assert len(found.votes) == 1 == len(found.problems.problems)
+    assert found.problems.name == f"stopped after 1 of 3, {problems.name}"

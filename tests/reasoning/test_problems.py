@@ -48,12 +48,26 @@ def test_generated_problems_are_held_out_distinct_and_right() -> None:
         assert 0 <= int(problem.answer) <= 199
 
 
-def test_a_seed_fixes_the_set_and_a_larger_set_begins_with_the_smaller() -> None:
+def test_a_seed_fixes_the_set_and_a_larger_set_holds_the_smaller() -> None:
     assert make_problems(20, seed=1) == make_problems(20, seed=1)
     assert make_problems(20, seed=1) != make_problems(20, seed=2)
-    assert make_problems(30, seed=1).problems[:20] == make_problems(20, seed=1).problems
+    smaller, larger = make_problems(20, seed=1).problems, make_problems(30, seed=1).problems
+    assert larger[:16] == smaller[:16] and set(smaller) <= set(larger)
     assert make_hard_sums(5, seed=1) == make_hard_sums(5, seed=1)
     assert len({problem.key for problem in make_hard_sums(50).problems}) == 50
+
+
+@pytest.mark.parametrize(
+    ("count", "steps"),
+    [(1, [5]), (2, [3, 7]), (3, [2, 5, 7]), (4, [2, 4, 6, 8]), (7, [1, 2, 3, 5, 6, 7, 8])],
+)
+def test_a_few_problems_are_spread_over_the_steps_and_the_name_says_which_ran(count, steps) -> None:
+    found = make_problems(count, seed=7)
+    assert [problem.steps for problem in found.problems] == steps
+    assert found.name == f"chains of {','.join(map(str, steps))} steps, seed 7"
+    more = make_problems(8 + count, seed=7)
+    assert [problem.steps for problem in more.problems[8:]] == steps
+    assert more.name == "chains of 1,2,3,4,5,6,7,8 steps, seed 7"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +126,9 @@ def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:
     [
         (b"", "Line 1: the first line must name the columns"),
         (b"question\nx\n", "Line 1"),
+        (b"question;answer\nx, y;1\n", "Line 1: semicolons stand between the columns"),
+        (b'"question"\t"answer"\nx\t1\n', "Line 1: tabs stand"),
+        (b"problem;result\nx;1\n", "the columns question and answer"),
         (b"question,answer\n", "holds no problem"),
         (b"question,answer\nx,1\ny\n", "Line 3: 1 columns, the first line has 2"),
         (b"question,answer\nx,1\ny,2,3\n", "Line 3: 3 columns"),

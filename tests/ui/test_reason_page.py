@@ -151,6 +151,36 @@ def test_a_wrong_and_a_cut_off_run_say_so(open_reason: Open) -> None:
     assert "cut off at its bound" in texts(app)
 
 
+def test_a_question_that_is_too_long_says_so_and_is_not_run(open_reason: Open) -> None:
+    app = open_reason(**own())
+    before = view_of(app).trace
+    assert [field.proto.max_chars for field in app.text_input] == [0] * len(app.text_input)
+    app.text_input(key="question").set_value("q" * 51_000).run()
+    assert "Your question has 51,000 characters; 2,000 are the most." in texts(app)
+    app.button(key="start").click().run()
+    assert view_of(app).trace is before and not view_of(app).jobs
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "Lower the budget and run it again"),
+        ({"thinking": "2"}, "The budget closed its thinking: raise it, or lower it"),
+        ({"thinking": "2", "right": "5"}, "The budget closed its thinking: raise it and run"),
+        ({"thinking": "0", "right": "5"}, "The budget closed its thinking: raise it and run"),
+        ({"right": "5"}, "by itself: a larger budget alone changes nothing here"),
+        ({"thinking": "0"}, "It needed no thinking: take a problem of more steps"),
+        ({"whole": "3"}, "The bound on the whole run cut it off: raise it"),
+        ({"answer_tokens": "1"}, "raise Answer at most"),
+    ],
+)
+def test_what_to_try_next_follows_from_what_became_of_the_run(
+    open_reason: Open, more: dict[str, str], words: str
+) -> None:
+    app = run(open_reason(**own(**more)))
+    assert words in texts(app)
+
+
 def test_an_unjudged_answer_is_no_verdict(open_reason: Open) -> None:
     app = run(open_reason(**own(right="")))
     assert "It answers 4. The right answer isn't known here." in texts(app)
@@ -228,7 +258,7 @@ def test_without_an_example_the_page_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(reason_state, "load_example", lambda: None)
     app = open_reason()
-    for look in ("Many problems", "Same tokens, other ways", "What a level is", "A calculator"):
+    for look in ("Many problems", "Same bound, other ways", "What a level is", "A calculator"):
         app.session_state["reason_look"] = look
         app.run()
         assert not app.exception, look
@@ -256,6 +286,7 @@ def test_a_file_sets_the_controls_and_is_proved_again(open_reason: Open) -> None
     assert not app.exception
     assert "From a file" in texts(app) and "ask for another run" not in texts(app)
     assert app.session_state["question"] == "q"
+    assert app.number_input(key="thinking").value == 2 and app.session_state["level"] is None
     app = settle(app)
     checks = view_of(app).trace.checks  # type: ignore[union-attr]
     assert checks and all(check.passed for check in checks)
@@ -268,7 +299,7 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
     view.sweeps["max_thinking_tokens"] = make_sweep(name=HOSTILE)
     view.rivalry = make_rivalry(HOSTILE)
     view.failures["sweep"] = HOSTILE
-    for look in ("Many problems", "Same tokens, other ways", "A calculator", "What a level is"):
+    for look in ("Many problems", "Same bound, other ways", "A calculator", "What a level is"):
         app.session_state["reason_look"] = look
         app.run()
         assert not app.exception

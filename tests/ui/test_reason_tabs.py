@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -9,20 +10,22 @@ import pytest
 from core.decoding.configs import ConfigError, Reasoning
 from core.decoding.reasoning_types import Call
 from core.decoding.run import collect
+from core.models.scripted import END, ScriptedModel
+from core.reasoning.attempts import transcript_of
 from core.reasoning.tools import both_ways
-from pages.ui import reason_loop, reason_many, reason_state, reason_tools
+from pages.ui import models, reason_loop, reason_many, reason_state, reason_tools
 from pages.ui.reason_state import ReasonView
 from tests.figures.reasons import make_sweep
-from tests.reasoning.thinkers import ID, thinker
+from tests.reasoning.thinkers import ID, following, thinker
 from tests.ui.conftest import Open
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run_of, settle, sweep_of, view_of
-from tests.ui.seen import charts, texts
+from tests.ui.seen import SECONDS, charts, texts
 
 
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     seen = {
-        "Same tokens, other ways": "rivals",
+        "Same bound, other ways": "rivals",
         "What a level is": "accuracy",
         "A calculator": "accuracy",
     }
@@ -82,7 +85,7 @@ def test_a_sweep_calls_where_the_one_run_would(open_reason: Open) -> None:
 
 def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     app = open_reason(**own(voters="3", thinking="2"))
-    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.session_state["reason_look"] = "Same bound, other ways"
     app.run()
     assert "4 ×2, 5 ×1, of 3 samples" in texts(app) and "1 of 3 votes" in texts(app)
     app = settle(app.button(key="run_vote").click().run())
@@ -157,8 +160,12 @@ def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() ->
 
 def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(budgets="1, two")
-    app.button(key="start_sweep").click().run()
-    assert "Budgets must be whole numbers" in texts(app) and not view_of(app).jobs
+    assert "Budgets must be whole numbers" in texts(app)
+    assert app.button(key="start_sweep").disabled
+    app.text_input(key="budgets").set_value(" ".join(map(str, range(100)))).run()
+    assert "Give 1 to 40 budgets" in texts(app) and app.button(key="start_sweep").disabled
+    app.text_input(key="budgets").set_value("1 2; 3").run()
+    assert "udgets" not in texts(app) and not app.button(key="start_sweep").disabled
     assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
     for wrong in ("", "-1", "1.5", "²", "0"):
         with pytest.raises(ConfigError):
@@ -174,6 +181,7 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
     assert "2 problems: mine.csv" in texts(app)
     app = settle(app.button(key="start_sweep").click().run())
     assert len(sweep_of(app).rows) == 4
+    assert "difficulty" not in charts(app) and "outcomes" in charts(app)
     assert "sweep" not in app.query_params
     app.file_uploader(key="problem_file").upload("bad.csv", b"question,answer\nq,four\n").run()
     assert "Line 2: the answer must be a number" in texts(app)
@@ -182,11 +190,11 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
 
 def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = open_reason(**own(total="96", voters="2", vote_problems="2", answer_tokens="8"))
-    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.session_state["reason_look"] = "Same bound, other ways"
     app.run()
     app = settle(app.button(key="compare_ways").click().run())
     rivalry = view_of(app).rivalry
-    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 2, 2, 2]
+    assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 1, 2, 2, 2]
     app.session_state["reason_look"] = "A calculator"
     app.run()
     app = settle(app.button(key="run_tools").click().run())
@@ -197,7 +205,7 @@ def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
 
 def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(total="32", voters="8")
-    app.session_state["reason_look"] = "Same tokens, other ways"
+    app.session_state["reason_look"] = "Same bound, other ways"
     app.run()
     app = settle(app.button(key="compare_ways").click().run())
     assert "leave no room to think" in texts(app)
@@ -212,3 +220,28 @@ def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is
         assert alone.max_answer_tokens == called.max_answer_tokens == room
         assert (told.question, told.answer) == (calls.question, calls.answer)
         assert "calculator" in calls.system and "step by step" in told.system
+
+
+def test_a_sweep_under_way_is_in_sight_from_its_start_with_one_count(
+    open_reason: Open, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedModel
+) -> None:
+    app, held = open_reason(many_problems="3", budgets="1, 5"), threading.Event()
+    monkeypatch.setattr(models, "load", lambda _: held.wait(SECONDS) and scripted)
+    app.button(key="start_sweep").click().run()
+    assert "Your sweep, under way" in texts(app) and "Example ·" not in texts(app)
+    assert "0 of 6 runs" in " ".join(bar.proto.text for bar in app.get("progress"))
+    assert "of 6 runs" not in texts(app) and "12 of 12 runs" not in texts(app)
+    view_of(app).jobs["sweep"].stop()
+    held.set()
+
+
+def test_what_was_miscopied_around_the_calculator_is_said(open_reason: Open) -> None:
+    chain = {"q": "<call>", "<call>": "4", "4": "*", "*": "2", "2": "<result>", "</result>": "1"}
+    settings = replace(SETTINGS, calculator=True, think_start="", think_end="")
+    called = collect(following({**chain, "1": END}), [ID["q"]], settings, prompt_text="q")
+    app = open_reason()
+    view_of(app).tools = (transcript_of(PROBLEM, run_of()), transcript_of(PROBLEM, called))
+    app.session_state["reason_look"] = "A calculator"
+    app.run()
+    assert "Called with what is not in the question: 4, 2." in texts(app)
+    assert "The answer, 1, is not what the calculator gave." in texts(app)

@@ -12,6 +12,7 @@ from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import NBSP
 from core.figures.reason.words import (
     BUDGET_WORDS,
+    NOTHING_YET,
     band_words,
     levels_within,
     share_words,
@@ -21,17 +22,17 @@ from core.figures.reason.words import (
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curve
+from core.reasoning.fair import fair_rows
 from core.reasoning.sweep_types import Sweep
 
 _TITLE = "Accuracy against the budget"
-LEFT = 52
+LEFT, _HEIGHT = 52, 260
 PERCENTS: Properties = {
     "range": [-0.02, 1.04],
     "tickmode": "array",
     "tickvals": [0, 0.25, 0.5, 0.75, 1],
     "ticktext": [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)],
 }
-NO_RUN = "No run of this sweep has ended yet."
 COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
@@ -41,11 +42,13 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     A click on a point hands over `customdata = [budget]`.
 
     Args:
-        marked: the budget that the page is set to; drawn where the axis holds it.
+        marked: the budget that the page is set to; drawn where the axis holds it, else said.
     """
-    points, caption = curve(sweep.rows), sweep_caption(sweep.plan)
+    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
-        return plain_sentence(theme, NO_RUN, title=_TITLE, caption=caption)
+        return plain_sentence(
+            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
+        )
     sheet, plan = Sheet(theme), sweep.plan
     lay_out(
         sheet,
@@ -53,7 +56,7 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         caption=caption,
         alt=_alt(points),
-        plot_height=260,
+        plot_height=_HEIGHT,
         left=LEFT,
         right=EDGE + 8,
         above=18,
@@ -70,6 +73,10 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     if marked is not None and ends[0] <= marked <= ends[1]:
         _mark_now(sheet, marked)
         words.append(key_entry(theme.accent, "the budget set above", "┃"))
+    elif marked is not None:
+        side = "▶" if marked > ends[1] else "◀"
+        beyond = f"the budget set above, {marked:,}, lies beyond"
+        words.append(key_entry(theme.accent, beyond, side))
     add_key(sheet, ["".join(words)], LEFT, offset=46)
     return sheet.figure()
 
@@ -153,16 +160,15 @@ def _mark_now(sheet: Sheet, budget: int) -> None:
 
 def _alt(points: Sequence[BudgetPoint]) -> str:
     words = "; ".join(
-        f"{100 * p.correct.value:.0f} % at {p.budget} tokens "
-        f"({p.correct.hits} of {p.correct.total})"
+        f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
         for p in points
     )
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
 
 
 def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
-    """A row for each budget; `steps` is empty, as all difficulties are counted together."""
-    return frame([(None, curve(sweep.rows))])
+    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
+    return frame([(None, curve(fair_rows(sweep)))])
 
 
 def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:

@@ -7,11 +7,12 @@ import plotly.graph_objects as go
 
 from core.figures.furniture import axis
 from core.figures.labels import NBSP
-from core.figures.reason.accuracy import LEFT, NO_RUN, PERCENTS, band, frame, line, reach
-from core.figures.reason.words import BUDGET_WORDS, so_far, sweep_caption
+from core.figures.reason.accuracy import LEFT, PERCENTS, band, frame, line, reach
+from core.figures.reason.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
 from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curves_by_steps
+from core.reasoning.fair import fair_rows
 from core.reasoning.sweep_types import Sweep
 
 _TITLE = "The harder, the more it needs"
@@ -23,7 +24,8 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
-        sentence = "These problems don't say how many steps they take." if sweep.rows else NO_RUN
+        unsaid = "These problems don't say how many steps they take."
+        sentence = unsaid if fair_rows(sweep) else NOTHING_YET
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
@@ -40,12 +42,13 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         below=50,
     )
     for at, (steps, points) in enumerate(panels.items()):
-        _add_panel(sheet, at, steps, points, sweep, (rows, height))
+        _add_panel(sheet, at, steps, points, sweep, height)
+    _name_axis(sheet, BUDGET_WORDS[sweep.plan.budget_field])
     return sheet.figure()
 
 
 def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
-    by_steps = curves_by_steps(sweep.rows)
+    by_steps = curves_by_steps(fair_rows(sweep))
     return {steps: points for steps, points in by_steps.items() if steps is not None}
 
 
@@ -55,10 +58,9 @@ def _add_panel(
     steps: int,
     points: tuple[BudgetPoint, ...],
     sweep: Sweep,
-    size: tuple[int, int],
+    height: int,
 ) -> None:
     """A panel in its place: axes, band, line and its number of steps as a heading."""
-    rows, height = size
     theme, plan = sheet.theme, sweep.plan
     row, column = divmod(at, _COLUMNS)
     end = "" if at == 0 else str(at + 1)
@@ -70,12 +72,11 @@ def _add_panel(
     sheet.layout |= {
         f"xaxis{end}": axis(
             theme,
-            BUDGET_WORDS[plan.budget_field] if row == rows - 1 and column == 0 else "",
-            4,
+            tickangle=0,
             domain=[left, left + width],
             anchor=f"y{end}",
             range=reach(plan.budgets),
-            nticks=4,
+            nticks=3,
         ),
         f"yaxis{end}": axis(
             theme,
@@ -108,10 +109,29 @@ def _head(sheet: Sheet, words: str, left: float, top: float) -> None:
     )
 
 
+def _name_axis(sheet: Sheet, words: str) -> None:
+    """One title for the axes of all panels, below them."""
+    sheet.annotations.append(
+        {
+            "name": "axis",
+            "text": words,
+            "xref": "paper",
+            "yref": "paper",
+            "x": 0.5,
+            "y": 0,
+            "yanchor": "top",
+            "yshift": -24,
+            "borderpad": 0,
+            "showarrow": False,
+            "font": {"size": 12, "color": sheet.theme.muted},
+        }
+    )
+
+
 def _panels_alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
     words = "; ".join(
-        f"{steps} {'step' if steps == 1 else 'steps'}: from {100 * points[0].correct.value:.0f} % "
-        f"at {points[0].budget} to {100 * points[-1].correct.value:.0f} % at {points[-1].budget}"
+        f"{steps} {'step' if steps == 1 else 'steps'}: from {points[0].correct.percent:g} % "
+        f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
         for steps, points in panels.items()
     )
     return f"Accuracy by budget, one panel for each number of steps. {words}."

@@ -1,4 +1,4 @@
-"""The same tokens spent in several ways: one long attempt, a vote of many, the best of many."""
+"""One bound on tokens, several ways: one long attempt, a vote of many, the best of many."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.figures.color import blend
 from core.figures.furniture import axis, label_bar
 from core.figures.labels import NBSP, config_caption, table_text
 from core.figures.reason.words import problems_words, share_words
@@ -14,10 +15,11 @@ from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.types import RULES, Rival, Rivalry, Rule, Vote
 
-_TITLE = "The same tokens, other ways"
+_TITLE = "The same bound, other ways"
 _ROW = 62
 RULE_WORDS: dict[Rule, str] = {
-    "single": "single",
+    "greedy": "single, greedy",
+    "single": "single, drawn",
     "majority": "majority vote",
     "best_of_n": "best of N",
     "verifier": "checked by arithmetic",
@@ -35,8 +37,9 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
     lay_out(
         sheet,
         title=_TITLE,
-        subtitle=f"Right answers with {rivalry.total_tokens:,} tokens at most for each problem; "
-        f"the line is the 95{NBSP}% interval.",
+        subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
+        "problem at most. At the right: what it really spent. "
+        f"The line is the 95{NBSP}% interval.",
         caption=caption,
         alt=_alt(rivalry),
         plot_height=_ROW * len(rivals),
@@ -47,7 +50,7 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
     sheet.traces = [_bars(rivals, theme)]
     for at, rival in enumerate(rivals):
         label_bar(sheet, at - 0.04, _label(rival), size=12)
-        label_bar(sheet, at - 0.04, _spent(rival), right=True, size=11)
+        label_bar(sheet, at - 0.04, _spent(rival), right=True)
     ticks = [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)]
     across = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ticks}
     sheet.layout |= {
@@ -63,12 +66,12 @@ def _caption(rivalry: Rivalry) -> str:
     run = (
         [] if rivalry.config is None else [config_caption(rivalry.model_id, rivalry.config, bounds)]
     )
-    total = f"{rivalry.total_tokens:,} tokens a problem"
+    total = f"at most {rivalry.total_tokens:,} tokens a problem"
     return " · ".join([*run, total, problems_words(rivalry.problems)])
 
 
 def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
-    best = max(rival.correct.value for rival in rivals)
+    most = max(rival.correct.value for rival in rivals)
     return {
         "type": "bar",
         "name": "rivals",
@@ -76,9 +79,11 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
         "x": [rival.correct.value for rival in rivals],
         "y": [at + 0.15 for at in range(len(rivals))],
         "width": 0.32,
+        # Half as strong, so that the interval over it can be seen to its ends.
         "marker": {
             "color": [
-                theme.first if rival.correct.value == best else theme.rest for rival in rivals
+                blend(theme.first if rival.correct.value == most else theme.muted, theme.paper, 0.5)
+                for rival in rivals
             ],
             "line": {"width": 0},
         },
@@ -100,23 +105,23 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
 
 
 def _label(rival: Rival) -> str:
-    share = f"{100 * rival.correct.value:.0f}{NBSP}%"
+    share = f"{rival.correct.percent:g}{NBSP}%"
     size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
     return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
 
 
 def _spent(rival: Rival) -> str:
-    return f"{rival.tokens:,.0f} tokens · {rival.seconds:.2f}{NBSP}s"
+    return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
 
 
 def _alt(rivalry: Rivalry) -> str:
     words = "; ".join(
         f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
-        f"{100 * r.correct.value:.0f} % ({r.correct.hits} of {r.correct.total}), "
+        f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
         f"{r.tokens:,.0f} tokens spent"
         for r in rivalry.rivals
     )
-    return f"Right answers at {rivalry.total_tokens:,} tokens for each problem: {words}."
+    return f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}."
 
 
 def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:

@@ -9,30 +9,35 @@ import plotly.graph_objects as go
 
 from core.figures.furniture import add_key, axis, key_entry
 from core.figures.labels import NBSP, table_text
-from core.figures.reason.accuracy import NO_RUN
 from core.figures.reason.words import (
     BUDGET_WORDS,
+    NOTHING_YET,
     OUTCOME_WORDS,
     outcome_color,
+    quiet_color,
     so_far,
     sweep_caption,
 )
 from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.theme import LIGHT, Theme
 from core.reasoning.curves import BudgetPoint, curve, frame_of
+from core.reasoning.fair import fair_rows
 from core.reasoning.sweep_types import Sweep
 from core.reasoning.types import OUTCOMES, Outcome
 
 _TITLE, _SPENT_TITLE = "What became of the runs", "What the budget costs"
 _LEFT = 52
 _PANEL, _GAP = 130, 34
+_HEIGHT = 2 * _PANEL + _GAP
 
 
 def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
-    points, caption = curve(sweep.rows), sweep_caption(sweep.plan)
+    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
-        return plain_sentence(theme, NO_RUN, title=_TITLE, caption=caption)
+        return plain_sentence(
+            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
+        )
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -40,7 +45,7 @@ def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         subtitle="Every run ends in one of four ways." + so_far(sweep),
         caption=caption,
         alt=_alt(points),
-        plot_height=_PANEL * 2 + _GAP,
+        plot_height=_HEIGHT,
         left=_LEFT,
         below=82,
     )
@@ -105,10 +110,12 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
 
 def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
-    points, caption = curve(sweep.rows), sweep_caption(sweep.plan)
+    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
-        return plain_sentence(theme, NO_RUN, title=_SPENT_TITLE, caption=caption)
-    sheet, height = Sheet(theme), 2 * _PANEL + _GAP
+        return plain_sentence(
+            theme, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
+        )
+    sheet, height = Sheet(theme), _HEIGHT
     lay_out(
         sheet,
         title=_SPENT_TITLE,
@@ -132,7 +139,7 @@ def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     }
     words = [
         key_entry(theme.first, "thinking"),
-        key_entry(theme.rest, "marks and answer"),
+        key_entry(quiet_color(theme), "marks and answer"),
         key_entry(theme.second, "seconds"),
     ]
     add_key(sheet, ["".join(words)], _LEFT, offset=46)
@@ -147,7 +154,7 @@ def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Propertie
     hovers = [_spent_hover(point) for point in points]
     return [
         _spent_bars("thinking", thinking, theme.first, hovers),
-        _spent_bars("answer", other, theme.rest, hovers),
+        _spent_bars("answer", other, quiet_color(theme), hovers),
         {**_spent_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
     ]
 
@@ -189,7 +196,7 @@ def reason_rows_data(sweep: Sweep) -> pd.DataFrame:
 
 
 def reason_spent_data(sweep: Sweep) -> pd.DataFrame:
-    """A row for each budget: outcomes, and means of what was spent."""
+    """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
     records = [
         (
             point.budget,
@@ -199,7 +206,7 @@ def reason_spent_data(sweep: Sweep) -> pd.DataFrame:
             point.thinking_tokens,
             point.seconds,
         )
-        for point in curve(sweep.rows)
+        for point in curve(fair_rows(sweep))
     ]
     means = ["mean_tokens", "mean_thinking_tokens", "mean_seconds"]
     return pd.DataFrame(records, columns=["budget", "runs", *OUTCOMES, *means])

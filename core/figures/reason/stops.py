@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -47,10 +50,13 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
         point = strip.points[at]
         label_bar(sheet, row - 0.02, _where(at, point), size=12)
         label_bar(sheet, row - 0.02, _said(strip, at, theme), right=True, size=12)
-    sheet.traces = [_bars(strip, shown, theme)]
+    _mark_gaps(sheet, shown)
+    sheet.traces = [_bars(strip, shown, theme), _nothing_spent(strip, shown, theme)]
     longest = max(strip.points[at].tokens for at in shown)
+    # Half a token is no token.
+    ticks: Properties = {"dtick": 1} if longest < 7 else {"nticks": 7}
     sheet.layout |= {
-        "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], nticks=7),
+        "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], **ticks),
         "yaxis": axis(theme, range=[len(shown) - 0.4, -0.55], visible=False),
     }
     present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
@@ -60,18 +66,30 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
     return sheet.figure()
 
 
-def _shown(strip: StopStrip) -> range:
-    """The rows that are drawn: all, or a window that holds the first right one."""
+def _shown(strip: StopStrip) -> list[int]:
+    """The rows that are drawn: all, or the two ends and a window that holds the first right one."""
     count, knew = len(strip.points), strip.knew_at
-    first = 0 if knew is None else min(max(0, knew - _MOST_ROWS // 2), max(0, count - _MOST_ROWS))
-    return range(first, min(count, first + _MOST_ROWS))
+    if count <= _MOST_ROWS:
+        return list(range(count))
+    between = _MOST_ROWS - 2
+    first = min(max(1, (knew or 0) - between // 2), count - 1 - between)
+    return [0, *range(first, first + between), count - 1]
 
 
-def _subtitle(strip: StopStrip, shown: range) -> str:
+def _mark_gaps(sheet: Sheet, shown: Sequence[int]) -> None:
+    """A dashed line where stops are left out."""
+    style = {"color": sheet.theme.muted, "width": 1, "dash": "dash"}
+    for row, (before, after) in enumerate(pairwise(shown)):
+        if after > before + 1:
+            place = {"xref": "paper", "x0": 0, "x1": 1, "y0": row + 0.45, "y1": row + 0.45}
+            sheet.shapes.append({"name": "gap", "type": "line", "line": style, **place})
+
+
+def _subtitle(strip: StopStrip, shown: Sequence[int]) -> str:
     words = "The thinking, stopped after each of its steps; answers are taken greedily there"
     words += ", the last is the run's own." if strip.own_end else "."
     if len(shown) < len(strip.points):
-        words += f" Stops {shown[0]} to {shown[-1]} of {len(strip.points) - 1}."
+        words += f" Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last."
     return words
 
 
@@ -95,14 +113,14 @@ def _said(strip: StopStrip, at: int, theme: Theme) -> str:
     return f"{given}{NBSP}✗"
 
 
-def _bars(strip: StopStrip, shown: range, theme: Theme) -> Properties:
+def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
     points = [strip.points[at] for at in shown]
     judged = bool(strip.problem.answer)
     return {
         "type": "bar",
         "name": "stops",
         "orientation": "h",
-        "x": [max(point.tokens, 0.6) for point in points],
+        "x": [point.tokens for point in points],
         "y": [row + 0.17 for row in range(len(points))],
         "width": 0.26,
         "marker": {
@@ -110,6 +128,28 @@ def _bars(strip: StopStrip, shown: range, theme: Theme) -> Properties:
             "line": {"width": 0},
         },
         "customdata": [[point.tokens] for point in points],
+        "hovertext": [_hover(point, judged) for point in points],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _nothing_spent(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
+    """A stroke at 0, where a bar would have no length."""
+    rows = [row for row, at in enumerate(shown) if not strip.points[at].tokens]
+    points = [strip.points[shown[row]] for row in rows]
+    judged = bool(strip.problem.answer)
+    colors = [outcome_color(p.outcome, theme) if judged else theme.first for p in points]
+    return {
+        "type": "scatter",
+        "name": "no tokens",
+        "mode": "markers",
+        "x": [0] * len(rows),
+        "y": [row + 0.17 for row in rows],
+        "marker": {"symbol": "line-ns-open", "size": 8, "color": colors, "line": {"width": 3}},
+        "cliponaxis": False,
+        "customdata": [[0]] * len(rows),
         "hovertext": [_hover(point, judged) for point in points],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "selected": {"marker": {"opacity": 1}},

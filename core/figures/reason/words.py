@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.configs import LEVELS
+from core.figures.color import blend
 from core.figures.labels import NBSP, config_caption, plain_name
 from core.figures.theme import OKABE_ITO, Theme
+from core.reasoning.fair import whole_problems
 from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan
 from core.reasoning.types import Outcome, ProblemSet, Share
 
@@ -16,16 +18,22 @@ OUTCOME_WORDS: dict[Outcome, str] = {
     "truncated": "truncated before answering",
     "unparsable": "unparsable",
 }
+NOTHING_YET = "No problem has been run at every budget yet."
 BUDGET_WORDS: dict[BudgetField, str] = {
     "max_thinking_tokens": "thinking budget, tokens",
     "max_new_tokens": "bound on the whole run, tokens",
 }
 
 
+def quiet_color(theme: Theme) -> str:
+    """A grey for bars of second rank, which stands out from the paper in both themes."""
+    return blend(theme.muted, theme.paper, 0.35)
+
+
 def outcome_color(outcome: Outcome, theme: Theme) -> str:
     """Fixed colours that are told apart in print and by everyone."""
     if outcome == "truncated":
-        return theme.rest
+        return quiet_color(theme)
     names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
     return OKABE_ITO[names[outcome]]
 
@@ -44,7 +52,7 @@ def problems_words(problems: ProblemSet) -> str:
     """How many problems and where they come from; plain text."""
     count = len(problems.problems)
     noun = "problem" if count == 1 else "problems"
-    return f"{count} {noun}: {plain_name(problems.name, 60)}"
+    return f"{count} {noun}: {plain_name(problems.name, 80)}"
 
 
 def band_words(plan: SweepPlan) -> str:
@@ -57,14 +65,16 @@ def so_far(sweep: Sweep) -> str:
     """What a figure of an unfinished sweep has to say; empty for a complete one."""
     if sweep.complete:
         return ""
-    return f" So far {len(sweep.rows):,} of {sweep.plan.total:,} runs."
+    done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
+    first = "the first problem" if done == 1 else f"the first {done:,} problems"
+    return f" So far {first} of {all_of_them:,}, each at every budget."
 
 
 def share_words(share: Share) -> str:
     """A share with its interval; escaped Plotly text."""
     return (
-        f"{100 * share.value:.0f}{NBSP}% ({share.hits} of {share.total}), "
-        f"95{NBSP}% interval {100 * share.low:.0f} to {100 * share.high:.0f}{NBSP}%"
+        f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
+        f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
     )
 
 
