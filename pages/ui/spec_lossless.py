@@ -106,6 +106,18 @@ def three_figure(three: Three, theme: Theme) -> go.Figure:
     return figures.spec_enumeration(three.table, names, rule, theme=theme)
 
 
+def _remarks() -> list[str]:
+    """What one has to know of the typed numbers, and of the settings above, to read the table."""
+    remarks = [
+        f"All numbers of the {model} are 0: each token counts as one third."
+        for model in ("target", "draft")
+        if not any(spec_controls.weights(model))
+    ]
+    if float(spec_controls.value("temperature")) == 0:
+        remarks.append("This is of sampling: at temperature 0 each rule keeps the target's text.")
+    return remarks
+
+
 def _draw_three() -> None:
     """Every case of one trial on three tokens, worked out without chance."""
     with st.container(key="pair", gap="small"):
@@ -122,6 +134,7 @@ def _draw_three() -> None:
             "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
             "accepted + recovered. Numbers that don't add up to 1 are scaled."
         )
+        st.text(" ".join(_remarks()))
     names = spec_controls.NAMES
     with right:
         figure.chart(

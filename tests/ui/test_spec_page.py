@@ -441,3 +441,14 @@ def test_a_trace_file_knows_its_page() -> None:
     assert "speculative" in share.PATHS
     again = Trace.from_dict(json.loads(make_spec(20).to_json()))
     assert again.config.method == "speculative" and again.rounds == make_spec(20).rounds
+
+
+def test_numbers_that_are_all_nought_and_temperature_nought_are_said_beside_the_table(
+    open_spec: Open,
+) -> None:
+    app = open_spec(temperature="0", **{"spec-look": "Losslessness"})
+    for name in "ABC":
+        app.number_input(key=f"target_{name}").set_value(0.0)
+    app = settle(app.run())
+    assert "All numbers of the target are 0" in texts(app)
+    assert "numbers of the draft" not in texts(app) and "at temperature 0" in texts(app)

@@ -222,9 +222,10 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
     """Seconds: a row for each round, and for each token of target-only decoding.
 
     Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
-    first token's forward was the prompt's.
+    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run without
+    a trace spends, stands behind it and is not part of it.
     """
-    names = "run part index drafted emitted propose_s score_s verify_s record_s total_s".split()
+    names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
     shown = trace if comparison is None else comparison.speculative
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(shown.rounds):
@@ -239,11 +240,11 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
                 seconds.propose,
                 seconds.score,
                 seconds.verify,
-                seconds.record,
                 seconds.total,
+                seconds.record,
             )
         )
     for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
-        own = (None, taken.forward, taken.shaping + taken.draw, None, taken.total)
+        own = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
         records.append(("target only", "token", at, 0, 1, *own))
     return pd.DataFrame(records, columns=names)
