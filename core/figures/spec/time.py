@@ -222,8 +222,8 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
     """Seconds: a row for each round, and for each token of target-only decoding.
 
     Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
-    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run without
-    a trace spends, stands behind it and is not part of it.
+    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
+    without a trace spends, stands behind it and is no part of it.
     """
     names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
     shown = trace if comparison is None else comparison.speculative
