@@ -36,12 +36,6 @@ _component = st.components.v2.component(
     css=source("export.css"),
     js=source("export.js"),
 )
-_in_place = st.components.v2.component(
-    "decoding_explorer.in_place",
-    html='<div class="in-place" role="figure"></div>',
-    js=source("in_place.js"),
-    isolate_styles=False,  # Plotly styles its marks from the page
-)
 
 
 def chart(
@@ -51,7 +45,6 @@ def chart(
     depends: tuple[Hashable, ...],
     *,
     on_click: Callable[[list[object]], None] | None = None,
-    moves: bool = False,
 ) -> go.Figure:
     """Draw a figure and its export; returns what was drawn.
 
@@ -62,41 +55,30 @@ def chart(
         depends: all that the figure depends on, beside the theme; while it stays, so does the
             figure, which costs tens of milliseconds to build.
         on_click: gets the `customdata` of a clicked mark.
-        moves: it follows a slider, so it is redrawn in place: Streamlit's own chart is a new one
-            at each change, which takes the browser several times as long. It can't be clicked,
-            and another chart of the page brings Plotly.
     """
-    figure, drawn = _drawn(name, draw, depends)
+    figure = _drawn(name, draw, depends)
     with st.container(key=f"figure-{name}", gap=None):
-        if moves:
-            _in_place(
-                key=f"chart-{name}",
-                data={"figure": figure.to_json(), "alt": figure.layout.meta["alt"], "drawn": drawn},
-            )
-        else:
-            st.plotly_chart(
-                figure,
-                theme=None,
-                key=f"chart-{name}",
-                config=_CONFIG,
-                alt=figure.layout.meta["alt"],
-                on_select=_selected(name, on_click) if on_click else "ignore",
-                selection_mode="points",
-            )
+        st.plotly_chart(
+            figure,
+            theme=None,
+            key=f"chart-{name}",
+            config=_CONFIG,
+            alt=figure.layout.meta["alt"],
+            on_select=_selected(name, on_click) if on_click else "ignore",
+            selection_mode="points",
+        )
         _export(name, figure, draw, data)
     return figure
 
 
 def _drawn(
     name: str, draw: Callable[[Theme], go.Figure], depends: tuple[Hashable, ...]
-) -> tuple[go.Figure, float]:
-    """The figure, and when it was drawn."""
+) -> go.Figure:
     kept = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name][0] != key:
-        kept[name] = (key, (draw(style.theme()), drawn_at()))
-    found: tuple[go.Figure, float] = kept[name][1]
-    return found
+        kept[name] = (key, draw(style.theme()))
+    return kept[name][1]
 
 
 def _selected(name: str, on_click: Callable[[list[object]], None]) -> Callable[[], None]:

@@ -241,7 +241,6 @@ def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
             lambda theme: figures.lab_stages(step, theme=theme),
             lambda: figures.lab_stages_data(step),
             key,
-            moves=True,
         )
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
@@ -251,7 +250,6 @@ def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
                 lambda theme: figures.lab_draw(step, theme=theme),
                 lambda: figures.lab_draw_data(step),
                 key,
-                moves=True,
             )
             with st.container(key="notice"):
                 st.markdown(_NOTICE)

@@ -35,8 +35,6 @@ def test_first_paint_shows_the_example(lab: SamplingPage) -> None:
 def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
     lab.open()
     text = lab.text_before.inner_text()
-    expect(lab.drawn("stages")).to_be_visible(timeout=PATIENCE_MS)
-    chart = lab.page.locator(".st-key-figure-stages .js-plotly-plot").element_handle()
     lab.page.get_by_role("slider", name="Temperature").press("ArrowRight")
     lab.wait_for_caption("stages", "temperature 0.85")
     lab.wait_for_caption("flips", "temperature 0.85")
@@ -44,7 +42,6 @@ def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
     expect(lab.page).to_have_url(re.compile("temperature=0.85"))
     assert lab.text_before.inner_text() == text
     expect(lab.page.locator(".st-key-flips-before")).to_have_count(0)
-    assert chart.evaluate("chart => chart.isConnected"), "a new chart, instead of the same redrawn"
 
 
 def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
