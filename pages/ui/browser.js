@@ -1,12 +1,30 @@
 // What a page needs of the browser, once a tab.
 
-export default function () {
-  if (window.decodingExplorer) return;
-  window.decodingExplorer = true;
+export default function ({ data, parentElement, setTriggerValue }) {
+  const tab = (window.decodingExplorer ??= prepare());
+  if (data.drawn < tab.drawn) return;
+  tab.drawn = data.drawn;
+  if (tab.told === data.theme) tab.told = null;
+  setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
+}
+
+// `told` is the theme that the server was last told of.
+function prepare() {
   oneEntryAPage();
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
+  return { drawn: 0, told: null };
+}
+
+// The menu can change the theme without asking the server; what the server drew must follow.
+function followTheme(tab, data, probe, tell) {
+  if (!probe?.isConnected) return;
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "dark" : "light";
+  if (theme === data.theme || tab.told === theme) return;
+  tab.told = theme;
+  tell("theme", theme);
 }
 
 // Streamlit adds an entry to the history for every change of a page's address that the server

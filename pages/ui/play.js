@@ -150,18 +150,6 @@ function lay(play) {
   for (const [key, value] of Object.entries(box)) if (play[key] !== value) style[key] = play[key] = value;
 }
 
-// The menu can change the theme without asking the server; what the server drew must follow.
-function followTheme(play, tell) {
-  if (!play.root.isConnected) return;
-  const [r, g, b] = getComputedStyle(play.root).color.match(/[\d.]+/g).map(Number);
-  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "light" : "dark";
-  if (theme === play.data.theme) play.told = null;
-  else if (play.told !== theme) {
-    play.told = theme;
-    tell("theme", theme);
-  }
-}
-
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".play");
   if (!root) return undefined;
@@ -175,7 +163,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.range.max = data.count;
   play.range.setAttribute("aria-label", `${data.word[0].toUpperCase()}${data.word.slice(1)}s shown`);
   follow(play, before);
-  setTimeout(() => followTheme(play, setTriggerValue));
   const figure = document.querySelector(`.${data.chart}`);
   play.watch.disconnect();
   if (figure) play.watch.observe(figure, { childList: true, subtree: true });

@@ -68,14 +68,8 @@ def draw(
             "word": word,
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
-            "theme": theme.name,
             "run": number,
             "drawn": drawn_at(),
         },
-        on_theme_change=_rerun,
         on_turn_change=turned,
     )
-
-
-def _rerun() -> None:
-    """The theme changed: the run that this starts draws the charts in it."""

@@ -20,17 +20,6 @@ function list(key, entries) {
   }));
 }
 
-// The menu can change the theme without asking the server; what the server drew must follow.
-function followTheme(root, data, tell) {
-  const probe = root.querySelector(".probe");
-  if (!probe.isConnected) return;
-  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
-  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "dark" : "light";
-  if (theme === data.theme || root.told === theme) return;
-  root.told = theme;
-  tell("theme", theme);
-}
-
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".reason");
   // A later call may overtake an earlier one while the module loads.
@@ -51,6 +40,4 @@ export default function ({ data, parentElement, setTriggerValue }) {
     root.painted = true;
     requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
   }
-  if (root.told === data.theme) root.told = null;
-  if (data.leads) setTimeout(() => followTheme(root, data, setTriggerValue));
 }

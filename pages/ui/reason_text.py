@@ -22,7 +22,6 @@ _HTML = """
   <div class="text" role="group" aria-label="The question, the thinking and the answer" tabindex="0"
   ><span class="question"></span><span class="tokens"></span></div>
   <ul class="key"></ul>
-  <i class="probe"></i>
 </div>
 """
 _WHY: dict[ForcedAs, str] = {
@@ -58,7 +57,7 @@ def draw(trace: Trace, *, live: bool = False, first: bool = False) -> None:
         first: the page is drawn for the first time: once the text stands, it is drawn again.
     """
     pieces = pieces_of_trace(trace)
-    _draw("run", trace.prompt, pieces, live=live, first=first, leads=True)
+    _draw("run", trace.prompt, pieces, live=live, first=first)
 
 
 def draw_transcript(name: str, run: Transcript) -> None:
@@ -67,7 +66,7 @@ def draw_transcript(name: str, run: Transcript) -> None:
 
 
 def _rerun() -> None:
-    """The text stands, or the theme changed: the run that this starts draws what follows."""
+    """The text stands: the run that this starts draws what follows."""
 
 
 def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> None:
@@ -81,12 +80,10 @@ def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> N
             "pieces": tuple(pieces),
             "key": tuple((_NAMES[kind], colors[kind]) for kind in _NAMES if kind in used),
             "colors": {name: color for name, color in colors.items() if name != "answer"},
-            "theme": style.theme().name,
             "drawn": drawn_at(),
             **flags,
         },
         on_painted_change=_rerun,
-        on_theme_change=_rerun,
     )
 
 

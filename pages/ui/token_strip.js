@@ -7,7 +7,6 @@ function create(root) {
   const strip = { root, selected: -1, sent: null, timer: 0, live: false, send: null };
   strip.prompt = root.querySelector(".prompt");
   strip.tokens = root.querySelector(".tokens");
-  strip.probe = root.querySelector(".probe");
   strip.tokens.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) choose(strip, Number(button.dataset.index), true);
@@ -108,16 +107,6 @@ function add(strip, index) {
   return button;
 }
 
-// The menu can change the theme without asking the server; what the server drew must follow.
-function followTheme(strip, data, tell) {
-  if (!strip.probe.isConnected) return;
-  const [r, g, b] = getComputedStyle(strip.probe).color.match(/[\d.]+/g).map(Number);
-  const theme = r * 0.3 + g * 0.59 + b * 0.11 < 128 ? "dark" : "light";
-  if (theme === data.theme || strip.told === theme) return;
-  strip.told = theme;
-  tell("theme", theme);
-}
-
 function keepInView(strip, data) {
   const box = strip.root.querySelector(".text");
   if (data.live) box.scrollTop = box.scrollHeight;
@@ -151,7 +140,5 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     strip.painted = true;
     requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
   }
-  if (strip.told === data.theme) strip.told = null;
-  setTimeout(() => followTheme(strip, data, setTriggerValue));
   return () => strip.drawn === data.drawn && destroy(strip);
 }

@@ -22,7 +22,6 @@ _HTML = """
 <div class="strip">
   <div class="text" role="group" aria-label="The prompt and the generated tokens"
   ><span class="prompt"></span><span class="tokens"></span></div>
-  <i class="probe"></i>
 </div>
 """
 
@@ -84,12 +83,10 @@ def draw_tokens(
             "run": view.number,
             "first": wait,
             "mark": theme.accent,
-            "theme": theme.name,
             "drawn": drawn_at(),
         },
         on_selected_change=on_selected,
         on_painted_change=_rerun,
-        on_theme_change=_rerun,
     )
 
 
@@ -102,7 +99,7 @@ def _on_selected() -> None:
 
 
 def _rerun() -> None:
-    """The text stands, or the theme changed: the run that this starts draws what follows."""
+    """The text stands: the run that this starts draws what follows."""
 
 
 def _prompt(trace: Trace) -> str:

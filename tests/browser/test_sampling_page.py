@@ -44,6 +44,20 @@ def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
     expect(lab.page.locator(".st-key-flips-before")).to_have_count(0)
 
 
+def test_another_theme_redraws_the_figures(lab: SamplingPage) -> None:
+    lab.open()
+    for name in CHARTS:
+        assert lab.figure_data(name)["layout"]["paper_bgcolor"] == "#ffffff"
+    lab.page.get_by_test_id("stMainMenuButton").click()
+    lab.page.get_by_role("menuitemradio", name="Dark").click()
+    for name in CHARTS:
+        lab.page.wait_for_function(
+            "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
+            "?.layout?.paper_bgcolor === '#12161b'",
+            arg=name,
+        )
+
+
 def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
     lab.open()
     lab.set_number("typical_p", 0.5)

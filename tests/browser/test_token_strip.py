@@ -38,7 +38,7 @@ HEARD = """() => {
 def _data(drawn: float, words: list[str], **others: object) -> dict[str, Any]:
     tokens = [[word, "#fff", word, ""] for word in words]
     quiet = {"prompt": "", "selected": 0, "live": False, "run": 1, "first": False}
-    return {**quiet, "mark": "#000", "theme": "light", "tokens": tokens, "drawn": drawn, **others}
+    return {**quiet, "mark": "#000", "tokens": tokens, "drawn": drawn, **others}
 
 
 def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
