@@ -29,7 +29,7 @@ page = st.navigation(
 controls.clean_address()
 with st.sidebar:
     controls.sidebar(prompt=page.url_path != "reasoning")
-    share.open_file(share.view_of(page.url_path))
+    share.open_file(page.url_path)
 share.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 page.run()

@@ -338,14 +338,16 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
         )
     if name in RESCALING:
         return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
-    removed_mass = max(0.0, -math.expm1(log_norm - before.log_norm))
     alive = logits > -math.inf
+    kept = _count(alive)
+    # Two sums over the same tokens may differ by a rounding, which is no mass.
+    had = before.log_norm if kept < before.kept else log_norm
+    removed_mass = max(0.0, -math.expm1(log_norm - had))
     if name in _BANS:
-        kept = _count(alive)
         return Distribution(name, before.ids, logits, probs, log_norm, kept, removed_mass)
     keep = torch.nonzero(alive).squeeze(-1)
     ids = keep if before.ids is None else before.ids[keep]
-    return Distribution(name, ids, logits[keep], probs[keep], log_norm, len(keep), removed_mass)
+    return Distribution(name, ids, logits[keep], probs[keep], log_norm, kept, removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

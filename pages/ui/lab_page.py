@@ -49,9 +49,9 @@ def draw(lab: Lab, view: View) -> None:
             st.text(OTHER_STEP)
         elif shown is not None and (step is not None or lab.loadable):
             _step_words(lab, shown, proof, waiting=step is None)
-    if failure:
+    if sentence := failure or lab.failure:
         with failures:
-            _failure(lab, failure)
+            _failure(lab, sentence)
     if shown is not None and settings is not None:
         with st.container(key="figures"):
             _figures(lab, spot, settings, shown)

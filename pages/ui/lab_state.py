@@ -63,6 +63,7 @@ class Lab:
         grown: continuations with the spot that they go on from.
         regrow: the link that opened the page tells of continuations.
         loadable: the model of the spot may be loaded.
+        failure: why the file that was to be opened shows nothing.
     """
 
     example: LabExample | None = None
@@ -84,6 +85,7 @@ class Lab:
     grown: tuple[Spot, Continuations] | None = None
     regrow: bool = False
     loadable: bool = False
+    failure: str = ""
 
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
         """What the work gives for this key, and whether it is there; else the last one's.

@@ -212,7 +212,7 @@ def _framed(figure: go.Figure, *, first: bool) -> str:
     return f'<figure role="img" aria-label="{alt}">{drawn}</figure>'
 
 
-def open_file(view: View) -> None:
+def open_file(path: str) -> None:
     """A trace file from the disk, shown like a run."""
     with st.expander("Open a trace", icon=":material/folder_open:"):
         st.file_uploader(
@@ -220,22 +220,24 @@ def open_file(view: View) -> None:
             type=["json"],
             key="trace_file",
             on_change=_opened,
-            args=(view,),
+            args=(path,),
         )
 
 
-def _opened(view: View) -> None:
+def _opened(path: str) -> None:
     upload = st.session_state.get("trace_file")
     # While the page turns, Streamlit may report one upload twice.
     if upload is None or upload.file_id == st.session_state.get("opened"):
         return
     st.session_state["opened"] = upload.file_id
+    shown = lab_state.lab(state.view()) if path == "sampling" else view_of(path)
+    shown.failure = ""
     from core.traces.lab_file import read_any
 
     try:
         trace = read_any(upload.getvalue())
     except DecodingError as error:
-        view.failure = str(error)
+        shown.failure = str(error)
         return
     if isinstance(trace, LabExample):
         lab_controls.adopt(trace)

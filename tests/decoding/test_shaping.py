@@ -39,11 +39,14 @@ def _kept(logits: torch.Tensor, shaping: Shaping) -> set[int]:
 @given(LOGITS, SHAPINGS)
 @settings(deadline=None, max_examples=200)
 def test_never_empties_the_distribution_and_sums_to_one(logits, shaping) -> None:
+    kept = len(logits)
     for stage in _shape(logits, shaping):
         assert stage.kept >= 1
         total = float(stage.probs.sum())
         assert total == pytest.approx(1, abs=1e-5)
         assert 0 <= stage.removed_mass < 1
+        assert stage.kept < kept or stage.removed_mass == 0
+        kept = stage.kept
 
 
 @given(LOGITS, SHAPINGS)

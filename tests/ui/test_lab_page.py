@@ -531,6 +531,17 @@ def test_a_forged_file_is_told_from_the_model_s_numbers() -> None:
     assert lab_of(app).step.text_before == "the cat"
 
 
+@pytest.mark.usefixtures("scripted")
+def test_a_broken_file_says_why_and_the_step_stays() -> None:
+    app = open_lab(prompt="the cat")
+    step = lab_of(app).step
+    app.file_uploader[0].upload("cut.json", lab_bytes(saved(app))[:200], "application/json").run()
+    assert not app.exception
+    assert "JSON" in texts(app) and lab_of(app).step == step
+    app = open_file(app, make_lab())
+    assert lab_of(app).failure == ""
+
+
 def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
     def never(_: str) -> None:
         raise AssertionError("the model of a stranger's file was loaded")
