@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.decoding.configs import Reasoning
 from core.decoding.types import Trace
@@ -18,6 +19,17 @@ from pages.ui.reason_state import ReasonView
 from pages.ui.running import Job
 
 WAITING = "Waiting for other sessions"
+
+
+@contextmanager
+def _turn_of(job: Job, where: str) -> Iterator[tuple[Any, Turn]]:
+    """The model, loaded, and the turn to run it; `held` is False where the job was stopped."""
+    job.stage = "Loading the model"
+    model = models.load(where)
+    job.stage = WAITING
+    with QUEUE.turn(job.should_stop) as turn:
+        job.stage = "Running"
+        yield model, turn
 
 
 def _stopping(job: Job, turn: Turn) -> Callable[[], bool]:
@@ -103,13 +115,9 @@ def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
     from core.reasoning.arithmetic import check_arithmetic
     from core.reasoning.rivals import compare_rivals
 
-    job.stage = "Loading the model"
-    model = models.load(contest.model)
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
+    with _turn_of(job, contest.model) as (model, turn):
         if not turn.held:
             return None
-        job.stage = "Running"
         found = compare_rivals(
             model,
             contest.problems,
@@ -136,13 +144,9 @@ def _vote(
     from core.reasoning.arithmetic import check_arithmetic
     from core.reasoning.votes import sample_and_vote
 
-    job.stage = "Loading the model"
-    model = models.load(where)
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
+    with _turn_of(job, where) as (model, turn):
         if not turn.held:
             return None
-        job.stage = "Running"
         ended = count(1)
         found = sample_and_vote(
             model,
@@ -170,10 +174,7 @@ def _tools(
     from core.reasoning.attempts import transcript_of
     from core.reasoning.tools import both_ways
 
-    job.stage = "Loading the model"
-    model = models.load(where)
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
+    with _turn_of(job, where) as (model, turn):
         if not turn.held:
             return None
 
