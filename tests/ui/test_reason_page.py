@@ -48,7 +48,7 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     reason_state._show_example(view, example)
     assert not reason_state.needs_run(view, problem, config)
     assert example.vote.attempts[0].seed == example.rivalry.config.seed == 0
-    assert len(example.vote.attempts) == read("voters") == example.rivalry.rivals[1].samples
+    assert len(example.vote.attempts) == read("voters") == example.rivalry.rivals[-1].samples
     assert example.run.checks and all(check.passed for check in example.run.checks)
     assert example.sweep.complete and example.cut.complete
     wanted = reason_many.budgets(str(read("budgets")), 0)
