@@ -70,7 +70,8 @@ def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
 
 def test_roll_again_throws_other_dice_and_the_number_moves(lab: SamplingPage) -> None:
     lab.open()
-    expect(lab.outcome).to_contain_text("Throw")
+    # At rest: a click while the page is drawn anew may meet a button that is about to go.
+    expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
     before = lab.outcome.inner_text()
     number = mark_of(lab)
     lab.page.get_by_role("button", name="Roll again").click()
@@ -146,6 +147,7 @@ def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
     lab.open(at="The prompt's next token", prompt=prompt, temperature=10, top_p=1.0,
              lab_look="Continuations", ways=12, length=40)  # fmt: skip
     lab.wait_for_caption("stages", "temperature 10")
+    lab.wait_for_caption("flips", "temperature 10")
     lab.page.get_by_role("button", name="Continue", exact=True).click()
     stop = lab.page.locator(".st-key-stop_grow button")
     expect(stop).to_be_visible()
