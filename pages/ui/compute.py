@@ -67,6 +67,11 @@ class Turn:
             self._queue._leave(self._ticket)
             self.held = self._queue._enter(self._ticket, self._cancelled)
 
+    def should_stop(self) -> bool:
+        """Asked after every forward: lets the others have theirs, then says whether to stop."""
+        self.pass_on()
+        return self._cancelled() or not self.held
+
     def leave(self) -> None:
         """Give the turn back for good."""
         self._queue._leave(self._ticket)

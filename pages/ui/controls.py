@@ -59,7 +59,9 @@ def value(key: str, own: dict[str, Any] | None = None) -> Any:
     `own` holds the defaults of a page's own controls, beside those that several pages share.
     """
     found = st.session_state.get(key)
-    return {**DEFAULTS, **(own or {})}[key] if found is None else found
+    if found is not None:
+        return found
+    return own[key] if own and key in own else DEFAULTS[key]
 
 
 def clean_address() -> None:

@@ -44,7 +44,7 @@ def _bar(view: ReasonView) -> None:
             on_click=job.stop if job else start,
             args=() if job else (view,),
         )
-        st.text(error or "" if job else error or _next_words(), width="stretch")
+        st.text(error or ("" if job else _next_words()), width="stretch")
     if job is not None:
         st.fragment(reason_many.progress, run_every=running.POLL_SECONDS)(view, "vote", job)
 

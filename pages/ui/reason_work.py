@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -32,16 +32,6 @@ def _turn_of(job: Job, where: str) -> Iterator[tuple[Any, Turn]]:
         yield model, turn
 
 
-def _stopping(job: Job, turn: Turn) -> Callable[[], bool]:
-    """Asked after every forward: lets other sessions have theirs, then says whether to stop."""
-
-    def should_stop() -> bool:
-        turn.pass_on()
-        return job.should_stop() or not turn.held
-
-    return should_stop
-
-
 def where_it_knew(trace: Trace, problem: Problem) -> Job:
     """Stop the run's thinking after each of its steps; the result is a `StopStrip`."""
     return running.start(lambda job: _where_it_knew(job, trace, problem))
@@ -56,7 +46,7 @@ def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None
         if not turn.held:
             return None
         job.stage = "Stopping the thinking after each step"
-        strip = stop_strip(model, problem, trace, should_stop=_stopping(job, turn))
+        strip = stop_strip(model, problem, trace, should_stop=turn.should_stop)
     return None if job.should_stop() else strip
 
 
@@ -91,7 +81,7 @@ def _sweep(job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ..
             done,
             marks=model.think_marks,
             on_row=on_row,
-            should_stop=_stopping(job, turn),
+            should_stop=turn.should_stop,
         )
 
 
@@ -127,7 +117,7 @@ def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
             verifier=check_arithmetic,
             marks=model.think_marks,
             on_attempt=lambda *counts: view.counts.update(rivals=counts),
-            should_stop=_stopping(job, turn),
+            should_stop=turn.should_stop,
         )
         return found if found.votes else None
 
@@ -156,7 +146,7 @@ def _vote(
             verifier=check_arithmetic,
             marks=model.think_marks,
             on_attempt=lambda _: view.counts.update(vote=(next(ended), samples)),
-            should_stop=_stopping(job, turn),
+            should_stop=turn.should_stop,
         )
         return found if found.attempts else None
 

@@ -24,12 +24,7 @@ def _run(job: Job, trace: Trace, work: Work) -> Any:
     model, draft = running.load_for(job, trace), running.load_draft_for(job, trace)
     job.stage = "Waiting for other sessions"
     with QUEUE.turn(job.should_stop) as turn:
-
-        def should_stop() -> bool:
-            turn.pass_on()
-            return job.should_stop()
-
-        return work(job, model, draft, should_stop) if turn.held else None
+        return work(job, model, draft, turn.should_stop) if turn.held else None
 
 
 def _counting(job: Job, what: str) -> Callable[[int, int], None]:
