@@ -9,6 +9,7 @@ believed, until the browser says what it was set to, or a while has passed.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -197,8 +198,12 @@ def known() -> set[str]:
     return set(_memories())
 
 
-def draw_knob(knob: Knob, *, disabled: bool) -> None:
-    """A slider with its label, and the field beside it."""
+def draw_knob(knob: Knob, *, disabled: bool, then: Callable[[], None] | None = None) -> None:
+    """A slider with its label, and the field beside it.
+
+    Args:
+        then: ends the callback of a change; nothing by default, which draws the whole page anew.
+    """
     left, right = st.container(), st.container()
     memory = _memories().get(knob.key)
     if memory is not None:
@@ -215,7 +220,7 @@ def draw_knob(knob: Knob, *, disabled: bool) -> None:
         disabled=disabled,
         label_visibility="collapsed",
         on_change=_moved,
-        args=(knob, knob.key),
+        args=(knob, knob.key, then),
     )
     if memory is None:
         memory = _memories()[knob.key] = _Memory(knob.default if typed is None else typed)
@@ -231,7 +236,7 @@ def draw_knob(knob: Knob, *, disabled: bool) -> None:
         disabled=disabled,
         help=knob.help,
         on_change=_moved,
-        args=(knob, knob.slider_key),
+        args=(knob, knob.slider_key, then),
     )
 
 
@@ -246,7 +251,7 @@ def _put(memory: _Memory, key: str, value: float) -> None:
         st.session_state[key] = value
 
 
-def _moved(knob: Knob, key: str) -> None:
+def _moved(knob: Knob, key: str, then: Callable[[], None] | None) -> None:
     """A widget reports another value: the user's, unless it is the echo of an old one."""
     value, memory = st.session_state.get(key), _memories()[knob.key]
     if value is None:
@@ -254,6 +259,8 @@ def _moved(knob: Knob, key: str) -> None:
     if not memory.is_echo(key, value):
         memory.value = value
         memory.widgets.pop(key, None)
+    if then is not None:
+        then()
 
 
 def nearest_temperature(typed: float) -> float:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.decoding.configs import Sampling, Shaping
 from core.decoding.lab_types import LabExample
 from core.decoding.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui import controls, models
-from pages.ui.knob import LAB_KNOBS, adopt_shaping, draw_knob, nearest_temperature
+from pages.ui.knob import LAB_KNOBS, Knob, adopt_shaping, draw_knob, nearest_temperature
 
 # The address holds the words on the right: that is how Streamlit binds options.
 SPOTS = {"run": "A step of the run", "prompt": "The prompt's next token"}
 ORDER_NAMES = {key: order.label for key, order in ORDERS.items()}
 LEAST_WAYS, MOST_WAYS, LEAST_TOKENS, MOST_TOKENS = 2, 12, 4, 40
+# The parts of the page that these controls change, by the names that they can be drawn anew with.
+WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 DEFAULTS: dict[str, Any] = {
@@ -97,8 +102,22 @@ def knobs() -> None:
         for first in range(0, len(LAB_KNOBS), 4):
             row = LAB_KNOBS[first : first + 4]
             for column, knob in zip(st.columns(len(row), gap="small"), row, strict=True):
-                with column, st.container(key=f"knob-{knob.key}", gap=None):
-                    draw_knob(knob, disabled=False)
+                with column:
+                    st.fragment(_knob, key=f"lab-{knob.key}")(knob)
+
+
+def _knob(knob: Knob) -> None:
+    with st.container(key=f"knob-{knob.key}", gap=None):
+        draw_knob(knob, disabled=False, then=partial(_redraw, f"lab-{knob.key}"))
+
+
+def _redraw(*own: str) -> None:
+    """End a callback so that only what the controls change is drawn anew, and what they own.
+
+    The rest of the page is most of it. Where the parts don't stand yet it is drawn whole.
+    """
+    with suppress(StreamlitAPIException):
+        st.rerun([*own, WORDS, FIGURES])
 
 
 def order() -> None:
@@ -112,6 +131,7 @@ def order() -> None:
         key="order",
         bind="query-params",
         persist_state="session",
+        on_change=_redraw,
     )
 
 
@@ -126,11 +146,26 @@ def dice() -> None:
         key="dice",
         bind="query-params",
         persist_state="session",
+        on_change=_redraw,
     )
 
 
 def roll() -> None:
     """Roll again, and which throw it is after the first."""
+    st.fragment(_roll, key=ROLL)()
+
+
+def _roll() -> None:
+    # Not in the callback: only what is set in the run that draws the field reaches the address.
+    if "rolled" in st.session_state:
+        st.session_state["roll"] = st.session_state.pop("rolled")
+    with st.container(
+        key="roll-row", horizontal=True, wrap=False, vertical_alignment="center", width="content"
+    ):
+        _rolling()
+
+
+def _rolling() -> None:
     st.button(
         "Roll again",
         key="roll_again",
@@ -148,6 +183,8 @@ def roll() -> None:
         key="roll",
         bind="query-params",
         persist_state="session",
+        on_change=_redraw,
+        args=(ROLL,),
         width=110,
         help="How often the dice were rolled again: 0 is the throw that the run made at this "
         "step, under the sidebar's seed.",
@@ -155,7 +192,8 @@ def roll() -> None:
 
 
 def _roll_again() -> None:
-    st.session_state["roll"] = min(int(value("roll")) + 1, MAX_ROLL)
+    st.session_state["rolled"] = min(int(value("roll")) + 1, MAX_ROLL)
+    _redraw(ROLL)
 
 
 def spot() -> None:

@@ -61,13 +61,23 @@ def _chart(
     if found.value is None:
         st.text(_NOT_THERE if found.ready else waiting)
         return
-    with st.container(key=f"{name}-now" if found.ready else f"{name}-before"):
+    with measured(name, found):
         figure.chart(
             name,
             lambda theme: draw(found.step, found.value, theme=theme),
             lambda: data(found.value),
             (found.step, found.value),
         )
+
+
+def measured(name: str, found: lab_work.Measured) -> st.delta_generator.DeltaGenerator:
+    """Where a figure of what was worked out stands; its mark makes it pale while it is outdated.
+
+    The container's own name stays: under another one the browser would draw the chart anew.
+    """
+    place = st.container(key=f"measured-{name}", gap=None)
+    place.html("<i hidden></i>" if found.ready else '<i hidden class="de-before"></i>')
+    return place
 
 
 def _settle(lab: Lab) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pandas as pd
 import streamlit as st
 
@@ -10,12 +12,23 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab_types import LabStep
 from core.figures.lab.stages import FEW_PANELS
 from core.figures.labels import stage_name, visible_token
-from pages.ui import figure, lab_controls, lab_looks, lab_share, lab_state, lab_work, running
+from pages.ui import (
+    address,
+    figure,
+    lab_controls,
+    lab_looks,
+    lab_share,
+    lab_state,
+    lab_work,
+    running,
+)
 from pages.ui.lab_controls import Settings
 from pages.ui.lab_state import Lab, Spot
 from pages.ui.state import View
 
+ADDRESS = "sampling"
 _TEXT_SHOWN = 280
+_TURN_SECONDS = 0.01
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
 OTHER_STEP = "There is no such step; figures below are of the one before."
 _NOTICE = """
@@ -41,24 +54,45 @@ def draw(lab: Lab, view: View) -> None:
         lab.asked_for.clear()
         lab.loadable = lab_state.may_load(lab, view, spot)
         failure, settings, step = _step(lab, spot)
-        shown = step or lab.step or (lab.example.step if lab.example else None)
-        proof = _take_along(head, lab, spot, settings, step)
-        if not failure and not lab.loadable:
-            _ask_to_load(lab, spot, proof)
-        if step is None and failure:
+        if step is not None:
+            with head, st.container(key="lab-save", width="content"):
+                lab_share.menu(lab, spot)
+            st.fragment(_words, key=lab_controls.WORDS)(lab, spot)
+        elif failure:
             st.text(OTHER_STEP)
-        elif shown is not None and (step is not None or lab.loadable):
-            _step_words(lab, shown, proof, waiting=step is None)
+        elif not lab.loadable:
+            _ask_to_load(lab, spot, proof="")
+        elif lab.shown is not None:
+            _step_words(lab.shown, "Reading this step…")
     if sentence := failure or lab.failure:
         with failures:
             _failure(lab, sentence)
-    if shown is not None and settings is not None:
-        with st.container(key="figures"):
-            _figures(lab, spot, settings, shown)
-    lab.forget_unasked()
-    lab.start_waiting()
-    if lab.under_way:
-        st.fragment(_watch, run_every=running.POLL_SECONDS)(lab)
+    if lab.shown is None or settings is None:
+        _go_on(lab)
+    elif step is None:
+        _figures(lab, spot, settings, lab.shown)
+    else:
+        st.fragment(_figures_now, key=lab_controls.FIGURES)(lab, spot)
+
+
+def _words(lab: Lab, spot: Spot) -> None:
+    """What stands above the figures; comes first where only these parts are drawn anew."""
+    lab.asked_for.clear()
+    _, settings, step = _step(lab, spot)
+    if settings is None or step is None:
+        st.rerun()
+    proof = lab_work.proof(lab, spot, settings, step)
+    if not lab.loadable:
+        _ask_to_load(lab, spot, proof)
+    words = _outcome(lab, step)
+    _step_words(step, f"{proof} · {words}" if proof else words)
+
+
+def _figures_now(lab: Lab, spot: Spot) -> None:
+    _, settings, step = _step(lab, spot)
+    if settings is None or step is None:
+        st.rerun()
+    _figures(lab, spot, settings, step)
 
 
 def _write_address(lab: Lab, view: View, spot: Spot) -> None:
@@ -84,22 +118,8 @@ def _step(lab: Lab, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
         step = lab_work.step(lab, spot, settings)
     except DecodingError as error:
         return str(error), settings, None
+    lab.settings = settings
     return (lab.error("scene") if step is None else ""), settings, step
-
-
-def _take_along(
-    head: st.delta_generator.DeltaGenerator,
-    lab: Lab,
-    spot: Spot,
-    settings: Settings | None,
-    step: LabStep | None,
-) -> str:
-    """The menu that saves the step; returns what is known of one that came from a file."""
-    if settings is None or step is None:
-        return ""
-    with head, st.container(key="lab-save", width="content"):
-        lab_share.menu(lab, spot, settings, step)
-    return lab_work.proof(lab, spot, settings, step)
 
 
 def _failure(lab: Lab, sentence: str) -> None:
@@ -111,7 +131,8 @@ def _failure(lab: Lab, sentence: str) -> None:
 
 
 def _watch(lab: Lab) -> None:
-    """Draws nothing; draws the page anew when work has ended."""
+    """Draws nothing; starts work, and draws the page anew when it has ended."""
+    lab.start_waiting()
     for job in lab.jobs.values():
         job.watch()
     if lab.news:
@@ -130,12 +151,11 @@ def _step_head(lab: Lab, view: View) -> st.delta_generator.DeltaGenerator:
     return row
 
 
-def _step_words(lab: Lab, shown: LabStep, proof: str, *, waiting: bool) -> None:
+def _step_words(shown: LabStep, words: str) -> None:
     """The text before the step, and what the dice say."""
     st.text(_ending(shown.text_before), width="stretch")
     with st.container(key="lab-outcome"):
-        words = "Reading this step…" if waiting else _outcome(lab, shown)
-        st.text(f"{proof} · {words}" if proof else words, width="stretch")
+        st.text(words, width="stretch")
 
 
 def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
@@ -233,6 +253,20 @@ def _picked(lab: Lab, view: View) -> None:
 
 
 def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    with st.container(key="figures"):
+        _draw_figures(lab, spot, settings, step)
+    _go_on(lab)
+
+
+def _go_on(lab: Lab) -> None:
+    """Watch the work that what was just drawn waits for."""
+    lab.forget_unasked()
+    address.keep(ADDRESS)
+    if lab.under_way:
+        st.fragment(_watch, run_every=running.POLL_SECONDS)(lab)
+
+
+def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     key = (step,)
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
@@ -242,6 +276,8 @@ def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
             lambda: figures.lab_stages_data(step),
             key,
         )
+    # The server's own thread sends the stages on their way while the rest is built.
+    time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -266,7 +302,7 @@ def _about_order(settings: Settings) -> None:
 
 def _flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     found = lab_work.flips(lab, spot, settings, step)
-    with st.container(key="flips-now" if found.ready else "flips-before"):
+    with lab_looks.measured("flips", found):
         figure.chart(
             "flips",
             lambda theme: figures.lab_flips(found.step, found.value or (), theme=theme),

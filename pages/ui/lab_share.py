@@ -14,13 +14,19 @@ from pages.ui.lab_controls import Settings
 from pages.ui.lab_state import Lab, Spot
 
 
-def menu(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
-    """Everything that takes the step along as the page shows it."""
+def menu(lab: Lab, spot: Spot) -> None:
+    """Everything that takes the step along as the page shows it when it is asked for."""
+    assert lab.settings is not None
     share.save(
-        f"decoding-lab-seed{settings.config.seed}",
-        lambda: lab_bytes(shown(lab, spot, settings, step)),
-        lambda: web_page(shown(lab, spot, settings, step)),
+        f"decoding-lab-seed{lab.settings.config.seed}",
+        lambda: lab_bytes(_as_shown(lab, spot)),
+        lambda: web_page(_as_shown(lab, spot)),
     )
+
+
+def _as_shown(lab: Lab, spot: Spot) -> LabExample:
+    assert lab.settings is not None and lab.step is not None
+    return shown(lab, spot, lab.settings, lab.step)
 
 
 def shown(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> LabExample:

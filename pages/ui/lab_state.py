@@ -13,6 +13,7 @@ from core.decoding.lab_types import Continuations, LabExample, LabStep
 from core.decoding.types import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui import controls, lab_controls, models, stored
+from pages.ui.lab_controls import Settings
 from pages.ui.running import Job, start
 from pages.ui.state import View
 
@@ -54,7 +55,7 @@ class Lab:
         run_seen, asked: the run's view, and the prompt's controls, as the lab last saw them.
         linked: where the link or the file that was opened points, until another step is picked.
         allowed: models that the visitor asked to load here.
-        step: what was drawn last, for `step_of`.
+        step: what was drawn last, for `step_of`, under `settings`.
         jobs: `scene`, `flips`, `rolls`, `sweep` and `grow`.
         waiting: work that begins when the page is drawn, by name.
         wanted, kept: what each work was asked for, and the last one finished, by name.
@@ -75,6 +76,7 @@ class Lab:
     allowed: set[str] = field(default_factory=set)
     step: LabStep | None = None
     step_of: tuple[Hashable, ...] | None = None
+    settings: Settings | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     waiting: dict[str, Callable[[Job], Any]] = field(default_factory=dict)
     wanted: dict[str, Hashable] = field(default_factory=dict)
@@ -87,11 +89,16 @@ class Lab:
     loadable: bool = False
     failure: str = ""
 
+    @property
+    def shown(self) -> LabStep | None:
+        """The step drawn last; the stored one before the first."""
+        return self.step or (self.example.step if self.example else None)
+
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
         """What the work gives for this key, and whether it is there; else the last one's.
 
-        Work that has to be done first begins with `start_waiting`, so that it doesn't compete with
-        the drawing of the page.
+        Work that has to be done first begins with `start_waiting`, once the page is drawn, so
+        that it takes no time from the browser.
         """
         self.asked_for.add(name)
         self._settle(name)
@@ -184,8 +191,9 @@ class Lab:
 
     @property
     def under_way(self) -> bool:
-        """Whether work goes on, or has ended since the page was drawn from it."""
-        return any(self.told.get(name) is not job for name, job in self.jobs.items())
+        """Whether work waits or goes on, or has ended since the page was drawn from it."""
+        untold = any(self.told.get(name) is not job for name, job in self.jobs.items())
+        return untold or bool(self.waiting)
 
     @property
     def news(self) -> bool:

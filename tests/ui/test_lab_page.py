@@ -156,6 +156,30 @@ def test_every_knob_reshapes_the_step_and_is_in_the_caption() -> None:
 
 
 @pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize(
+    ("touch", "words"),
+    [
+        (lambda app: app.slider(key="temperature_slider").set_value(0.5), "temperature 0.5"),
+        (lambda app: app.number_input(key="top_k").set_value(2), "top-k 2"),
+        (lambda app: app.segmented_control(key="order").set_value("vllm"), "order of vLLM"),
+        (lambda app: app.segmented_control(key="dice").set_value("gumbel"), "draw gumbel"),
+        (lambda app: app.number_input(key="roll").set_value(2), "throw 2 "),
+        (lambda app: app.button(key="roll_again").click(), "throw 1 "),
+    ],
+)
+def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypatch) -> None:
+    app = open_lab(prompt="the cat")
+    assert words not in " ".join(captions(app))
+    whole: list[Lab] = []
+    monkeypatch.setattr(lab_state, "follow", lambda lab, _: whole.append(lab))
+    touch(app)
+    assert words in " ".join(captions(app.run()))
+    assert not whole
+    app.run()
+    assert len(whole) == 1
+
+
+@pytest.mark.usefixtures("scripted")
 def test_a_typed_value_reaches_beyond_the_slider() -> None:
     app = open_lab(prompt="the cat")
     app.number_input(key="temperature").set_value(4.5)
