@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,12 +22,14 @@ DRAW = """async (figure) => {
 PLACES = ".annotation-text .gtitle .xtitle .legendtext .xtick .bartext .nums"
 
 
-@pytest.fixture
-def plotly(context: BrowserContext) -> Page:
-    page = context.new_page()
+@pytest.fixture(scope="module")
+def plotly(profile: BrowserContext) -> Iterator[Page]:
+    """A page of its own with Plotly and room for a figure, which every test draws anew."""
+    page = profile.new_page()
     page.set_content('<div id="figure"></div>')
     page.add_script_tag(content=get_plotlyjs())
-    return page
+    yield page
+    page.close()
 
 
 def _figure(text: str) -> dict[str, Any]:
