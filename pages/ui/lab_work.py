@@ -62,6 +62,11 @@ def key_of(spot: Spot, settings: Settings) -> tuple[Hashable, ...]:
     return (spot, settings.config, settings.order, settings.rolls)
 
 
+def settings_of(key: tuple[Any, ...]) -> Settings:
+    """The settings in a key."""
+    return Settings(*key[1:])
+
+
 def is_example(lab: Lab, spot: Spot, settings: Settings) -> bool:
     """Whether the stored step shows just this, and is to be believed without the model."""
     return is_stored(lab, spot, settings) and not (lab.from_file and lab.loadable)
@@ -205,6 +210,8 @@ def _measured(
         kept, fresh = lab.later(name, key, lambda job: (step, work(job, ready)))
         if kept is not None:
             return Measured(*kept, fresh)
+    if before := lab.kept.get(name):
+        return Measured(*before[1], before[0] == lab.step_of)
     if example is not None:
         return Measured(example.step, getattr(example, name), False)
     return Measured(step, None, False)

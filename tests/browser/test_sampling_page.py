@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import struct
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from pages.ui.lab_state import EXAMPLE
 from tests.browser.decode_page import DecodePage
 from tests.browser.sampling_page import CHARTS, PATIENCE_MS, SamplingPage
 
@@ -35,16 +38,41 @@ def test_first_paint_shows_the_example(lab: SamplingPage) -> None:
 def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
     lab.open()
     text = lab.text_before.inner_text()
-    flips = lab.page.locator(".st-key-measured-flips").element_handle()
+    expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
+    flips = lab.figure("flips").locator(".js-plotly-plot").element_handle()
     lab.page.get_by_role("slider", name="Temperature").press("ArrowRight")
     lab.wait_for_caption("stages", "temperature 0.85")
+    kept = "part => part.isConnected || part.ownerDocument.querySelector("
+    kept += "'.st-key-figure-flips .js-plotly-plot')?.layout.meta.caption.includes('ure 0.85')"
+    assert flips.evaluate(kept), "drawn anew though nothing had changed"
     lab.wait_for_caption("flips", "temperature 0.85")
     lab.wait_for_caption("rolls", "temperature 0.85")
     expect(lab.page).to_have_url(re.compile("temperature=0.85"))
     assert lab.text_before.inner_text() == text
-    assert flips is not None
-    assert flips.evaluate("part => part.isConnected"), "drawn anew where nothing had changed"
     expect(lab.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
+
+
+def test_a_key_held_down_ends_where_it_leads(lab: SamplingPage) -> None:
+    lab.open()
+    expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
+    lab.page.get_by_role("slider", name="Temperature").focus()
+    for _ in range(16):
+        lab.page.keyboard.press("ArrowRight", delay=20)
+    for name in CHARTS:
+        lab.wait_for_caption(name, "temperature 1.6 ")
+    expect(lab.page.locator(".st-key-temperature input")).to_have_value("1.60")
+    expect(lab.page.get_by_role("slider", name="Temperature")).to_have_value("1.6")
+    expect(lab.page).to_have_url(re.compile("temperature=1.6"))
+    expect(lab.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_two_values_typed_at_once_are_both_in_the_address(lab: SamplingPage) -> None:
+    lab.open()
+    lab.set_number("temperature", 1.2)
+    lab.set_number("epsilon", 0.003)
+    lab.wait_for_caption("rolls", "top-p 0.95 · epsilon cutoff 0.003")
+    expect(lab.page).to_have_url(re.compile("epsilon=0.003"))
+    expect(lab.page).to_have_url(re.compile("temperature=1.2"))
 
 
 def test_another_theme_redraws_the_figures(lab: SamplingPage) -> None:
@@ -236,6 +264,28 @@ def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
     other.wait_for_caption("flips", "order of llama.cpp")
     expect(other.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
     expect(other.page).to_have_url(re.compile("ids="))
+
+
+def test_the_model_of_a_file_is_loaded_when_it_is_asked_for(
+    lab: SamplingPage, tmp_path: Path
+) -> None:
+    stored = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    model = tmp_path / "model"
+    shutil.copytree(EXAMPLE.parents[1] / "models" / "target", model)
+    stored["step"]["trace"] |= {"model_id": str(model), "model_revision": ""}
+    file = tmp_path / "step.json"
+    file.write_text(json.dumps(stored), encoding="utf-8")
+    lab.open()
+    lab.page.get_by_text("Open a trace").click()
+    lab.page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(file)
+    expect(lab.outcome).to_contain_text("not proved without its model")
+    slider = lab.page.get_by_role("slider", name="Temperature")
+    slider.press("ArrowRight")
+    expect(lab.outcome).to_have_count(0)
+    slider.press("ArrowLeft")
+    expect(lab.outcome).to_contain_text("not proved without its model")
+    lab.page.get_by_role("button", name="Load the model").click()
+    expect(lab.outcome).to_contain_text("the model gives the same numbers")
 
 
 def test_a_step_of_the_run_is_brought_over_and_linked(

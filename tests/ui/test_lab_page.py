@@ -180,6 +180,17 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypat
 
 
 @pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize("ready", [True, False])
+def test_what_was_measured_before_has_a_mark_that_makes_it_pale(ready, monkeypatch) -> None:
+    app = open_lab(prompt="the cat")
+    real = lab_work.flips
+    monkeypatch.setattr(lab_work, "flips", lambda *asked: real(*asked)._replace(ready=ready))
+    bodies = [element.proto.body for element in app.run().get("html")]
+    marks = [body for body in bodies if body.startswith("<i hidden")]
+    assert [mark.count("de-before") for mark in marks] == [not ready, False]
+
+
+@pytest.mark.usefixtures("scripted")
 def test_a_typed_value_reaches_beyond_the_slider() -> None:
     app = open_lab(prompt="the cat")
     app.number_input(key="temperature").set_value(4.5)
