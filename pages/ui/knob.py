@@ -155,8 +155,9 @@ CONFIRM_SECONDS = 1.5
 
 @dataclass(eq=False)
 class _Following:
-    """A widget that was set: what it may still report by mistake, and since when."""
+    """A widget that was set: to what, what it may still report by mistake, and since when."""
 
+    target: float
     stale: set[float]
     since: float
 
@@ -168,10 +169,13 @@ class _Memory:
     value: float
     widgets: dict[str, _Following] = field(default_factory=dict)
 
-    def follow(self, key: str, *stale: float) -> None:
-        """The widget is about to be set; its old values are not believed for a while."""
-        before = self.widgets[key].stale if self.following(key) else set()
-        self.widgets[key] = _Following({*before, *stale}, time.monotonic())
+    def follow(self, key: str, target: float, *stale: float) -> None:
+        """The widget is about to be set; what it was, or was set to, isn't believed for a while."""
+        old = {*stale}
+        if self.following(key):
+            before = self.widgets[key]
+            old |= {before.target, *before.stale}
+        self.widgets[key] = _Following(target, old - {target}, time.monotonic())
 
     def following(self, key: str) -> bool:
         return key in self.widgets and self._age(key) < ECHO_SECONDS
@@ -225,7 +229,7 @@ def draw_knob(knob: Knob, *, disabled: bool, then: Callable[[], None] | None = N
     )
     if memory is None:
         memory = _memories()[knob.key] = _Memory(knob.default if typed is None else typed)
-        memory.follow(knob.key)
+        memory.follow(knob.key, memory.value)
     _put(memory, knob.slider_key, knob.on_slider(memory.value))
     left.slider(
         knob.label,
@@ -247,7 +251,7 @@ def _put(memory: _Memory, key: str, value: float) -> None:
     if current == value:
         memory.followed(key)
     elif current is not None:
-        memory.follow(key, current)
+        memory.follow(key, value, current)
     if current != value or memory.following(key):
         st.session_state[key] = value
 

@@ -76,6 +76,17 @@ def test_the_echo_of_an_old_slider_does_not_undo_what_was_typed(
     assert app.number_input(key="temperature").value == controls.DEFAULTS["temperature"]
 
 
+def test_a_field_that_lags_behind_a_held_slider_does_not_pull_it_back(open_app: Open) -> None:
+    app = open_app()
+    app.slider(key="temperature_slider").set_value(0.85).run()
+    for reported, slid in ((0.8, 0.9), (0.85, 0.95), (0.9, 1.0)):
+        app.number_input(key="temperature").set_value(reported)
+        app.slider(key="temperature_slider").set_value(slid)
+        app.run()
+        assert app.slider(key="temperature_slider").value == slid
+        assert app.number_input(key="temperature").value == slid
+
+
 def test_an_echo_is_believed_after_a_while(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app()
     app.number_input(key="temperature").set_value(1.1).run()
