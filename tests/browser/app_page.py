@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -30,6 +31,12 @@ class AppPage:
         field = self.page.locator(".st-key-prompt textarea")
         field.fill(text)
         field.press("Control+Enter")
+
+    def open_trace(self, file: Path) -> None:
+        """Open a file through the sidebar of the page that is shown."""
+        self.page.get_by_text("Open a trace").click()
+        sidebar = self.page.locator(".st-key-trace_file")
+        sidebar.locator("input[type=file]").set_input_files(file)
 
     def figure(self, name: str) -> Locator:
         return self.page.locator(f".st-key-figure-{name}")

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.decoding.types import Trace
+from tests.browser.app_page import AppPage
 from tests.browser.beam_page import BeamPage
 
 pytestmark = pytest.mark.browser
@@ -183,8 +184,7 @@ def test_the_tree_leaves_as_svg_and_csv(beam: BeamPage) -> None:
 
 def test_a_saved_search_opens_again_from_the_decode_page(page: Page, server: str) -> None:
     page.goto(server)
-    page.get_by_text("Open a trace").click()
-    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(EXAMPLE)
+    AppPage(page, server).open_trace(EXAMPLE)
     expect(page.get_by_role("heading", name="Beam search", exact=True)).to_be_visible()
     status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
     expect(status).to_contain_text("From a file · 5 beams")

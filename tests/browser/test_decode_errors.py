@@ -80,8 +80,7 @@ def test_markup_in_a_trace_file_stays_text(decode: DecodePage, tmp_path: Path) -
     path = tmp_path / "hostile.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     decode.open()
-    decode.page.get_by_text("Open a trace").click()
-    decode.page.locator("input[type=file]").set_input_files(path)
+    decode.open_trace(path)
     expect(decode.status).to_contain_text("From a file")
     expect(decode.tokens.first).to_have_text(HOSTILE)
     expect(decode.drawn("candidates")).to_be_visible()
@@ -92,7 +91,6 @@ def test_a_file_that_is_no_trace_gets_a_sentence(decode: DecodePage, tmp_path: P
     path = tmp_path / "other.json"
     path.write_text('{"a": 1}', encoding="utf-8")
     decode.open()
-    decode.page.get_by_text("Open a trace").click()
-    decode.page.locator("input[type=file]").set_input_files(path)
+    decode.open_trace(path)
     expect(decode.failure).to_contain_text("no trace file")
     expect(decode.status).to_contain_text("Example")

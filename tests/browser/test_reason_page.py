@@ -154,9 +154,7 @@ def test_the_strip_leaves_as_svg_and_the_run_comes_back_as_a_file(
     saved = tmp_path / "run.json"
     load_example(EXAMPLE).run.save(saved)
     reason.page.goto(reason.server)
-    reason.page.get_by_text("Open a trace").click()
-    chooser = reason.page.locator("[data-testid=stFileUploader] input[type=file]")
-    chooser.first.set_input_files(saved)
+    reason.open_trace(saved)
     heading = reason.page.get_by_role("heading", name="Reasoning budget", exact=True)
     expect(heading).to_be_visible()
     expect(reason.status).to_contain_text("From a file")

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.decoding.types import Trace
+from tests.browser.app_page import AppPage
 from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser
@@ -138,8 +139,7 @@ def test_the_timeline_leaves_as_svg_and_csv(spec: SpecPage) -> None:
 
 def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -> None:
     page.goto(server)
-    page.get_by_text("Open a trace").click()
-    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(EXAMPLE)
+    AppPage(page, server).open_trace(EXAMPLE)
     heading = page.get_by_role("heading", name="Speculative decoding", exact=True)
     expect(heading).to_be_visible()
     status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
