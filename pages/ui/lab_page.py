@@ -293,7 +293,7 @@ def _charts(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
             lambda: figures.lab_stages_data(step),
             key,
         )
-    # The server sends the stages on their way before the rest is built: 15 % less until they show.
+    # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
