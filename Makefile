@@ -61,7 +61,7 @@ example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --draft embedded:draft --prompt "Once upon a time" \
 		--method speculative --draft-length 5 --temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 48 \
 		--json assets/traces/speculative.json
-	@$(PY) -m core.reasoning.example assets/traces/reasoning.json
+	@$(PY) -m core.evaluation.example assets/traces/reasoning.json
 
 # QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.
 TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import address, browser, controls, frame, models, parts, share, style
+from pages.ui.decode import controls
+from pages.ui.run import save as share
+from pages.ui.shell import address, browser, fragments, frame, models
+from pages.ui.widgets import style
 
-parts.fall()
+fragments.fall()
 st.set_page_config(
     page_title="Decoding Explorer",
     page_icon=str(style.ASSETS / "icons" / "mark.svg"),

@@ -7,7 +7,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from benchmarks.decoding import EMBEDDED, SIZES, compare, random_llama
 from core import BeamSearch
-from core.decoding.configs import MethodConfig
+from core.decoding.config import MethodConfig
 
 BEAMS = (5, 16)
 TOKENS = 60

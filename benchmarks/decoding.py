@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from core import Greedy, Sampling, Shaping, collect
-from core.decoding.configs import MethodConfig
+from core.decoding.config import MethodConfig
 from core.models.transformers_model import TransformersModel
 
 EMBEDDED = Path(__file__).parent.parent / "assets" / "models" / "target"

@@ -57,7 +57,7 @@ def _model(vocab: int | None) -> Any:
 def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
     from streamlit.testing.v1 import AppTest
 
-    from pages.ui import models
+    from pages.ui.shell import models
 
     model = _model(vocab)
     models._cached = lambda _: model  # type: ignore[assignment]
@@ -89,9 +89,9 @@ def _rest(app: Any) -> None:
 def _measured(scene: Any) -> tuple[float, float]:
     """Seconds of all flips and of 1,000 rolls under the page's defaults."""
     from core import Sampling, Shaping
-    from core.decoding.lab_flips import every_flip
-    from core.decoding.lab_series import roll
-    from core.decoding.orders import TRANSFORMERS
+    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.series import roll
+    from core.decoding.shaping.orders import TRANSFORMERS
     from core.traces.lab import KNOB_RANGES, ROLLS
 
     config = Sampling(seed=7, shaping=Shaping(temperature=0.8, top_p=0.95))

@@ -17,12 +17,12 @@ _BUDGETS = (0, 32, 64, 96, 128)
 def run(repeats: int = 5) -> None:
     """Print a table of seconds, medians."""
     from core import Reasoning, Shaping, collect, load_model
-    from core.decoding.reasoning_batch import Run, reason_in_batch
-    from core.reasoning.asking import prompt_ids_of
-    from core.reasoning.problems import make_problems
-    from core.reasoning.sweep_types import SweepPlan
-    from core.reasoning.sweeps import run_sweep
-    from core.reasoning.votes import seeded
+    from core.decoding.reasoning.batch import Run, reason_in_batch
+    from core.evaluation.asking import prompt_ids_of
+    from core.evaluation.problems import make_problems
+    from core.evaluation.sweep.run import run_sweep
+    from core.evaluation.sweep.types import SweepPlan
+    from core.evaluation.votes import seeded
 
     model, problems = load_model("embedded:target"), make_problems(16, seed=1)
     problem = next(one for one in problems.problems if one.steps == 5)

@@ -7,45 +7,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.decoding.beam_replay import Reranking as Reranking
-    from core.decoding.beam_replay import follow as follow
-    from core.decoding.beam_replay import guess_parents as guess_parents
-    from core.decoding.beam_replay import lineage as lineage
-    from core.decoding.beam_replay import rerank as rerank
-    from core.decoding.checks import check as check
-    from core.decoding.configs import BeamSearch as BeamSearch
-    from core.decoding.configs import Greedy as Greedy
-    from core.decoding.configs import Reasoning as Reasoning
-    from core.decoding.configs import Sampling as Sampling
-    from core.decoding.configs import Shaping as Shaping
-    from core.decoding.configs import Speculative as Speculative
+    from core.decoding.beam.replay import Reranking as Reranking
+    from core.decoding.beam.replay import follow as follow
+    from core.decoding.beam.replay import guess_parents as guess_parents
+    from core.decoding.beam.replay import lineage as lineage
+    from core.decoding.beam.replay import rerank as rerank
+    from core.decoding.check import check as check
+    from core.decoding.config import BeamSearch as BeamSearch
+    from core.decoding.config import Greedy as Greedy
+    from core.decoding.config import Reasoning as Reasoning
+    from core.decoding.config import Sampling as Sampling
+    from core.decoding.config import Shaping as Shaping
+    from core.decoding.config import Speculative as Speculative
+    from core.decoding.decode import collect as collect
+    from core.decoding.decode import decode as decode
     from core.decoding.errors import ConfigError as ConfigError
     from core.decoding.errors import DecodingError as DecodingError
     from core.decoding.errors import ModelError as ModelError
     from core.decoding.errors import PromptError as PromptError
     from core.decoding.errors import TraceError as TraceError
-    from core.decoding.run import collect as collect
-    from core.decoding.run import decode as decode
-    from core.decoding.types import BeamCandidate as BeamCandidate
-    from core.decoding.types import BeamStep as BeamStep
-    from core.decoding.types import Candidate as Candidate
-    from core.decoding.types import Check as Check
-    from core.decoding.types import DraftRound as DraftRound
-    from core.decoding.types import DraftToken as DraftToken
-    from core.decoding.types import Draw as Draw
-    from core.decoding.types import ExtraToken as ExtraToken
-    from core.decoding.types import Hypothesis as Hypothesis
-    from core.decoding.types import PromptStep as PromptStep
-    from core.decoding.types import Stage as Stage
-    from core.decoding.types import TokenStep as TokenStep
-    from core.decoding.types import Trace as Trace
+    from core.decoding.trace import BeamCandidate as BeamCandidate
+    from core.decoding.trace import BeamStep as BeamStep
+    from core.decoding.trace import Candidate as Candidate
+    from core.decoding.trace import Check as Check
+    from core.decoding.trace import DraftRound as DraftRound
+    from core.decoding.trace import DraftToken as DraftToken
+    from core.decoding.trace import Draw as Draw
+    from core.decoding.trace import ExtraToken as ExtraToken
+    from core.decoding.trace import Hypothesis as Hypothesis
+    from core.decoding.trace import PromptStep as PromptStep
+    from core.decoding.trace import Stage as Stage
+    from core.decoding.trace import TokenStep as TokenStep
+    from core.decoding.trace import Trace as Trace
     from core.models.registry import load_model as load_model
     from core.traces.file import read_trace as read_trace
 
 _HOMES = {
-    "core.decoding.beam_replay": ("Reranking", "follow", "guess_parents", "lineage", "rerank"),
-    "core.decoding.checks": ("check",),
-    "core.decoding.configs": (
+    "core.decoding.beam.replay": ("Reranking", "follow", "guess_parents", "lineage", "rerank"),
+    "core.decoding.check": ("check",),
+    "core.decoding.config": (
         "BeamSearch",
         "Greedy",
         "Reasoning",
@@ -60,8 +60,8 @@ _HOMES = {
         "PromptError",
         "TraceError",
     ),
-    "core.decoding.run": ("collect", "decode"),
-    "core.decoding.types": (
+    "core.decoding.decode": ("collect", "decode"),
+    "core.decoding.trace": (
         "BeamCandidate",
         "BeamStep",
         "Candidate",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import beam_controls, beam_page, beam_state, frame, run_bar
+from pages.ui.beam import controls as beam_controls
+from pages.ui.beam import page as beam_page
+from pages.ui.beam import state as beam_state
+from pages.ui.run import bar
+from pages.ui.shell import frame
 
 frame.enter()
 
@@ -20,7 +24,7 @@ with st.container(key="intro", gap="small"):
 with st.container(key="controls", gap="small"):
     with st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium"):
         beam_controls.size()
-        run_bar.draw(view, beam_controls.request)
+        bar.draw(view, beam_controls.request)
     beam_controls.ranking()
-run_bar.restore(view, beam_controls.request)
+bar.restore(view, beam_controls.request)
 beam_page.draw(view)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import controls, results, run_bar, state
+from pages.ui.decode import controls
+from pages.ui.decode import page as results
+from pages.ui.run import bar, state
 
 view = state.view()
-run_bar.settle(view)
+bar.settle(view)
 
 with st.container(key="intro", gap="small"):
     st.title("Decode", anchor=False)
@@ -19,7 +21,7 @@ with st.container(key="intro", gap="small"):
 with st.container(key="controls", gap="small"):
     with st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium"):
         controls.method()
-        run_bar.draw(view)
+        bar.draw(view)
     controls.knobs()
-run_bar.restore(view)
+bar.restore(view)
 results.draw(view)

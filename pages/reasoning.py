@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, reason_controls, reason_page, reason_problem, reason_state, run_bar
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import page as reason_page
+from pages.ui.reasoning import problem as reason_problem
+from pages.ui.reasoning import state as reason_state
+from pages.ui.run import bar
+from pages.ui.shell import frame
 
 frame.enter()
 
@@ -22,8 +27,8 @@ with st.container(key="controls", gap="small"):
     with st.container(key="method-row", horizontal=True, vertical_alignment="center", gap="medium"):
         reason_problem.pick_problem()
         reason_controls.more()
-        run_bar.draw(view, reason_problem.request)
+        bar.draw(view, reason_problem.request)
     reason_problem.write_question()
     reason_controls.budget()
-run_bar.restore(view, reason_problem.request)
+bar.restore(view, reason_problem.request)
 reason_page.draw(view)

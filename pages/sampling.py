@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, lab_controls, lab_page, lab_state, state
+from pages.ui.lab import controls as lab_controls
+from pages.ui.lab import page as lab_page
+from pages.ui.lab import state as lab_state
+from pages.ui.run import state
+from pages.ui.shell import frame
 
 frame.enter()
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, run_bar, spec_controls, spec_page, spec_state
+from pages.ui.run import bar
+from pages.ui.shell import frame
+from pages.ui.speculative import controls as spec_controls
+from pages.ui.speculative import page as spec_page
+from pages.ui.speculative import state as spec_state
 
 frame.enter()
 
@@ -23,6 +27,6 @@ with st.container(key="controls", gap="small"):
     spec_controls.rule()
     with row:
         spec_controls.pair()
-        run_bar.draw(view, spec_controls.request)
-run_bar.restore(view, spec_controls.request)
+        bar.draw(view, spec_controls.request)
+bar.restore(view, spec_controls.request)
 spec_page.draw(view)

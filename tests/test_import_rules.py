@@ -10,12 +10,16 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
-NO_TORCH = {"types", "configs", "errors", "serial", "__init__"}
-NO_TORCH |= {"beam_types", "beam_rules", "beam_replay", "beam_autopsy"}
-NO_TORCH |= {"orders", "lab_types", "lab_serial"}
-NO_TORCH |= {"speculative_types", "speculative_metrics", "speculative_serial"}
-NO_TORCH |= {"acceptance", "scoring", "columns", "speculative_report"}
-NO_TORCH |= {"calculator", "reasoning_types", "reasoning_read"}
+# What a stored trace is read and drawn with; relative to core/decoding.
+NO_TORCH = {
+    *("__init__", "config", "columnar", "errors", "serial", "trace"),
+    *("shaping.__init__", "shaping.orders"),
+    *("beam.__init__", "beam.types", "beam.hypotheses", "beam.replay", "beam.compare"),
+    *("lab.__init__", "lab.types", "lab.serial"),
+    *(f"speculative.{name}" for name in ("__init__", "types", "metrics", "serial", "report")),
+    *("speculative.acceptance", "speculative.scoring"),
+    *(f"reasoning.{name}" for name in ("__init__", "types", "transcript", "calculator")),
+}
 OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
 
 # folder -> what it may import besides the standard library and itself
@@ -23,21 +27,30 @@ ALLOWED = {
     "core/decoding": {"torch"},
     "core/models": {"core.decoding", "torch", "transformers", "tokenizers", "safetensors"},
     "core/traces": {"core.decoding", "core.models", "pydantic", "torch", "transformers"},
-    "core/reasoning": {"core.decoding", "core.models", "pandas", "pydantic"},
-    "core/figures": {"core.decoding", "core.reasoning", "plotly", "networkx", "pandas"},
+    "core/evaluation": {"core.decoding", "core.models", "pandas", "pydantic"},
+    "core/figures": {"core.decoding", "core.evaluation", "plotly", "networkx", "pandas"},
     "core/cli": {"core"},
     "pages/ui": {"core", "streamlit", "plotly", "pandas"},
     "pages": {"pages.ui", "core", "streamlit"},
 }
-FIGURES_MAY_READ = {"core.decoding.types", "core.decoding.configs", "core.decoding.lab_types"}
-FIGURES_MAY_READ |= {"core.decoding.speculative_metrics", "core.decoding.acceptance"}
-FIGURES_MAY_READ |= {"core.decoding.speculative_types"}
-FIGURES_MAY_READ |= {"core.decoding.scoring", "core.decoding.speculative_report"}
-FIGURES_MAY_READ |= {f"core.decoding.beam_{name}" for name in ("replay", "rules", "autopsy")}
-FIGURES_MAY_READ |= {"core.decoding.reasoning_types", "core.decoding.reasoning_read"}
+FIGURES_MAY_READ = {
+    f"core.decoding.{name}"
+    for name in (
+        *("trace", "config", "lab.types"),
+        *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
+        *("speculative.types", "speculative.metrics", "speculative.acceptance"),
+        *("speculative.scoring", "speculative.report"),
+        *("reasoning.types", "reasoning.transcript"),
+    )
+}
 # What a stored sweep is drawn from; the rest of the folder runs models.
-REASONING_WITHOUT_MODELS = {"sweep_types", "types", "curves", "fair", "intervals", "example"}
-REASONING_WITHOUT_MODELS |= {"answers"}
+EVALUATION_WITHOUT_MODELS = {
+    f"core.evaluation.{name}"
+    for name in ("types", "intervals", "example", "answers", "sweep.types", "sweep.curves")
+} | {"core.evaluation.sweep.fair"}
+# The methods, with what each may be built on.
+METHODS = {"autoregressive": set[str](), "beam": set[str](), "speculative": set[str]()}
+METHODS["reasoning"] = {"autoregressive"}
 
 
 def imports_of(path: Path) -> set[str]:
@@ -62,14 +75,28 @@ def _is_module(name: str) -> bool:
 def files_of(folder: str) -> list[Path]:
     """A folder's Python files; `pages` without its subfolder, which has rules of its own."""
     pattern = "*.py" if folder == "pages" else "**/*.py"
-    return sorted((ROOT / folder).glob(pattern))
+    found = sorted((ROOT / folder).glob(pattern))
+    assert found, f"a rule speaks of {folder}, which holds no Python file"
+    return found
+
+
+def file_of(module: str) -> Path:
+    """The file of a module that a rule names."""
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    assert path.exists(), f"a rule speaks of {module}, which is not there"
+    return path
+
+
+def decoding_of(path: Path) -> set[str]:
+    """What a file imports of `core.decoding`, relative to it."""
+    prefix = "core.decoding."
+    return {n.removeprefix(prefix) for n in imports_of(path) if n.startswith(prefix)}
 
 
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_a_folder_imports_only_what_it_may(folder: str) -> None:
     own = folder.replace("/", ".")
     allowed = {own, *ALLOWED[folder]} if folder != "pages" else ALLOWED[folder]
-    assert files_of(folder)
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in files_of(folder)
@@ -81,28 +108,28 @@ def test_a_folder_imports_only_what_it_may(folder: str) -> None:
 
 
 def test_types_and_configs_load_without_torch() -> None:
-    for path in (ROOT / "core/decoding").glob("*.py"):
-        if path.stem in NO_TORCH:
-            reached = {name.split(".")[-1] for name in imports_of(path) if "decoding" in name}
-            assert "torch" not in imports_of(path), path
-            assert reached <= NO_TORCH, path
+    for name in NO_TORCH:
+        path = file_of(f"core.decoding.{name}")
+        assert "torch" not in imports_of(path), path
+        assert decoding_of(path) <= NO_TORCH, path
 
 
-def test_figures_read_of_reasoning_what_needs_no_model() -> None:
-    allowed = {f"core.reasoning.{name}" for name in REASONING_WITHOUT_MODELS}
+def test_figures_read_of_evaluation_what_needs_no_model() -> None:
+    assert all(file_of(name) for name in EVALUATION_WITHOUT_MODELS)
     for path in files_of("core/figures"):
-        names = {n for n in imports_of(path) if n.startswith("core.reasoning")}
-        assert names <= allowed, path
+        names = {n for n in imports_of(path) if n.startswith("core.evaluation")}
+        assert names <= EVALUATION_WITHOUT_MODELS, path
 
 
 def test_figures_read_nothing_of_decoding_but_types_configs_and_replays() -> None:
+    assert all(file_of(name) for name in FIGURES_MAY_READ)
     for path in files_of("core/figures"):
         names = {n for n in imports_of(path) if n.startswith("core.decoding")}
         assert names <= FIGURES_MAY_READ, path
 
 
 def test_core_knows_no_streamlit_and_no_pages() -> None:
-    for path in (ROOT / "core").rglob("*.py"):
+    for path in files_of("core"):
         roots = {name.split(".")[0] for name in imports_of(path)}
         assert not roots & {"streamlit", "pages", "app"}, path
 
@@ -113,15 +140,10 @@ def test_pages_never_import_each_other() -> None:
         assert not {f"pages.{stem}" for stem in pages} & imports_of(path), path
 
 
-def test_decoding_methods_do_not_import_each_other() -> None:
-    methods = {"autoregressive", "beam", "speculative", "reasoning"}
-    for stem in methods:
-        path = ROOT / "core/decoding" / f"{stem}.py"
-        if path.exists():
-            # Reasoning is built on the autoregressive method.
-            own = {stem, "autoregressive"} if stem == "reasoning" else {stem}
-            others = {f"core.decoding.{name}" for name in methods - own}
-            assert not others & imports_of(path), path
+@pytest.mark.parametrize("method", METHODS)
+def test_decoding_methods_do_not_import_each_other(method: str) -> None:
+    rooms = {name.split(".")[0] for name in decoding_of(file_of(f"core.decoding.{method}.engine"))}
+    assert rooms & METHODS.keys() <= METHODS[method] | {method}
 
 
 def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
@@ -131,8 +153,8 @@ def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
         "import sys; from core import Trace, read_trace, Sampling;"
         "from core import BeamSearch, guess_parents, lineage, rerank;"
         "from core.figures import *; import core.traces.file, core.traces.lab;"
-        "import core.reasoning.types, core.reasoning.curves, core.reasoning.example;"
-        "import core.reasoning.problems, core.decoding.reasoning_read;"
+        "import core.evaluation.types, core.evaluation.sweep.curves, core.evaluation.example;"
+        "import core.evaluation.problems, core.decoding.reasoning.transcript;"
         "assert step_way and 'pandas' in sys.modules;"
         "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     )

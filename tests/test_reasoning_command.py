@@ -10,12 +10,12 @@ from core import Reasoning, collect, load_model, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.cli.reasoning import METHOD
-from core.decoding.configs import LEVELS, MARK_TOKENS
-from core.decoding.text import join_text
+from core.decoding.config import LEVELS, MARK_TOKENS
+from core.decoding.loop.text import join_text
+from core.evaluation.sweep.files import read_sweep
 from core.models.scripted import END
-from core.reasoning.files import read_sweep
+from tests.evaluation.thinkers import following, special
 from tests.models.builders import random_model, tiny_tokenizer
-from tests.reasoning.thinkers import following, special
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.configs import BeamSearch
-from core.decoding.types import Trace
+from core.decoding.config import BeamSearch
+from core.decoding.trace import Trace
 
 BEAM_HELP = {
     "num_beams": "rows of the beam",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from core.decoding.errors import ConfigError
-from core.decoding.types import Check
+from core.decoding.trace import Check
 
 
 def add(parser: ArgumentParser) -> None:

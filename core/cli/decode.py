@@ -11,7 +11,7 @@ from typing import Any
 
 from core.cli.options import add_options, config_of, method_of
 from core.decoding.errors import ConfigError, DecodingError, PromptError
-from core.decoding.types import Trace
+from core.decoding.trace import Trace
 
 
 def add(parser: ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from core.cli import beam, greedy, reasoning, sampling, speculative
 from core.cli.method import DRAWING, Method, add_settings, given, option
-from core.decoding.configs import Greedy, MethodConfig, Reasoning, Shaping
+from core.decoding.config import Greedy, MethodConfig, Reasoning, Shaping
 from core.decoding.errors import ConfigError
 
 # Where no method is named, the first one is taken that an option asks for, else the last.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.calculator import CALL_MARKS
-from core.decoding.configs import LEVELS, MethodConfig, Reasoning
+from core.decoding.config import LEVELS, MethodConfig, Reasoning
 from core.decoding.errors import ConfigError
-from core.decoding.reasoning_read import pieces_of, read_run
-from core.decoding.types import Phase, Step, TokenStep, Trace
+from core.decoding.reasoning.calculator import CALL_MARKS
+from core.decoding.reasoning.transcript import pieces_of, read_run
+from core.decoding.trace import Phase, Step, TokenStep, Trace
 
 REASONING_HELP = {
     "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced; "
@@ -81,8 +81,8 @@ class _Printer:
 
 def _notes(trace: Trace) -> tuple[str, ...]:
     """Whether a calculator that was on was called, and with the question's numbers."""
-    from core.reasoning.answers import find_answer
-    from core.reasoning.slips import slips
+    from core.evaluation.answers import find_answer
+    from core.evaluation.slips import slips
 
     if not isinstance(trace.config, Reasoning) or not trace.config.calculator:
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser
 
 from core.cli.method import DRAWING, Method
-from core.decoding.configs import DRAW_METHODS, Sampling
+from core.decoding.config import DRAW_METHODS, Sampling
 
 
 def _add(parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.configs import ACCEPTANCES, DRAFTERS, SCORINGS, Speculative
+from core.decoding.config import ACCEPTANCES, DRAFTERS, SCORINGS, Speculative
 from core.decoding.errors import ConfigError
 
 SPECULATIVE_HELP = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from core.decoding.configs import Reasoning, Shaping
+from core.decoding.config import Reasoning, Shaping
 from core.decoding.errors import ConfigError
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
@@ -42,9 +42,9 @@ def run(args: Namespace) -> int:
     default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
     budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
     steps = _numbers(args.steps, "--steps")
-    from core.reasoning.files import sweep_to_file
-    from core.reasoning.problems import THINKING_SYSTEM, make_problems, read_problems
-    from core.reasoning.sweep_types import SweepPlan, SweepRow
+    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
+    from core.evaluation.sweep.files import sweep_to_file
+    from core.evaluation.sweep.types import SweepPlan, SweepRow
 
     if args.file:
         problems = read_problems(args.file, system=THINKING_SYSTEM)
@@ -92,8 +92,8 @@ def _numbers(text: str, option: str) -> tuple[int, ...]:
 
 
 def _print_curve(rows: Sequence[Any]) -> None:
-    from core.reasoning.curves import curve
-    from core.reasoning.types import OUTCOMES
+    from core.evaluation.sweep.curves import curve
+    from core.evaluation.types import OUTCOMES
 
     print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
     for point in curve(rows):

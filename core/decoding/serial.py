@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.columns import to_columns, to_rows
-from core.decoding.configs import config_from_dict, config_to_dict
+from core.decoding.columnar import to_columns, to_rows
+from core.decoding.config import config_from_dict, config_to_dict
 from core.decoding.errors import ConfigError, TraceError
-from core.decoding.speculative_serial import round_from_dict, round_to_dict
-from core.decoding.types import (
+from core.decoding.speculative.serial import round_from_dict, round_to_dict
+from core.decoding.trace import (
     BeamCandidate,
     BeamSeconds,
     BeamStep,

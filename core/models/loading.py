@@ -29,7 +29,7 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.utils import logging
 
-from core.decoding.configs import brief
+from core.decoding.config import brief
 from core.decoding.errors import ModelError
 from core.models.load_errors import check_folder, explain
 from core.models.transformers_model import TransformersModel

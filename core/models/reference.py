@@ -15,9 +15,9 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from core.decoding.beam_rules import NOTHING
-from core.decoding.beam_types import ReferencePath
-from core.decoding.configs import BeamSearch, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.beam.hypotheses import NOTHING
+from core.decoding.beam.types import ReferencePath
+from core.decoding.config import BeamSearch, Greedy, MethodConfig, Sampling, Shaping
 
 if TYPE_CHECKING:
     from core.models.transformers_model import TransformersModel

@@ -10,11 +10,11 @@ from functools import cached_property
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.decoding.beam_types import ReferencePath
-from core.decoding.configs import MethodConfig
+from core.decoding.beam.types import ReferencePath
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits
-from core.decoding.reasoning_types import ThinkMarks
+from core.decoding.reasoning.types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.chat import encode_chat, render_chat
 from core.models.contexts import CachedContext, UncachedContext

@@ -9,12 +9,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from core.decoding.configs import Sampling
+from core.decoding.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.lab_serial import example_from_dict, example_to_dict
-from core.decoding.lab_types import Continuations, LabExample
-from core.decoding.orders import TRANSFORMERS
-from core.decoding.types import Trace
+from core.decoding.lab.serial import example_from_dict, example_to_dict
+from core.decoding.lab.types import Continuations, LabExample
+from core.decoding.shaping.orders import TRANSFORMERS
+from core.decoding.trace import Trace
 
 # What the page's sliders reach.
 KNOB_RANGES: dict[str, tuple[float, float]] = {
@@ -83,10 +83,10 @@ def make_lab(trace: Trace) -> LabExample:
     Raises:
         DecodingError: the run is no sampling, or its model can't be loaded.
     """
-    from core.decoding.continuations import continue_in_batch, rows_of
-    from core.decoding.lab import lab_step, read_scene
-    from core.decoding.lab_flips import every_flip
-    from core.decoding.lab_series import roll, sweep
+    from core.decoding.lab.continuations import continue_in_batch, rows_of
+    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.series import roll, sweep
+    from core.decoding.lab.step import lab_step, read_scene
     from core.models.registry import load_model
 
     if not isinstance(trace.config, Sampling) or not trace.token_ids:

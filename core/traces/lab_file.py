@@ -6,14 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from core.decoding.configs import Sampling, Shaping
+from core.decoding.config import Sampling, Shaping
 from core.decoding.errors import TraceError
-from core.decoding.lab_serial import SCHEMA, VERSION, example_from_dict
-from core.decoding.lab_types import LabExample
-from core.decoding.types import Trace
+from core.decoding.lab.serial import SCHEMA, VERSION, example_from_dict
+from core.decoding.lab.types import LabExample
+from core.decoding.trace import Trace
 from core.traces.file import parsed, trace_of, validated
 from core.traces.lab import KNOB_RANGES
-from core.traces.lab_schema import LabFile
+from core.traces.schema.lab import LabFile
 
 
 def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace | LabExample:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Download, Page, expect
 
-from core.decoding.types import Trace
+from core.decoding.trace import Trace
 from tests.browser.decode_page import DecodePage
 
 pytestmark = pytest.mark.browser

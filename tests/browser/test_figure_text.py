@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 from plotly.offline import get_plotlyjs
 
-from core.figures.labels import escaped, visible_token
+from core.figures.base.labels import escaped, visible_token
 from tests.figures.traces import HOSTILE
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.reasoning.example import load_example
+from core.evaluation.example import load_example
 from tests.browser.reason_page import ReasonPage
 
 pytestmark = pytest.mark.browser

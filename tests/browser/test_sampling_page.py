@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from pages.ui.lab_state import EXAMPLE
+from pages.ui.lab.state import EXAMPLE
 from tests.browser.decode_page import DecodePage
 from tests.browser.sampling_page import CHARTS, PATIENCE_MS, SamplingPage
 

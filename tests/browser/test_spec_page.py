@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.decoding.types import Trace
+from core.decoding.trace import Trace
 from tests.browser.app_page import AppPage
 from tests.browser.spec_page import SpecPage
 

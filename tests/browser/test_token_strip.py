@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext
 
-from pages.ui import token_strip
-from pages.ui.figure import source
+from pages.ui.widgets import token_strip
+from pages.ui.widgets.figure import source
 
 pytestmark = pytest.mark.browser
 
@@ -45,7 +45,7 @@ def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
     context: BrowserContext,
 ) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
     earlier, later = _data(1, ["a"], live=True), _data(2, ["a", "b", "c"])
     page.evaluate(f"show({json.dumps(later)})")
     page.evaluate(f"show({json.dumps(earlier)})")
@@ -60,7 +60,7 @@ def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
 
 def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: BrowserContext) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
     page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))}); window.kept = cleanUp; null")
     page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
     page.evaluate("kept()")
@@ -72,7 +72,7 @@ def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: Browse
 
 def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
     page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))})")
     page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
     assert page.evaluate(HEARD)
@@ -92,7 +92,7 @@ def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
     context: BrowserContext,
 ) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
     data = _data(1, ["one", "\u202etwo", "three"], prompt="a\u202eb")
     page.evaluate(f"show({json.dumps(data)})")
     page.add_style_tag(content=source("token_strip.css"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from core.decoding.configs import DrawMethod, Sampling, Shaping
-from core.decoding.lab import Scene, lab_step
-from core.decoding.lab_flips import every_flip
-from core.decoding.lab_series import roll, sweep
-from core.decoding.lab_types import Continuation, Continuations, LabExample, RowToken
-from core.decoding.orders import TRANSFORMERS, Order
+from core.decoding.config import DrawMethod, Sampling, Shaping
+from core.decoding.lab.decision_boundaries import every_flip
+from core.decoding.lab.series import roll, sweep
+from core.decoding.lab.step import Scene, lab_step
+from core.decoding.lab.types import Continuation, Continuations, LabExample, RowToken
+from core.decoding.shaping.orders import TRANSFORMERS, Order
 from core.traces.lab import KNOB_RANGES
-from tests.decoding.scenes import random_scene
+from tests.decoding.lab.scenes import random_scene
 from tests.figures.traces import HOSTILE, token_text
 
 SHAPING = Shaping(temperature=0.8, top_k=40, top_p=0.9, min_p=0.01)

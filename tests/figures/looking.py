@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.decoding.types import Trace
+from core.decoding.trace import Trace
 from core.figures import (
     LIGHT,
     Theme,

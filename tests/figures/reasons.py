@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.decoding.configs import Reasoning, Shaping
-from core.reasoning.intervals import wilson
-from core.reasoning.sweep_types import BudgetField, Sweep, SweepPlan, SweepRow
-from core.reasoning.types import (
+from core.decoding.config import Reasoning, Shaping
+from core.evaluation.intervals import wilson
+from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan, SweepRow
+from core.evaluation.types import (
     Attempt,
     Ballot,
     Outcome,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
-from core.decoding.speculative_metrics import Costs, Verification
-from core.decoding.speculative_report import (
+from core.decoding.speculative.metrics import Costs, Verification
+from core.decoding.speculative.report import (
     Comparison,
     Latency,
     LengthSweep,
@@ -17,8 +17,8 @@ from core.decoding.speculative_report import (
     SweepPoint,
     TargetRun,
 )
-from core.decoding.speculative_types import DraftRound, RoundSeconds
-from core.decoding.types import StepSeconds
+from core.decoding.speculative.types import DraftRound, RoundSeconds
+from core.decoding.trace import StepSeconds
 from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 

@@ -6,7 +6,7 @@ import re
 import plotly.graph_objects as go
 import pytest
 
-from core.decoding.beam_autopsy import Rival
+from core.decoding.beam.compare import Rival
 from core.figures import (
     DARK,
     LIGHT,
@@ -15,7 +15,7 @@ from core.figures import (
     beam_step,
     beam_step_data,
 )
-from core.figures.labels import text_columns
+from core.figures.base.labels import text_columns
 from tests.figures.beams import make_search
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 import pytest
 
 from core import guess_parents, rerank
-from core.decoding.beam_replay import ranked_anew
+from core.decoding.beam.replay import ranked_anew
 from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
-from core.figures.beam_columns import columns_for, fitted, text_width
-from core.figures.beam_graph import (
+from core.figures.beam.columns import columns_for, fitted, text_width
+from core.figures.beam.graph import (
     beam_graph,
     best_node,
     lay_out_beams,
@@ -19,7 +19,7 @@ from core.figures.beam_graph import (
     parent_of,
     path_to,
 )
-from core.figures.beam_window import MOST_NODES, window
+from core.figures.beam.window import MOST_NODES, window
 from tests.figures.beams import backpointers, make_search
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from core.figures.color import (
+from core.figures.base.color import (
     blend,
     contrast,
     even_ramp,
@@ -15,7 +15,7 @@ from core.figures.color import (
     readable_on,
     to_oklab,
 )
-from core.figures.theme import CATEGORIES, DARK, LIGHT, OKABE_ITO, Theme
+from core.figures.base.theme import CATEGORIES, DARK, LIGHT, OKABE_ITO, Theme
 
 
 def test_oklab_round_trip_keeps_a_colour():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core import read_trace
-from core.decoding.configs import Shaping
+from core.decoding.config import Shaping
 from core.decoding.errors import TraceError
 from core.figures import (
     candidate_bars_data,

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.decoding.configs import Shaping
-from core.decoding.lab_types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
-from core.decoding.orders import LLAMA_CPP, VLLM
+from core.decoding.config import Shaping
+from core.decoding.lab.types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
+from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
     DARK,
     LIGHT,

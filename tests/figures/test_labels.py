@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.configs import Greedy, Reasoning, Sampling, Shaping
+from core.decoding.config import Greedy, Reasoning, Sampling, Shaping
 from core.figures import uncertainty
-from core.figures.labels import (
+from core.figures.base.labels import (
     config_caption,
     milliseconds,
     percent,

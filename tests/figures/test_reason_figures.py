@@ -8,6 +8,9 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
+from core.evaluation.intervals import wilson
+from core.evaluation.sweep.types import Sweep
+from core.evaluation.types import OUTCOMES, Rival, StopStrip
 from core.figures import (
     DARK,
     LIGHT,
@@ -26,11 +29,8 @@ from core.figures import (
     reason_stops_data,
     reason_votes_data,
 )
-from core.figures.color import contrast
-from core.figures.theme import OKABE_ITO
-from core.reasoning.intervals import wilson
-from core.reasoning.sweep_types import Sweep
-from core.reasoning.types import OUTCOMES, Rival, StopStrip
+from core.figures.base.color import contrast
+from core.figures.base.theme import OKABE_ITO
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.reasons import HOSTILE, make_rivalry, make_strip, make_sweep
 

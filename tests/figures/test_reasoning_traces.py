@@ -7,8 +7,8 @@ import re
 import pytest
 
 from core import Reasoning, Trace, collect
+from tests.evaluation.thinkers import ID, thinker
 from tests.figures.looking import all_figures, strings
-from tests.reasoning.thinkers import ID, thinker
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["greedy", "drawn"])

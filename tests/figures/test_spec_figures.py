@@ -9,15 +9,15 @@ import plotly.graph_objects as go
 import pytest
 
 from core import Greedy, collect
-from core.decoding.acceptance import acceptance_table
-from core.decoding.speculative_metrics import (
+from core.decoding.speculative.acceptance import acceptance_table
+from core.decoding.speculative.metrics import (
     acceptance_by_position,
     alpha,
     counts,
     expected_tokens,
 )
-from core.decoding.speculative_report import LengthSweep, Outcome, SweepPoint
-from core.decoding.types import Trace
+from core.decoding.speculative.report import LengthSweep, Outcome, SweepPoint
+from core.decoding.trace import Trace
 from core.figures import (
     DARK,
     LIGHT,
@@ -39,18 +39,18 @@ from core.figures import (
     spec_trial,
     spec_trial_data,
 )
-from core.figures.labels import visible_token
-from core.figures.spec.lossless import lossless_words, normalised
-from core.figures.spec.metrics import (
+from core.figures.base.labels import visible_token
+from core.figures.speculative.lossless import lossless_words, normalised
+from core.figures.speculative.metrics import (
     scoring_words,
     spec_latency_data,
     spec_metrics_data,
     spec_scoring_data,
 )
-from core.figures.spec.same import identity_words, same_rounds_words
-from core.figures.spec.timeline import COLUMNS
-from core.figures.spec.verdict import verdict
-from core.figures.spec.words import (
+from core.figures.speculative.same import identity_words, same_rounds_words
+from core.figures.speculative.timeline import COLUMNS
+from core.figures.speculative.verdict import verdict
+from core.figures.speculative.words import (
     EXTRA,
     KINDS,
     SYMBOLS,

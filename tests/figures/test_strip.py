@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from core.decoding.configs import Shaping
+from core.decoding.config import Shaping
 from core.figures import DARK, LIGHT, legend, token_colors
-from core.figures.color import contrast
-from core.figures.strip import token_share
+from core.figures.base.color import contrast
+from core.figures.decode.strip import token_share
 from tests.figures.traces import make_trace
 
 TRACE = make_trace(40, shaping=Shaping(temperature=1.5))

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.configs import Shaping
+from core.decoding.config import Shaping
 from core.figures import LIGHT, step_way, step_way_data
-from core.figures.way_draw import drawn_segments, scored
-from core.figures.way_stages import shown_stages
+from core.figures.decode.draw import drawn_segments, scored
+from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
 from tests.figures.traces import make_trace
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.decoding.configs import DrawMethod, Greedy, MethodConfig, Sampling, Shaping
-from core.decoding.types import (
+from core.decoding.config import DrawMethod, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.trace import (
     Candidate,
     Draw,
     PromptPosition,

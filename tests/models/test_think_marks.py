@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core import Reasoning, check, collect, load_model
+from core.evaluation.asking import prompt_ids_of
+from core.evaluation.types import Problem
 from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
 from core.models.transformers_model import TransformersModel
-from core.reasoning.asking import prompt_ids_of
-from core.reasoning.types import Problem
 from tests.models.builders import random_model, tiny_tokenizer
 
 # The end of Qwen3's template, where thinking is switched off.

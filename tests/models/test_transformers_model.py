@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
 
-from core.decoding.configs import Greedy, Sampling, Shaping
+from core.decoding.config import Greedy, Sampling, Shaping
 from core.decoding.errors import ModelError, PromptError
 from core.models import transformers_model
 from core.models.transformers_model import TransformersModel

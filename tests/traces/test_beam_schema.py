@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core import BeamSearch, Greedy, Trace, check, collect, guess_parents, read_trace, rerank
-from core.traces import beam_schema
+from core.traces.schema import beam
 from tests.models.builders import random_language_model
 from tests.traces.reading import read, refusal
 
@@ -278,7 +278,7 @@ def test_a_flood_of_unknown_fields_is_refused_at_the_first(data: Any, where: str
 def test_more_candidates_than_any_beam_has_are_refused(data: Any) -> None:
     columns = _columns(data)
     for name, column in columns.items():
-        columns[name] = column[:1] * (beam_schema.MAX_BEAM_CANDIDATES + 1)
+        columns[name] = column[:1] * (beam.MAX_BEAM_CANDIDATES + 1)
     assert "candidates" in refusal(data)
 
 

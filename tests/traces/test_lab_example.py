@@ -12,8 +12,8 @@ import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, collect, load_model
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.lab_serial import example_from_dict, example_to_dict
-from core.decoding.orders import TRANSFORMERS
+from core.decoding.lab.serial import example_from_dict, example_to_dict
+from core.decoding.shaping.orders import TRANSFORMERS
 from core.traces.lab import KNOB_RANGES, ROLLS, TEMPERATURES, load_lab, make_lab, telling_step
 
 ROOT = Path(__file__).parents[2]

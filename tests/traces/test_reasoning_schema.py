@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core import Greedy, Reasoning, TraceError, collect, read_trace
-from tests.reasoning.thinkers import ID, thinker
+from tests.evaluation.thinkers import ID, thinker
 
 
 @pytest.fixture

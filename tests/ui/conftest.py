@@ -9,8 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.types import Trace
-from pages.ui import models, state
+from core.decoding.trace import Trace
+from pages.ui.run import state
+from pages.ui.shell import models
 from tests.figures.traces import make_trace
 from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
 

@@ -9,19 +9,20 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.configs import Reasoning
-from core.decoding.reasoning_types import ThinkMarks
-from core.decoding.run import collect
-from core.decoding.types import Trace
+from core.decoding.config import Reasoning
+from core.decoding.decode import collect
+from core.decoding.reasoning.types import ThinkMarks
+from core.decoding.trace import Trace
+from core.evaluation.attempts import transcript_of
+from core.evaluation.example import ReasoningExample
+from core.evaluation.sweep.types import Sweep
+from core.evaluation.types import Problem
 from core.models.scripted import ScriptedModel
-from core.reasoning.attempts import transcript_of
-from core.reasoning.example import ReasoningExample
-from core.reasoning.sweep_types import Sweep
-from core.reasoning.types import Problem
-from pages.ui import models, reason_state
-from pages.ui.reason_state import ReasonView
+from pages.ui.reasoning import state as reason_state
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.shell import models
+from tests.evaluation.thinkers import ID, thinker
 from tests.figures.reasons import make_rivalry, make_strip, make_sweep, make_vote
-from tests.reasoning.thinkers import ID, thinker
 from tests.ui.seen import SECONDS
 
 Open = Callable[..., AppTest]

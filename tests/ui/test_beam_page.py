@@ -14,13 +14,18 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from core import guess_parents, rerank
-from core.decoding.beam_autopsy import greedy_path
-from core.decoding.configs import BeamSearch, Greedy, Shaping
-from core.decoding.types import Trace
-from core.figures.beam_window import window
+from core.decoding.beam.compare import greedy_path
+from core.decoding.config import BeamSearch, Greedy, Shaping
+from core.decoding.trace import Trace
+from core.figures.beam.window import window
 from core.models.scripted import ScriptedModel
-from pages.ui import beam_controls, beam_share, beam_state, beam_work, models, share
-from pages.ui.beam_state import BeamView
+from pages.ui.beam import controls as beam_controls
+from pages.ui.beam import save as beam_share
+from pages.ui.beam import state as beam_state
+from pages.ui.beam import work as beam_work
+from pages.ui.beam.state import BeamView
+from pages.ui.run import save as share
+from pages.ui.shell import models
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen
@@ -148,8 +153,8 @@ def test_run_shows_the_search_that_was_asked_for(open_beam: Open, scripted: Scri
 
 
 def test_a_search_under_way_shows_its_tree_so_far(open_beam: Open, search: Trace) -> None:
-    from pages.ui.request import Request
-    from pages.ui.running import Job
+    from pages.ui.run.jobs import Job
+    from pages.ui.run.request import Request
 
     app = open_beam()
     job = Job(stage="Decoding", steps=list(search.steps[:6]))

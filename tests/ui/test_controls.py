@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.configs import Greedy, Sampling, Shaping
-from pages.ui import beam_controls, controls, knob, share
-from pages.ui.knob import KNOBS
+from core.decoding.config import Greedy, Sampling, Shaping
+from pages.ui.beam import controls as beam_controls
+from pages.ui.decode import controls
+from pages.ui.run import save as share
+from pages.ui.widgets import knob
+from pages.ui.widgets.knob import KNOBS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 

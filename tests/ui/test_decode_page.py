@@ -12,10 +12,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ModelError
-from core.decoding.types import Trace
+from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
-from pages.ui import controls, examples, models, reshape, run_bar, share, state
-from pages.ui.state import View
+from pages.ui.decode import controls, reshape
+from pages.ui.run import bar, state
+from pages.ui.run import save as share
+from pages.ui.run.state import View
+from pages.ui.shell import models, prompts
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
@@ -115,7 +118,7 @@ def test_a_link_with_run_runs_at_once_and_once(open_app: Open) -> None:
 
 def test_a_link_loads_no_model_of_a_stranger(open_app: Open) -> None:
     app = open_app(model="stranger/model", run="1")
-    assert run_bar.LINK_NEEDS_RUN in texts(app)
+    assert bar.LINK_NEEDS_RUN in texts(app)
     assert "decode" not in view_of(app).jobs
 
 
@@ -123,7 +126,7 @@ def test_an_empty_prompt_is_asked_for(open_app: Open) -> None:
     app = open_app()
     app.text_area(key="prompt").set_value("   ").run()
     app.button(key="start").click().run()
-    assert run_bar.EMPTY_PROMPT in texts(app)
+    assert bar.EMPTY_PROMPT in texts(app)
     assert "Example" in texts(app)
 
 
@@ -294,7 +297,7 @@ def test_another_model_s_run_is_named(open_app: Open) -> None:
 
 
 def test_every_example_of_the_menu_says_what_to_look_for(open_app: Open) -> None:
-    menu = examples.examples()
+    menu = prompts.examples()
     assert len({example.label for example in menu}) == len(menu) >= 12
     assert escape(menu[0].look_for) in markup(open_app())
     chat = next(example for example in menu if example.chat and example.system)

@@ -12,28 +12,25 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.configs import Sampling, Shaping
-from core.decoding.draws import dice_at
+from core.decoding.config import Sampling, Shaping
 from core.decoding.errors import ConfigError, ModelError
-from core.decoding.lab_types import LabExample
-from core.decoding.types import Trace
+from core.decoding.lab.types import LabExample
+from core.decoding.shaping.draws import dice_at
+from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
 from core.traces.lab import KNOB_RANGES, lab_bytes, load_lab, telling_step
-from pages.ui import (
-    controls,
-    lab_controls,
-    lab_looks,
-    lab_page,
-    lab_share,
-    lab_state,
-    lab_work,
-    models,
-    running,
-    state,
-)
-from pages.ui.knob import LAB_KNOBS
-from pages.ui.lab_state import Lab, Spot
-from pages.ui.running import Job
+from pages.ui.decode import controls
+from pages.ui.lab import controls as lab_controls
+from pages.ui.lab import page as lab_page
+from pages.ui.lab import save as lab_share
+from pages.ui.lab import state as lab_state
+from pages.ui.lab import tabs as lab_looks
+from pages.ui.lab import work as lab_work
+from pages.ui.lab.state import Lab, Spot
+from pages.ui.run import jobs, state
+from pages.ui.run.jobs import Job
+from pages.ui.shell import models
+from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui.conftest import ROOT
@@ -646,7 +643,7 @@ def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_agai
     lab.later("flips", (spot, 1), work)
     lab.start_waiting()
     job = lab.jobs["flips"]
-    job.watched -= running.ABANDONED_SECONDS + 1
+    job.watched -= jobs.ABANDONED_SECONDS + 1
     asked.set()
     assert job.done.wait(SECONDS) and seen == [True]
     job.watch()
@@ -659,7 +656,7 @@ def test_work_that_ended_by_itself_stays_however_long_nobody_looked() -> None:
     lab.start_waiting()
     job = lab.jobs["flips"]
     assert job.done.wait(SECONDS)
-    job.watched -= running.ABANDONED_SECONDS + 1
+    job.watched -= jobs.ABANDONED_SECONDS + 1
     assert lab.later("flips", (spot, 1), lambda _: "never") == ("whole", True)
 
 

@@ -9,21 +9,18 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.configs import LEVELS, Reasoning, Shaping
+from core.decoding.config import LEVELS, Reasoning, Shaping
 from core.decoding.errors import ProblemError
-from pages.ui import (
-    compute,
-    reason_controls,
-    reason_many,
-    reason_problem,
-    reason_share,
-    reason_state,
-    reason_text,
-    reason_work,
-    running,
-    share,
-)
-from pages.ui.reason_state import ReasonView
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import problem as reason_problem
+from pages.ui.reasoning import save as reason_share
+from pages.ui.reasoning import state as reason_state
+from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning import text as reason_text
+from pages.ui.reasoning import work as reason_work
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import jobs, queue
+from pages.ui.run import save as share
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui.conftest import ROOT, Open
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
@@ -135,11 +132,11 @@ def test_finding_where_it_knew_lets_others_in_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     passed: list[bool] = []
-    monkeypatch.setattr(compute.Turn, "pass_on", lambda _: passed.append(True))
-    done = reason_work._where_it_knew(running.Job(), run_of(), PROBLEM)
+    monkeypatch.setattr(queue.Turn, "pass_on", lambda _: passed.append(True))
+    done = reason_work._where_it_knew(jobs.Job(), run_of(), PROBLEM)
     assert done is not None and len(passed) > 1
-    stopped = running.Job()
-    monkeypatch.setattr(compute.Turn, "pass_on", lambda _: stopped.stop())
+    stopped = jobs.Job()
+    monkeypatch.setattr(queue.Turn, "pass_on", lambda _: stopped.stop())
     assert reason_work._where_it_knew(stopped, run_of(), PROBLEM) is None
 
 

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.configs import ConfigError, Reasoning
-from core.decoding.reasoning_types import Call
-from core.decoding.run import collect
+from core.decoding.config import ConfigError, Reasoning
+from core.decoding.decode import collect
+from core.decoding.reasoning.types import Call
+from core.evaluation.attempts import transcript_of
+from core.evaluation.tools import both_ways
 from core.models.scripted import END, ScriptedModel
-from core.reasoning.attempts import transcript_of
-from core.reasoning.tools import both_ways
-from pages.ui import models, reason_loop, reason_many, reason_state, reason_tools
-from pages.ui.reason_state import ReasonView
+from pages.ui.reasoning import loop as reason_loop
+from pages.ui.reasoning import state as reason_state
+from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning import tools as reason_tools
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.shell import models
+from tests.evaluation.thinkers import ID, following, thinker
 from tests.figures.reasons import make_sweep
-from tests.reasoning.thinkers import ID, following, thinker
 from tests.ui.conftest import Open
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run_of, settle, sweep_of, view_of
 from tests.ui.seen import SECONDS, charts, texts

@@ -12,25 +12,23 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.acceptance import acceptance_table
-from core.decoding.configs import Greedy, Shaping, Speculative
-from core.decoding.types import Trace
-from core.figures.spec.lossless import lossless_words
-from core.figures.spec.metrics import scoring_words
-from core.figures.spec.verdict import verdict
-from core.figures.spec.words import EXTRA, emitted, kind_color
+from core.decoding.config import Greedy, Shaping, Speculative
+from core.decoding.speculative.acceptance import acceptance_table
+from core.decoding.trace import Trace
+from core.figures.speculative.lossless import lossless_words
+from core.figures.speculative.metrics import scoring_words
+from core.figures.speculative.verdict import verdict
+from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
-from pages.ui import (
-    models,
-    run_bar,
-    share,
-    spec_controls,
-    spec_looks,
-    spec_lossless,
-    spec_share,
-    spec_state,
-)
-from pages.ui.spec_state import SpecView
+from pages.ui.run import bar
+from pages.ui.run import save as share
+from pages.ui.shell import models
+from pages.ui.speculative import controls as spec_controls
+from pages.ui.speculative import lossless
+from pages.ui.speculative import save as spec_share
+from pages.ui.speculative import state as spec_state
+from pages.ui.speculative import tabs as spec_looks
+from pages.ui.speculative.state import SpecView
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
 from tests.figures.traces import make_trace
 from tests.ui import seen
@@ -88,7 +86,7 @@ def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None
 
 
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
-    from pages.ui import controls
+    from pages.ui.decode import controls
 
     example = spec_state.load_example()
     assert example is not None
@@ -116,7 +114,7 @@ def test_first_paint_loads_no_torch() -> None:
 
 
 def test_the_controls_describe_a_run() -> None:
-    from pages.ui import controls
+    from pages.ui.decode import controls
 
     told = {**controls.DEFAULTS, **spec_controls.DEFAULTS, "seed": 5, "rule": "typical"}
     told |= {"typical_epsilon": 0.2, "typical_delta": 0.4, "adaptive": True, "confidence": 0.25}
@@ -257,7 +255,8 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
     def script() -> None:
         import streamlit as st
 
-        from pages.ui import spec_controls, spec_state
+        from pages.ui.speculative import controls as spec_controls
+        from pages.ui.speculative import state as spec_state
 
         trace = st.session_state["given"]
         found = spec_state.SpecView()
@@ -276,7 +275,7 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
 
 
 def test_what_does_nothing_stands_in_no_caption() -> None:
-    from pages.ui import controls
+    from pages.ui.decode import controls
 
     told = {**controls.DEFAULTS, **spec_controls.DEFAULTS}
     plain = spec_controls.config(told.__getitem__)
@@ -359,7 +358,7 @@ def test_a_file_never_makes_the_app_load_a_strange_draft(open_spec: Open) -> Non
 
 def test_a_link_never_loads_a_strange_draft(open_spec: Open) -> None:
     app = open_spec(run="1", draft="stranger/model")
-    assert run_bar.LINK_NEEDS_RUN in texts(app) and not view_of(app).jobs
+    assert bar.LINK_NEEDS_RUN in texts(app) and not view_of(app).jobs
 
 
 def test_a_link_to_a_built_in_model_that_there_is_not_names_those_that_there_are(
@@ -376,7 +375,7 @@ def test_adopting_a_run_restores_its_settings() -> None:
     def script() -> None:
         import streamlit as st
 
-        from pages.ui import spec_controls
+        from pages.ui.speculative import controls as spec_controls
 
         spec_controls.adopt(st.session_state["given"])
 
@@ -403,7 +402,7 @@ def test_the_web_page_holds_all_that_was_measured() -> None:
     view.comparison, view.sweep = make_comparison(0.02, 0.03), SWEEP
     view.counted, view.alone = COUNTED, make_trace()
     view.scored = {"multi_query": [trace], "batch_expansion": [trace]}
-    three = spec_lossless.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
+    three = lossless.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
     page = html.unescape(spec_share.web_page(view, trace, three).decode())
     for words in (
         verdict(view.comparison),

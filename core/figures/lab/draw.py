@@ -9,10 +9,9 @@ from typing import TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.lab_types import LabStep
-from core.figures.furniture import add_key, axis, key_entry, label_bar
-from core.figures.lab.words import lab_caption
-from core.figures.labels import (
+from core.decoding.lab.types import LabStep
+from core.figures.base.axes import add_key, axis, key_entry, label_bar
+from core.figures.base.labels import (
     NBSP,
     percent,
     percent_ticks,
@@ -20,10 +19,11 @@ from core.figures.labels import (
     table_text,
     visible_token,
 )
-from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
-from core.figures.theme import LIGHT, Theme
-from core.figures.way_draw import drawn_segments, scored
-from core.figures.way_stages import token_palette
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.decode.draw import drawn_segments, scored
+from core.figures.decode.stage_bars import token_palette
+from core.figures.lab.words import lab_caption
 
 # A token's place among the candidates (None: the others), where its piece begins, its share.
 Piece: TypeAlias = tuple[int | None, float, float]

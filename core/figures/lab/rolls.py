@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.lab_types import LabStep, RollBin, Rolls
-from core.figures.furniture import add_key, axis, key_entry
-from core.figures.lab.words import lab_caption
-from core.figures.labels import (
+from core.decoding.lab.types import LabStep, RollBin, Rolls
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.labels import (
     NBSP,
     percent,
     show_token,
@@ -19,8 +18,9 @@ from core.figures.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
-from core.figures.theme import LIGHT, Theme
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.lab.words import lab_caption
 
 _ROW, _LABEL_LIMIT = 26, 14
 _TITLE = "Rolled often, counted"

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.lab_types import LabStep
-from core.decoding.types import Candidate, Stage
-from core.figures.furniture import add_key, axis, key_entry
-from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
-from core.figures.labels import (
+from core.decoding.lab.types import LabStep
+from core.decoding.trace import Candidate, Stage
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.labels import (
     NBSP,
     escaped,
     percent,
@@ -22,8 +21,9 @@ from core.figures.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.sheet import EDGE, Properties, Sheet, lay_out
-from core.figures.theme import LIGHT, Theme
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
 
 _TITLE = "What every stage leaves"
 _ROW, _LABEL_LIMIT = 25, 12

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.lab_types import Continuation, Continuations
-from core.figures.furniture import add_key, axis, key_entry
-from core.figures.grid import probability_bar
+from core.decoding.lab.types import Continuation, Continuations
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.grid import probability_bar
+from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
+from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.token_tree import Cell, Layout, lay_out_tree
 from core.figures.lab.words import continuations_caption
-from core.figures.labels import NBSP, percent, show_token, table_text, visible_token
-from core.figures.sheet import EDGE, Sheet, lay_out, plain_sentence
-from core.figures.theme import LIGHT, Theme
-from core.figures.token_tree import Cell, Layout, lay_out_tree
 
 _TITLE = "Many ways on"
 _LANE, _LEFT, _WIDTH = 34, 64, 800

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.decoding.configs import Sampling
-from core.decoding.lab_types import Continuations, LabStep
-from core.decoding.types import Stage
-from core.figures.labels import plain_name, settings_caption, stage_name
+from core.decoding.config import Sampling
+from core.decoding.lab.types import Continuations, LabStep
+from core.decoding.trace import Stage
+from core.figures.base.labels import plain_name, settings_caption, stage_name
 
 _SHORT = {
     "raw": "raw",

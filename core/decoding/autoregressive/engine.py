@@ -1,0 +1,151 @@
+"""Greedy decoding and sampling: one token a step, each step a forward, a shaping and a draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import MethodConfig, Sampling
+from core.decoding.loop.ending import Ending
+from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.loop.recording import read_step
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.shaping.draws import Pick, draw, new_generator, throw
+from core.decoding.shaping.stages import (
+    Distribution,
+    only,
+    penalties,
+    raw_distribution,
+    shape,
+    warpers,
+)
+from core.decoding.trace import (
+    Draw,
+    FinishReason,
+    Phase,
+    Step,
+    StepSeconds,
+    TokenStep,
+)
+
+
+def generate(
+    model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig
+) -> Iterator[Step]:
+    """Yield the prompt step, then a step for each generated token.
+
+    Args:
+        prompt_ids: at least one id; prompt and generated tokens together stay within the
+            model's context window.
+
+    Raises:
+        PromptError: the prompt is empty, holds an unknown id or is too long.
+        DecodingError: the model returned no distribution, or every token is banned.
+    """
+    prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
+    yield prompt_step
+    yield from continue_from(model, context, prompt_ids, config)
+
+
+def continue_from(
+    model: LanguageModel, context: Context, prompt_ids: Sequence[int], config: MethodConfig
+) -> Iterator[TokenStep]:
+    """Yield a step for each generated token; `context` holds the prompt, in one row."""
+    limit = token_limit(model, prompt_ids, config)
+    picker, ending = Picker(model, config), Ending(model, config, limit)
+    ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
+    for index in range(limit):
+        picked = picker.pick(index, logits, ids)
+        token_id = picked.pick.token_id
+        ids.append(token_id)
+        text, reason = ending.after(index, token_id)
+        yield picker.record(index, picked, forward, text, reason)
+        if reason:
+            return
+        started = perf_counter()
+        logits = context.extend([token_id])[0, -1]
+        forward = perf_counter() - started
+
+
+class Picked(NamedTuple):
+    """A pick with the distributions that led to it; times in seconds."""
+
+    pick: Pick
+    stages: list[Distribution]
+    shaping_seconds: float
+    draw_seconds: float
+
+
+class Picker:
+    """Shapes logits and draws, for one run; owns the run's generator."""
+
+    def __init__(self, model: LanguageModel, config: MethodConfig) -> None:
+        self._model = model
+        self._config = config
+        self._eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
+        draws = isinstance(config, Sampling) and config.shaping.temperature > 0
+        self._sampling = config if draws and isinstance(config, Sampling) else None
+        self._warpers = warpers(config.shaping) if draws else []
+        self._generator = new_generator(self._sampling.seed if self._sampling else 0)
+
+    def pick(
+        self, index: int, logits: Tensor, previous_ids: Sequence[int], dice: Tensor | None = None
+    ) -> Picked:
+        """The token that follows from `[vocab]` logits after `previous_ids`.
+
+        Args:
+            dice: of `draws.throw`; None throws the run's next ones.
+        """
+        started = perf_counter()
+        held_back = self._eos if index < self._config.min_new_tokens else []
+        acts = penalties(self._config.shaping, previous_ids, held_back)
+        stages = shape(raw_distribution(logits), [*acts, *self._warpers])
+        shaped = perf_counter()
+        if self._sampling:
+            method = self._sampling.draw
+            if dice is None:
+                dice = throw(method, self._generator, self._model.vocab_size)
+            pick = draw(stages[-1], method, dice)
+        else:
+            stages, pick = _argmax(stages)
+        return Picked(pick, stages, shaped - started, perf_counter() - shaped)
+
+    def record(
+        self,
+        index: int,
+        picked: Picked,
+        forward: float,
+        text: str,
+        finish_reason: FinishReason | None,
+        phase: Phase = "answer",
+    ) -> TokenStep:
+        """The frozen step."""
+        pick = picked.pick
+        reading = read_step(self._model, picked.stages, pick, self._config.top_candidates)
+        method = self._sampling.draw if self._sampling else "argmax"
+        return TokenStep(
+            index=index,
+            token_id=pick.token_id,
+            candidates=reading.candidates,
+            entropy=reading.entropy,
+            tail_mass=reading.tail_mass,
+            surprisal=reading.surprisal,
+            origin="sampled" if self._sampling else "argmax",
+            phase=phase,
+            draw=Draw(method, pick.uniform, pick.interval, reading.scores),
+            stages=reading.stages,
+            text=text,
+            seconds=StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds),
+            finish_reason=finish_reason,
+        )
+
+
+def _argmax(stages: list[Distribution]) -> tuple[list[Distribution], Pick]:
+    """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins."""
+    last = stages[-1]
+    place = int(torch.argmax(last.logits))
+    return [*stages, only(last, place)], Pick(last.token_id(place))

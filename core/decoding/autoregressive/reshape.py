@@ -1,0 +1,45 @@
+"""One step under other knobs: from its stored logits, without running the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.config import MethodConfig, Sampling
+from core.decoding.loop.text import join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.draws import dice_at
+from core.decoding.trace import TokenStep, Trace
+
+
+def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
+    """The full logits that step `index` was drawn from, `[vocab]`: one forward over its prefix."""
+    return logits_after(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+
+
+def logits_after(model: LanguageModel, previous_ids: Sequence[int]) -> Tensor:
+    """The full logits of the step after some tokens, `[vocab]`: one forward over them."""
+    return model.start(previous_ids).logits[0]
+
+
+def reshape_step(
+    model: LanguageModel,
+    logits: Tensor,
+    previous_ids: Sequence[int],
+    config: MethodConfig,
+    index: int,
+) -> TokenStep:
+    """What step `index` would be under `config`, with the dice that its seed gives this step.
+
+    Args:
+        logits: `[vocab]`, of `logits_at`.
+        previous_ids: the prompt and the tokens generated before the step.
+    """
+    picker = Picker(model, config)
+    dice = None
+    if isinstance(config, Sampling):
+        dice = dice_at(config.draw, config.seed, index, model.vocab_size)
+    picked = picker.pick(index, logits, previous_ids, dice)
+    return picker.record(index, picked, 0.0, join_text(model, [picked.pick.token_id]), None)

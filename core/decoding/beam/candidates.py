@@ -1,0 +1,192 @@
+"""From logits to the K candidates of a beam: log-probabilities, penalties, and the choice.
+
+As transformers 5.23 does it (`_beam_search`): penalties and filters act on log-probabilities, the
+choice is made over all rows at once, from their sums along each path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.beam.hypotheses import NOTHING
+from core.decoding.config import BeamSearch
+from core.decoding.errors import DecodingError
+from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, remove_tokens, warpers
+
+# A path below this is dead: a banned token's, or one of a place that holds no row.
+_ALIVE = NOTHING / 2
+# Tensors larger than this are searched block by block.
+_BLOCKS_FROM = 32_768
+_BLOCKS = 64
+_DRAWN_FROM_AT_MOST = 2**24
+
+
+class Choice(NamedTuple):
+    """The candidates of one group in the order of choice.
+
+    Args:
+        places: of the K, from 0: only the first num_beams may finish.
+        sums: summed log-probabilities of their paths.
+        parents: rows of the group.
+        token_ids: their tokens.
+    """
+
+    places: list[int]
+    sums: list[float]
+    parents: list[int]
+    token_ids: list[int]
+
+
+class LogProbabilities:
+    """Reads logits, in buffers of its own that the next call writes over.
+
+    Two new tensors of 16 x 152,000 a step take three times as long to get as to fill.
+    """
+
+    def __init__(self) -> None:
+        self._log_probs = self._probs = torch.empty(0)
+
+    def __call__(self, logits: Tensor) -> tuple[Tensor, list[float]]:
+        """`[rows, vocab]` logits to log-probabilities, and the entropy of each row in nats.
+
+        Raises:
+            DecodingError: a row is no distribution.
+        """
+        if self._log_probs.shape != logits.shape:
+            self._log_probs, self._probs = torch.empty(logits.shape), torch.empty(logits.shape)
+        log_probs = torch.log_softmax(logits, dim=-1, out=self._log_probs)
+        # Half as long as exp(log_probs).
+        probs = torch.softmax(logits, dim=-1, out=self._probs)
+        entropies = -torch.linalg.vecdot(probs, log_probs)
+        if bool(entropies.isnan().any()):
+            # 0 * -inf, of tokens that the model itself rules out; or no distribution at all.
+            entropies = torch.special.entr(probs).sum(dim=-1)
+            if bool(entropies.isnan().any()):
+                raise DecodingError(NO_DISTRIBUTION)
+        return log_probs, entropies.clamp_(min=0).tolist()
+
+
+class Shaper:
+    """What transformers' processors make of log-probabilities, for one run."""
+
+    def __init__(self, config: BeamSearch, eos_ids: Sequence[int]) -> None:
+        self._config = config
+        self._eos_ids = list(eos_ids)
+        # One token more than can end a path, so that a path can go on.
+        least = len(self._eos_ids) + 1 if self._eos_ids else 2
+        self._warpers = warpers(config.shaping, least if config.num_beams > 1 else 1)
+        shaping = config.shaping
+        self.reads_ids = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
+
+    def __call__(
+        self,
+        log_probs: Tensor,
+        index: int,
+        ids: Sequence[Sequence[int]],
+        taken: Sequence[int] = (),
+    ) -> Tensor:
+        """Shaped log-probabilities `[rows, vocab]`; the given ones stay as they are.
+
+        Args:
+            ids: prompt and generated tokens of each row, where `reads_ids`.
+            taken: the tokens that earlier groups have just taken, with repetitions.
+        """
+        if taken and self._config.diversity_penalty:
+            counts = torch.bincount(torch.tensor(taken), minlength=log_probs.shape[-1])
+            log_probs = log_probs - self._config.diversity_penalty * counts
+        if self.reads_ids:
+            log_probs = torch.stack(
+                [self._penalised(row, own) for row, own in zip(log_probs, ids, strict=True)]
+            )
+        if index < self._config.min_new_tokens:
+            log_probs = remove_tokens(log_probs, self._eos_ids)
+        if self._config.draws:
+            for _, act in self._warpers:
+                log_probs = act(log_probs)
+        return log_probs
+
+    def _penalised(self, row: Tensor, ids: Sequence[int]) -> Tensor:
+        for _, act in penalties(self._config.shaping, ids, []):
+            row = act(row)
+        return row
+
+
+def choose(
+    log_probs: Tensor,
+    sums: Sequence[float],
+    beams: int,
+    count: int,
+    generator: torch.Generator | None,
+) -> Choice:
+    """The `count` best continuations of a group's rows, or so many drawn without replacement.
+
+    Args:
+        log_probs: `[rows, vocab]`, shaped.
+        sums: of each row's path so far.
+        beams: rows that the group has when all are alive; `rows` or more.
+        generator: draws; None takes the best.
+
+    Raises:
+        DecodingError: too many numbers to draw from.
+    """
+    vocab = log_probs.shape[-1]
+    before = torch.tensor(sums)[:, None]
+    found = None
+    if generator is None and log_probs.numel() > _BLOCKS_FROM:
+        found = _best_by_blocks(log_probs, before, count)
+    values, flat = found or _over_all(log_probs, before, beams, count, generator)
+    alive = (values > _ALIVE).tolist()
+    places = [place for place, lives in enumerate(alive) if lives]
+    values, flat = values[places], flat[places]
+    parents = torch.div(flat, vocab, rounding_mode="floor")
+    return Choice(places, values.tolist(), parents.tolist(), (flat % vocab).tolist())
+
+
+def _over_all(
+    log_probs: Tensor, before: Tensor, beams: int, count: int, generator: torch.Generator | None
+) -> tuple[Tensor, Tensor]:
+    """The call that transformers makes, on a tensor of its shape: equal down to ties and dice."""
+    rows, vocab = log_probs.shape
+    flat = (log_probs + before).flatten()
+    if rows < beams:
+        flat = torch.cat([flat, flat.new_full(((beams - rows) * vocab,), NOTHING)])
+    count = min(count, len(flat))
+    if generator is None:
+        values, places = torch.topk(flat, count)
+        return values, places
+    if len(flat) >= _DRAWN_FROM_AT_MOST:
+        raise DecodingError(
+            f"torch draws from at most {_DRAWN_FROM_AT_MOST:,} numbers, {beams} beams over a "
+            f"vocabulary of {vocab:,} are more; use fewer beams."
+        )
+    places = torch.multinomial(torch.softmax(flat, dim=-1), count, generator=generator)
+    return flat[places], places
+
+
+def _best_by_blocks(log_probs: Tensor, before: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
+    """The same candidates as `topk` over everything, sooner; None where a tie might differ.
+
+    The best `count + 1` numbers lie in the `count + 1` blocks with the highest maxima. A block
+    holds every n-th token, so that the maxima are taken of whole vectors.
+    """
+    rows, vocab = log_probs.shape
+    width = vocab // _BLOCKS
+    whole = log_probs[:, : width * _BLOCKS].view(rows, _BLOCKS, width).amax(dim=1)
+    highest = (whole + before).flatten()
+    blocks = torch.topk(highest, min(count + 1, len(highest)))[1]
+    row = torch.div(blocks, width, rounding_mode="floor")
+    inside = torch.arange(_BLOCKS) * width + (blocks % width)[:, None] + (row * vocab)[:, None]
+    places = inside.flatten()
+    if width * _BLOCKS < vocab:
+        rest = torch.arange(width * _BLOCKS, vocab) + torch.arange(rows)[:, None] * vocab
+        places = torch.cat([places, rest.flatten()])
+    values = log_probs.flatten()[places] + before.flatten()[places // vocab]
+    values, order = torch.topk(values, min(count + 1, len(values)))
+    if bool((values[1:] == values[:-1]).any()) or float(values[-1]) == -math.inf:
+        return None
+    return values[:count], places[order[:count]]

@@ -1,0 +1,253 @@
+"""What the trace of a beam search proves about itself, from its own numbers and settings alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from core.decoding.beam.replay import best_row, replay
+from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.config import BeamSearch
+from core.decoding.shaping.stages import repeating_tokens
+from core.decoding.trace import Check, Trace
+
+
+def whole_beams(trace: Trace) -> Check:
+    """Whether the other checks can be made: every parent is a row, every survivor has its own."""
+    faults = [] if isinstance(trace.config, BeamSearch) else ["the settings are no beam search's"]
+    if trace.token_steps:
+        faults.append("the trace holds steps of another method")
+    faults += [fault for step in trace.beam_steps if (fault := _missing(step, trace))]
+    steps = trace.beam_steps if not faults else ()
+    if steps and steps[0].groups != tuple(range(getattr(trace.config, "num_beam_groups", 1))):
+        faults.append("the first beam doesn't hold the prompt once for each group")
+    for before, after in pairwise(steps):
+        kept = tuple(map(before.group_of, before.kept))
+        # The survivors of groups that ended come last and go no further.
+        if after.groups + tuple(group for group in kept if group not in after.groups) != kept:
+            faults.append(f"step {after.index}: its beam is not what the step before it kept")
+    return count("the tree is whole: every parent is a row of its beam", faults, "broken places")
+
+
+def _missing(step: BeamStep, trace: Trace) -> str:
+    where, kept = f"step {step.index}", step.kept
+    groups = getattr(trace.config, "num_beam_groups", 1)
+    if not step.groups or not all(0 <= group < groups for group in step.groups):
+        return f"{where}: a row belongs to no group"
+    if any(not 0 <= c.parent < len(step.groups) for c in step.candidates):
+        return f"{where}: a candidate's parent is no row of the beam"
+    if any((c.fate == "kept") != (c.row is not None) for c in step.candidates):
+        return f"{where}: a candidate that was not kept takes a row, or one that was takes none"
+    if [c.row for c in kept] != list(range(len(kept))):
+        return f"{where}: two survivors take one row"
+    if any(c.fate == "finished" and c.ended is None for c in step.candidates):
+        return f"{where}: a path finished that nothing ended"
+    widths = {len(row) for row in step.kept_logprobs} | {len(step.entropies)}
+    if widths != {len(step.groups)} or len(step.kept_logprobs) != len(kept):
+        return f"{where}: a table has not one number for each row"
+    return "" if len(step.finished_texts) == len(step.finished) else f"{where}: a text is missing"
+
+
+def _sums(trace: Trace) -> Check:
+    deviations = (
+        abs(candidate.cum_logprob - before - candidate.logprob)
+        / max(1.0, abs(candidate.cum_logprob))
+        for step, totals in _with_totals(trace)
+        for candidate in step.candidates
+        for before in (totals[candidate.parent],)
+    )
+    detail = "largest relative deviation from parent's sum + log-probability, every candidate"
+    return worst("each sum is its parent's plus the token's", deviations, VALUE_TOLERANCE, detail)
+
+
+def _with_totals(trace: Trace) -> Iterator[tuple[BeamStep, list[float]]]:
+    """Each step with the sums of the rows of its beam."""
+    totals = [0.0] * len(trace.beam_steps[0].groups) if trace.beam_steps else []
+    for step in trace.beam_steps:
+        yield step, totals
+        totals = [candidate.cum_logprob for candidate in step.kept]
+
+
+def _fates(trace: Trace) -> Check:
+    faults = [
+        fault
+        for step in trace.beam_steps
+        for group in sorted(set(step.groups))
+        if (fault := _fate_fault(step, group, trace))
+    ]
+    return count("the best go on, the ended ones finish", faults, "candidates of a wrong fate")
+
+
+def _fate_fault(step: BeamStep, group: int, trace: Trace) -> str:
+    config, where = trace.config, f"step {step.index}"
+    own = [c for c in step.candidates if step.group_of(c) == group]
+    beams = getattr(config, "num_beams", 1) // getattr(config, "num_beam_groups", 1)
+    ranks = [c.rank for c in own]
+    # A draw may leave out places: of tokens that had no chance.
+    if ranks != (list(range(1, len(own) + 1)) if step.origin == "argmax" else sorted(set(ranks))):
+        return f"{where}: the ranks are not 1, 2, 3, ..."
+    if len({(c.parent, c.token_id) for c in own}) != len(own):
+        return f"{where}: a candidate is listed twice"
+    falling = all(a.cum_logprob >= b.cum_logprob for a, b in pairwise(own))
+    if step.origin == "argmax" and not falling:
+        return f"{where}: the candidates are not ordered by their sums"
+    if (step.origin == "sampled") != (isinstance(config, BeamSearch) and config.draws):
+        return f"{where}: the candidates were not chosen as the settings say"
+    survivors = sorted((c for c in own if c.fate == "kept"), key=lambda c: c.row or 0)
+    open_ones = sorted((c for c in own if c.ended is None), key=lambda c: -c.cum_logprob)
+    sums = [c.cum_logprob for c in survivors]
+    if any(c.ended for c in survivors) or sums != [c.cum_logprob for c in open_ones[:beams]]:
+        return f"{where}: the survivors are not the best that nothing ended"
+    if any((c.fate == "finished") != (c.ended is not None and c.rank <= beams) for c in own):
+        return f"{where}: a path of the first {beams} that ended did not finish, or another did"
+    return ""
+
+
+def _added(trace: Trace) -> Check:
+    """What a token adds is the model's own number after the penalties that the settings ask for."""
+    deviations = (
+        abs(candidate.logprob - expected) / max(1.0, abs(candidate.logprob))
+        for step, paths in _with_paths(trace)
+        for candidate, expected in _expected(trace, step, paths)
+    )
+    name = "what a token adds follows from the model's number and the settings"
+    detail = "largest relative deviation, penalties and temperature applied, every candidate"
+    return worst(name, deviations, VALUE_TOLERANCE, detail)
+
+
+def _with_paths(trace: Trace) -> Iterator[tuple[BeamStep, list[list[int]]]]:
+    """Each step with the ids (prompt included) of the rows of its beam."""
+    paths = [list(trace.prompt_ids)] * (len(trace.beam_steps[0].groups) if trace.beam_steps else 0)
+    for step in trace.beam_steps:
+        yield step, paths
+        paths = [[*paths[c.parent], c.token_id] for c in step.kept]
+
+
+def _expected(
+    trace: Trace, step: BeamStep, paths: Sequence[Sequence[int]]
+) -> Iterator[tuple[BeamCandidate, float]]:
+    shaping, config = trace.config.shaping, trace.config
+    diversity = getattr(config, "diversity_penalty", 0.0)
+    size, seen = shaping.no_repeat_ngram_size, [set(path) for path in paths]
+    banned = [set(repeating_tokens(size, path)) if size else set() for path in paths]
+    taken = {group: step.taken_before(group) for group in step.groups}
+    for candidate in step.candidates:
+        value, group = candidate.raw_logprob, step.group_of(candidate)
+        value -= diversity * taken[group].count(candidate.token_id)
+        if candidate.token_id in seen[candidate.parent]:
+            penalty = shaping.repetition_penalty
+            value = value * penalty if value < 0 else value / penalty
+        if candidate.token_id in banned[candidate.parent]:
+            value = -math.inf
+        if isinstance(config, BeamSearch) and config.draws:
+            value /= shaping.temperature
+        yield candidate, value
+
+
+def _tables(trace: Trace) -> Check:
+    faults = [
+        f"step {step.index}: row {candidate.row} has another log-probability in the table, or one "
+        "in another group"
+        for step in trace.beam_steps
+        for candidate, row in zip(step.kept, step.kept_logprobs, strict=True)
+        if row[candidate.parent] != candidate.logprob
+        or any(
+            value is not None and group != step.group_of(candidate)
+            for value, group in zip(row, step.groups, strict=True)
+        )
+    ]
+    return count("the table holds each survivor's own log-probability", faults, "differences")
+
+
+def _entropies(trace: Trace) -> Check:
+    """Known probabilities bound the entropy from below: what is left adds at least -m ln m."""
+    errors = (
+        _entropy_error(step.entropies[row], [c for c in step.candidates if c.parent == row])
+        for step in trace.beam_steps
+        for row in range(len(step.groups))
+    )
+    detail = "how far an entropy lies below what its candidates alone make up"
+    return worst("entropy agrees with the candidates", errors, 1e-4, detail)
+
+
+def _entropy_error(entropy: float, candidates: Sequence[BeamCandidate]) -> float:
+    probs = {c.token_id: math.exp(min(0.0, c.raw_logprob)) for c in candidates}
+    mass = sum(probs.values())
+    if mass > 1 + 1e-4:
+        return math.inf
+    known = -sum(p * math.log(p) for p in probs.values() if p > 0)
+    rest = 1 - mass
+    return max(known - (rest * math.log(rest) if rest > 0 else 0.0) - entropy, -entropy, 0.0)
+
+
+def _hypotheses(trace: Trace) -> Check:
+    """The steps, replayed under the settings, give the stored hypotheses and end where they did."""
+    config, steps, faults = trace.config, trace.beam_steps, []
+    if isinstance(config, BeamSearch):
+        found = replay(steps, config)
+        if found.hypotheses != trace.hypotheses:
+            faults.append("replayed, the steps give other hypotheses than the stored ones")
+        last = len(steps) - 1
+        ends = [end[0] if end else last + 1 for end in found.ends]
+        over = bool(steps) and max(ends) <= last
+        if over and max(ends) < last:
+            faults.append(f"the search went on after step {max(ends)}, where its rule ends it")
+        if over == (trace.finish_reason == "cancelled"):
+            faults.append("the search was not over where the trace ends, or it was cancelled after")
+        for step in steps:
+            if any(ends[group] < step.index for group in step.groups):
+                faults.append(f"step {step.index}: a group goes on that had ended")
+    return count("the hypotheses and the end follow from the steps", faults, "contradictions")
+
+
+def _outcome(trace: Trace) -> Check:
+    steps, faults = trace.beam_steps, []
+    best = trace.hypotheses[0] if trace.hypotheses else None
+    ids = best.token_ids if best else tuple(c.token_id for c in best_row(steps))
+    if trace.token_ids != ids:
+        faults.append("the trace's tokens are not the best hypothesis'")
+    if best and best.text != trace.text:
+        faults.append("the trace's text is not the best hypothesis'")
+    if [step.index for step in steps] != list(range(len(steps))):
+        faults.append("the steps are not numbered 0, 1, 2, ...")
+    reason = trace.finish_reason
+    if reason != "cancelled" and (best is None or best.finish_reason != reason):
+        faults.append(f"no best hypothesis ended with {reason}")
+    told = [step.finish_reason for step in steps]
+    if any(told[:-1]) or (told[-1:] or [None])[0] != (None if reason == "cancelled" else reason):
+        faults.append(f"the last step, and it alone, must say that the run ended with {reason}")
+    return count("the outcome is the best hypothesis", faults, "contradictions")
+
+
+def _endings(trace: Trace) -> Check:
+    """Limits and stop strings are where the paths say that they ended by them."""
+    config, faults = trace.config, []
+    for step in trace.beam_steps:
+        last, where = step.index + 1 == step.limit, f"step {step.index}"
+        if step.limit > config.max_new_tokens or step.index >= step.limit:
+            faults.append(f"{where}: more tokens than max_new_tokens")
+        if any(
+            not last if c.ended == "length" else last and c.ended is None for c in step.candidates
+        ):
+            faults.append(f"{where}: a path ended with length elsewhere than at the limit")
+        for candidate, text in zip(step.finished, step.finished_texts, strict=True):
+            stops = any(stop in text for stop in config.stop_strings)
+            if candidate.ended != "eos" and stops != (candidate.ended == "stop"):
+                faults.append(f"{where}: a path ended with stop, and no stop string is in its text")
+        if step.index < config.min_new_tokens and any(c.ended == "eos" for c in step.candidates):
+            faults.append(f"{where}: a path ended before min_new_tokens")
+    return count("every path ended for the reason it says", faults, "endings that are wrong")
+
+
+BEAM_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+    _sums,
+    _fates,
+    _added,
+    _tables,
+    _entropies,
+    _hypotheses,
+    _outcome,
+    _endings,
+)

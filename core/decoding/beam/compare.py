@@ -1,0 +1,157 @@
+"""What became of greedy's path in a beam search, and how the search compares with its rivals.
+
+Read from the stored candidates alone; no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from core.decoding.beam.hypotheses import score_of
+from core.decoding.beam.replay import best_row, lineage
+from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
+from core.decoding.config import BeamSearch
+from core.decoding.trace import Trace
+
+GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyPath:
+    """Greedy's path, followed through the stored candidates.
+
+    Args:
+        path: its candidates, the one at which it left the beam included.
+        end: `pruned` where it was looked at and dropped, `unseen` where none of its continuations
+            was among the K, `finished` or `kept` where it stayed to its own or the search's end.
+        step: where that happened.
+        parted_at: the first step at which the winner takes another token; None where it never does.
+    """
+
+    path: tuple[BeamCandidate, ...]
+    end: GreedyEnd
+    step: int
+    parted_at: int | None
+
+
+def greedy_path(trace: Trace, winner: Hypothesis | None = None) -> GreedyPath | None:
+    """Follow greedy decoding through a search: at every step its row's most probable token.
+
+    Of diverse beam search, through the first group, which no other group costs anything. None
+    where the candidates were drawn (they need not hold the most probable token), or without steps.
+
+    Args:
+        winner: the path to compare with; the best hypothesis by default.
+    """
+    config, steps = trace.config, trace.beam_steps
+    if not isinstance(config, BeamSearch) or config.draws or not steps:
+        return None
+    path, row = [], 0
+    end: GreedyEnd = "kept"
+    for step in steps:
+        after = [c for c in step.candidates if c.parent == row]
+        if not after:
+            end = "unseen"
+            break
+        best = max(after, key=lambda candidate: candidate.logprob)
+        path.append(best)
+        if best.row is None:
+            end = best.fate
+            break
+        row = best.row
+        if len(path) < len(steps) and row >= len(steps[len(path)].groups):
+            break  # its group has ended; the others go on
+    at = len(path) if end == "unseen" else len(path) - 1
+    return GreedyPath(tuple(path), end, at, _parted(trace, path, winner))
+
+
+def _parted(trace: Trace, path: Sequence[BeamCandidate], winner: Hypothesis | None) -> int | None:
+    best = winner or next(iter(trace.hypotheses), None)
+    ids = best.token_ids if best else tuple(c.token_id for c in best_row(trace.beam_steps))
+    pairs = zip(path, ids, strict=False)
+    return next((at for at, (own, other) in enumerate(pairs) if own.token_id != other), None)
+
+
+def winner_candidates(steps: Sequence[BeamStep], winner: Hypothesis) -> tuple[BeamCandidate, ...]:
+    """The candidates of a hypothesis, first token first."""
+    at = len(winner.token_ids) - 1
+    last = next(
+        c
+        for c in steps[at].candidates
+        if c.parent == winner.parents[-1] and c.token_id == winner.token_ids[-1]
+    )
+    return lineage(steps, at, last)
+
+
+class Rival(NamedTuple):
+    """One way to continue the prompt, for a comparison on equal terms.
+
+    Args:
+        sum_logprob: of the whole text under the model itself (no penalty), nats.
+        score: the same over its length to the search's length penalty.
+        forwards: calls of the model after the prompt.
+        rows: sequences that those calls computed, all together.
+    """
+
+    name: str
+    text: str
+    tokens: int
+    sum_logprob: float
+    score: float
+    forwards: int
+    rows: int
+
+
+class Ran(NamedTuple):
+    """What a comparison keeps of a run of greedy decoding or sampling.
+
+    Args:
+        sum_logprob: of its text under the model itself (no penalty), nats.
+        forwards: calls of the model after the prompt, of one row each.
+    """
+
+    text: str
+    tokens: int
+    sum_logprob: float
+    forwards: int
+
+
+def ran(trace: Trace) -> Ran:
+    """A run, for a comparison."""
+    steps = trace.token_steps
+    total = -sum(step.surprisal for step in steps)
+    return Ran(trace.text, len(trace.token_ids), total, max(len(steps) - 1, 0))
+
+
+def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, ...]:
+    """Greedy, the search's best hypothesis and the best of the samples, by the search's own score.
+
+    The samples' forwards are those of all of them. Without a hypothesis or a sample there is no
+    such rival.
+    """
+    penalty = getattr(search.config, "length_penalty", 1.0)
+    found = [_rival("Greedy", greedy, penalty)]
+    if search.hypotheses:
+        found.append(_searched(search, penalty))
+    if samples:
+        name, spent = f"Best of {len(samples)} samples", sum(run.forwards for run in samples)
+        drawn = (_rival(name, run, penalty) for run in samples)
+        best = max(drawn, key=lambda rival: rival.score)
+        found.append(best._replace(forwards=spent, rows=spent))
+    return tuple(found)
+
+
+def _searched(search: Trace, penalty: float) -> Rival:
+    steps, winner = search.beam_steps, search.hypotheses[0]
+    total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
+    # The first step's logits come with the prompt.
+    run = Ran(winner.text, len(winner.token_ids), total, len(steps) - 1)
+    rows = sum(len(step.groups) for step in steps[1:])
+    return _rival("Beam search", run, penalty)._replace(rows=rows)
+
+
+def _rival(name: str, run: Ran, penalty: float) -> Rival:
+    score = score_of(run.sum_logprob, max(run.tokens, 1), penalty)
+    return Rival(name, run.text, run.tokens, run.sum_logprob, score, run.forwards, run.forwards)

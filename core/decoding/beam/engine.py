@@ -1,0 +1,294 @@
+"""Beam search: the best paths at once, every one with its stored parent, one forward a step.
+
+Semantics are those of transformers 5.23 (`_beam_search`); where it marks rows that are no longer
+alive with a score of -1e9 and drags them along, here the beam gets narrower. With groups it is
+diverse beam search (Vijayakumar et al. 2016): each group is searched in turn, and loses
+`diversity_penalty` nats for a token each time that an earlier group has just taken it. A group is
+to the others what another prompt is in a batch of transformers: it finishes for itself, and once it
+has, it takes no more tokens and costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose
+from core.decoding.beam.hypotheses import NOTHING, Book, Rule
+from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Ended, Fate
+from core.decoding.config import BeamSearch, MethodConfig
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.draws import new_generator
+from core.decoding.trace import Step
+
+
+def generate(
+    model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig
+) -> Iterator[Step]:
+    """Yield the prompt step, then a step for each token of the longest path.
+
+    Args:
+        prompt_ids: at least one id; prompt and generated tokens together stay within the
+            model's context window.
+        config: a `BeamSearch`.
+
+    Raises:
+        PromptError: the prompt is empty, holds an unknown id or is too long.
+        DecodingError: the model returned no distribution, or every token is banned.
+    """
+    if not isinstance(config, BeamSearch):
+        raise ConfigError(f"Beam search takes a BeamSearch, got {config!r}.")
+    prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
+    yield prompt_step
+    search = _Search(model, prompt_ids, config)
+    logits, forward = context.logits.expand(config.num_beam_groups, -1), 0.0
+    context.reorder([0] * config.num_beam_groups)
+    while True:
+        with torch.inference_mode():
+            step = search.step(logits, forward)
+        yield step
+        if step.finish_reason:
+            return
+        started = perf_counter()
+        context.reorder([row.parent for row in search.rows])
+        logits = context.extend([[row.token_id] for row in search.rows])[:, -1]
+        forward = perf_counter() - started
+
+
+class _Row(NamedTuple):
+    """A path in the beam, with what the rules must know of it.
+
+    `ids` (prompt and generated) is empty where no penalty reads it; `text` is the generated one.
+    """
+
+    parent: int
+    token_id: int
+    total: float
+    ids: list[int]
+    text: bytes
+
+
+@dataclass(slots=True)
+class _Group:
+    """Rows that are searched for themselves; `first` is the place of their first in the beam."""
+
+    number: int
+    book: Book[Ended]
+    rows: list[_Row]
+    first: int
+    rule: Rule | None = None
+
+
+class _Found(NamedTuple):
+    """A group's candidates in order of choice.
+
+    Args:
+        ends: what ends each.
+        kept: the ones that go on, in order of their rows, as places in the choice.
+        logprobs: of each token after its parent, shaped.
+        raw_logprobs: the same, the model's own.
+        table: `[kept, rows of the group]`, a kept token's shaped log-probability after every row.
+    """
+
+    group: _Group
+    choice: Choice
+    ends: list[Ended | None]
+    kept: list[int]
+    logprobs: list[float]
+    raw_logprobs: list[float]
+    table: list[list[float]]
+
+
+class _Search:
+    """The state between two steps."""
+
+    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
+        eos_ids = sorted(token for token in model.eos_ids if token < model.vocab_size)
+        groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
+        self._model, self._config = model, config
+        self._eos_ids, self._limit, self._index = frozenset(eos_ids), limit, 0
+        self._beams = config.num_beams // groups
+        count = max(2, 1 + len(eos_ids)) * self._beams
+        self._count = min(count, self._beams * model.vocab_size)
+        self._read, self._shaper = LogProbabilities(), Shaper(config, eos_ids)
+        self._stops = [text.encode() for text in config.stop_strings]
+        self._tail = max((len(stop) for stop in self._stops), default=1) - 1
+        self._generator = new_generator(config.seed) if config.draws else None
+        rules = (config.length_penalty, config.early_stopping, limit)
+        prompt = _Row(0, 0, 0.0, list(prompt_ids), b"")
+        self._groups = [_Group(n, Book(self._beams, *rules), [prompt], n) for n in range(groups)]
+        self.rows = [prompt] * groups
+
+    def step(self, logits: Tensor, forward: float) -> BeamStep:
+        """Extend every row of the beam by one token; `rows` is then the next beam, or empty.
+
+        Args:
+            logits: `[rows, vocab]`.
+            forward: seconds that they took.
+        """
+        started = perf_counter()
+        log_probs, entropies = self._read(logits)
+        scored = perf_counter()
+        belongs = tuple(g.number for g in self._groups if not g.rule for _ in g.rows)
+        found = self._search_all(log_probs)
+        # The next beam holds the survivors of the groups that go on; the others' come after them.
+        order = [(f, at) for f in found for at in f.kept if not f.group.rule]
+        going = len(order)
+        order += [(f, at) for f in found for at in f.kept if f.group.rule]
+        numbers = {(f.group.number, at): number for number, (f, at) in enumerate(order)}
+        candidates = tuple(c for f in found for c in self._candidates(f, numbers))
+        table = tuple(_table_row(f, at, len(belongs)) for f, at in order)
+        texts = tuple(text for f in found for text in self._texts(f))
+        index = self._index
+        self._advance(order[:going])
+        return BeamStep(
+            index=index,
+            candidates=candidates,
+            groups=belongs,
+            entropies=tuple(entropies),
+            kept_logprobs=table,
+            finished_texts=texts,
+            limit=self._limit,
+            origin="sampled" if self._generator else "argmax",
+            seconds=BeamSeconds(forward, scored - started, perf_counter() - scored),
+            finish_reason=None if self.rows else self._finish_reason(),
+        )
+
+    def _search_all(self, log_probs: Tensor) -> list[_Found]:
+        """Group after group, each penalised for what those before it have just taken."""
+        found: list[_Found] = []
+        for group in self._groups:
+            if not group.rule:
+                taken = [token_id for earlier in found for token_id in self._taken(earlier)]
+                found.append(self._search(group, log_probs, taken))
+        return found
+
+    def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _Found:
+        """A group's candidates, entered in its book."""
+        own = log_probs[group.first : group.first + len(group.rows)]
+        shaped = self._shaper(own, self._index, [row.ids for row in group.rows], taken)
+        totals = [row.total for row in group.rows]
+        choice = choose(shaped, totals, self._beams, self._count, self._generator)
+        if not choice.places and not group.book.entries:
+            raise DecodingError(
+                "No token is left: the penalties ban every token that the model can emit; lower "
+                "no_repeat_ngram_size or min_new_tokens."
+            )
+        pairs = zip(choice.parents, choice.token_ids, strict=True)
+        ends = [self._ending(group.rows[parent], token_id) for parent, token_id in pairs]
+        kept = self._survivors(choice, ends)
+        finished = [(choice.sums[at], end) for at, end in self._finished(choice, ends)]
+        group.book.add(finished, self._index + 1)
+        best = choice.sums[kept[0]] if kept else None
+        group.rule = group.book.rule_that_ends(best, self._index + 1)
+        at = (choice.parents, choice.token_ids)
+        table = shaped[:, [choice.token_ids[place] for place in kept]].t().tolist()
+        return _Found(group, choice, ends, kept, shaped[at].tolist(), own[at].tolist(), table)
+
+    def _ending(self, row: _Row, token_id: int) -> Ended | None:
+        if token_id in self._eos_ids:
+            return "eos"
+        if self._stops:
+            added = self._model.token_bytes(token_id)
+            # A stop string that ends with this token begins within the tail.
+            seen = row.text[max(0, len(row.text) - self._tail) :] + added
+            if any(stop in seen for stop in self._stops):
+                return "stop"
+        return "length" if self._index + 1 == self._limit else None
+
+    def _survivors(self, choice: Choice, ends: Sequence[Ended | None]) -> list[int]:
+        """The best candidates that nothing ended, by transformers' own call, ties included."""
+        running = [NOTHING] * self._count
+        for place, total, end in zip(choice.places, choice.sums, ends, strict=True):
+            running[place] = NOTHING if end else total
+        best = torch.topk(torch.tensor(running), self._beams)[1].tolist()
+        at = {place: i for i, place in enumerate(choice.places)}
+        return [at[place] for place in best if running[place] > NOTHING / 2]
+
+    def _finished(
+        self, choice: Choice, ends: Sequence[Ended | None]
+    ) -> Iterator[tuple[int, Ended]]:
+        """Only the first num_beams of the K may finish; the rest are there to go on."""
+        for at, (place, end) in enumerate(zip(choice.places, ends, strict=True)):
+            if end and place < self._beams:
+                yield at, end
+
+    def _taken(self, found: _Found) -> Iterator[int]:
+        """What later groups are penalised for: not the end, which every group may reach."""
+        for at in found.kept:
+            yield found.choice.token_ids[at]
+        for at, end in self._finished(found.choice, found.ends):
+            if end != "eos":
+                yield found.choice.token_ids[at]
+
+    def _candidates(
+        self, found: _Found, numbers: dict[tuple[int, int], int]
+    ) -> Iterator[BeamCandidate]:
+        group, choice, text = found.group, found.choice, self._model.token_text
+        finished = {at for at, _ in self._finished(choice, found.ends)}
+        for at, token_id in enumerate(choice.token_ids):
+            row = numbers.get((group.number, at))
+            fate: Fate = "pruned" if row is None else "kept"
+            yield BeamCandidate(
+                rank=choice.places[at] + 1,
+                parent=group.first + choice.parents[at],
+                token_id=token_id,
+                text=text(token_id),
+                logprob=found.logprobs[at],
+                raw_logprob=found.raw_logprobs[at],
+                cum_logprob=choice.sums[at],
+                fate="finished" if at in finished else fate,
+                row=row,
+                ended=found.ends[at],
+            )
+
+    def _texts(self, found: _Found) -> Iterator[str]:
+        """The whole text of each path that finished."""
+        for at, _ in self._finished(found.choice, found.ends):
+            before = found.group.rows[found.choice.parents[at]].text
+            added = self._model.token_bytes(found.choice.token_ids[at])
+            yield (before + added).decode("utf-8", "replace")
+
+    def _advance(self, order: Sequence[tuple[_Found, int]]) -> None:
+        """Make the next beam of candidates, which stand group by group."""
+        rows: dict[int, list[_Row]] = {}
+        for found, at in order:
+            rows.setdefault(found.group.number, []).append(self._next_row(found, at))
+        self.rows = [row for group in rows.values() for row in group]
+        first = 0
+        for group in self._groups:
+            group.first, group.rows = first, rows.get(group.number, [])
+            first += len(group.rows)
+        self._index += 1
+
+    def _next_row(self, found: _Found, at: int) -> _Row:
+        choice = found.choice
+        parent, token_id = choice.parents[at], choice.token_ids[at]
+        before = found.group.rows[parent]
+        ids = [*before.ids, token_id] if self._shaper.reads_ids else []
+        text = before.text + self._model.token_bytes(token_id)
+        return _Row(found.group.first + parent, token_id, choice.sums[at], ids, text)
+
+    def _finish_reason(self) -> Ended | None:
+        best = max(
+            (entry for group in self._groups for entry in group.book.entries),
+            key=lambda entry: entry.score,
+        )
+        return best.item
+
+
+def _table_row(found: _Found, at: int, width: int) -> tuple[float | None, ...]:
+    """A kept token's log-probability under each row; None in other groups, and where banned."""
+    row: list[float | None] = [None] * width
+    for place, value in enumerate(found.table[found.kept.index(at)]):
+        if value > -math.inf:
+            row[found.group.first + place] = value
+    return tuple(row)

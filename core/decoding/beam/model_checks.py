@@ -1,0 +1,187 @@
+"""What the model that made a beam search's trace says about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from core.decoding.beam.replay import lineage
+from core.decoding.beam.rescoring import Rescoring, candidates_of_a_group
+from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
+from core.decoding.checks.model_checks import logit_tolerance, made_by
+from core.decoding.checks.trace_checks import count, worst
+from core.decoding.config import BeamSearch, MethodConfig
+from core.decoding.loop.text import join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import Check, Trace
+
+SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"
+
+
+@runtime_checkable
+class HasBeamReference(Protocol):
+    """A model that can say what another implementation's beam search finds."""
+
+    def reference_paths(
+        self, prompt_ids: Sequence[int], config: MethodConfig
+    ) -> list[ReferencePath] | None:
+        """The finished paths, best first; None where the config can't be compared."""
+        ...
+
+
+def beam_model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
+    """The checks that need the model; one failed check alone where the trace can't be its own."""
+    fits = _fits(trace, model)
+    if not fits.passed:
+        return [fits]
+    rescored, largest = _rescored(trace, model)
+    checks = [fits, _texts(trace, model), rescored]
+    reference = _reference(trace, model, logit_tolerance(trace, model, largest))
+    return [*checks, *([reference] if reference else [])]
+
+
+def _fits(trace: Trace, model: LanguageModel) -> Check:
+    """Ids, lengths, ends and the number of candidates are possible with this model."""
+    faults, config, steps = [], trace.config, trace.beam_steps
+    prompt = trace.prompt_step
+    ids = {*trace.prompt_ids, *trace.token_ids}
+    ids |= {c.token_id for step in steps for c in step.candidates}
+    ids |= {c.token_id for p in (prompt.positions if prompt else ()) for c in p.candidates}
+    if not all(0 <= token < model.vocab_size for token in ids) or not trace.prompt_ids:
+        faults.append(
+            f"a token id is outside the vocabulary of {model.vocab_size}, or none is there"
+        )
+    window = model.context_window
+    room = config.max_new_tokens if window is None else window - len(trace.prompt_ids)
+    if any(step.limit != min(config.max_new_tokens, room) for step in steps):
+        faults.append("the limit is not what max_new_tokens and the context window leave")
+    if any(
+        (c.ended == "eos") != (c.token_id in model.eos_ids) for s in steps for c in s.candidates
+    ):
+        faults.append("a path ended without the end-of-sequence token, or went on after it")
+    if isinstance(config, BeamSearch):
+        most = candidates_of_a_group(config, model)
+        faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
+    if not made_by(trace, model):
+        faults.append("the trace was made by another model, or another version of it")
+    return count("the trace can be this model's", faults, "contradictions")
+
+
+def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
+    """More than K, or than the rows have; that none is missing, the rescoring finds."""
+    for group in sorted(set(step.groups)):
+        listed = sum(step.group_of(c) == group for c in step.candidates)
+        allowed = min(most, step.groups.count(group) * vocab_size)
+        if listed > allowed:
+            return f"step {step.index}: more than the {allowed} candidates of a group"
+    return ""
+
+
+def _texts(trace: Trace, model: LanguageModel) -> Check:
+    faults, steps = [], trace.beam_steps
+    for index, step in enumerate(steps):
+        if any(c.text != model.token_text(c.token_id) for c in step.candidates):
+            faults.append(f"step {step.index}: a candidate's text is not its token's")
+        for candidate, text in zip(step.finished, step.finished_texts, strict=True):
+            path = [c.token_id for c in lineage(steps, index, candidate)]
+            if join_text(model, path) != text:
+                faults.append(f"step {step.index}: a path's text is not its tokens'")
+    if join_text(model, trace.token_ids) != trace.text:
+        faults.append("the model's tokenizer decodes the tokens to another text")
+    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+
+
+def _rescored(trace: Trace, model: LanguageModel) -> tuple[Check, float]:
+    """Every number of every row, against forwards of another kind.
+
+    Returns:
+        the check, and the largest logit that was seen.
+    """
+    name = "independent forwards give every row of the tree the same log-probabilities"
+    found = Rescoring(trace, model)
+    # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+    tolerance = 2 * logit_tolerance(trace, model, found.largest)
+    values = [deviation for deviation, _ in found.deviations]
+    rescored = worst(name, values, tolerance, "")
+    where = max(found.deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
+    detail = (
+        f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
+        f"at step {where}; a better or missing candidate counts"
+    )
+    return rescored._replace(detail=detail), found.largest
+
+
+def _reference(trace: Trace, model: LanguageModel, tolerance: float) -> Check | None:
+    if not isinstance(model, HasBeamReference) or trace.finish_reason == "cancelled":
+        return None
+    expected = model.reference_paths(trace.prompt_ids, trace.config)
+    if expected is None:
+        return None
+    own = [(found.token_ids, found.parents) for found in trace.hypotheses]
+    if own == [(path.token_ids, path.parents) for path in expected]:
+        return _same_scores(trace, expected, tolerance)
+    gap, where = _parting(trace, expected)
+    # Sums of n log-probabilities, each off by at most the tolerance, on both sides.
+    bound = 2 * tolerance * (where + 1)
+    detail = f"the searches part at step {where}; there the candidates are {gap:.2g} nats apart"
+    return worst(SAME_HYPOTHESES, [gap], bound, detail)
+
+
+def _same_scores(trace: Trace, expected: Sequence[ReferencePath], tolerance: float) -> Check:
+    penalty = getattr(trace.config, "length_penalty", 1.0)
+    gaps, bounds = [0.0], [tolerance]
+    for found, path in zip(trace.hypotheses, expected, strict=True):
+        length = len(found.token_ids)
+        gaps.append(abs(found.score - path.score))
+        bounds.append(2 * tolerance * length / length**penalty)
+    detail = (
+        f"{len(expected)} of {len(expected)} hypotheses are equal; largest difference of scores"
+    )
+    return worst(SAME_HYPOTHESES, gaps, max(bounds), detail)
+
+
+def _parting(trace: Trace, expected: Sequence[ReferencePath]) -> tuple[float, int]:
+    """How close the call was where the two searches part, in nats, and the step.
+
+    Of several places the one where it was least close, for the step that it is at: what one tie
+    excuses, a path that lacks more elsewhere is not excused by.
+    """
+    steps = trace.beam_steps
+    partings = [parting for path in expected if (parting := _leaves(steps, path))]
+    if partings:
+        return max(partings, key=lambda parting: parting[0] / (parting[1] + 1))
+    # The same tree: they differ in which of its paths are held, or in when they stop.
+    scores = [found.score for found in trace.hypotheses]
+    other = [path.score for path in expected]
+    if len(scores) != len(other):
+        return math.inf, len(steps) - 1
+    gaps = [abs(a - b) for a, b in zip(scores, other, strict=True)]
+    return max(gaps, default=math.inf), len(steps) - 1
+
+
+def _leaves(steps: Sequence[BeamStep], path: ReferencePath) -> tuple[float, int] | None:
+    """Where a path leaves the tree, and by how much it lacked; None where it lies in the tree."""
+    last = len(path.token_ids) - 1
+    for index, (token_id, parent) in enumerate(zip(path.token_ids, path.parents, strict=True)):
+        if index >= len(steps):
+            return math.inf, index
+        step = steps[index]
+        own = next(
+            (c for c in step.candidates if (c.parent, c.token_id) == (parent, token_id)), None
+        )
+        if own is None:
+            return math.inf, index
+        row = None if index == last else path.parents[index + 1]
+        if index == last and own.fate != "finished":
+            return _distance(step, own, [c for c in step.candidates if c.fate == "finished"]), index
+        if index < last and own.row != row:
+            rivals = [c for c in step.kept if c.row == row or own.row is None]
+            return _distance(step, own, rivals), index
+    return None
+
+
+def _distance(step: BeamStep, own: BeamCandidate, rivals: Sequence[BeamCandidate]) -> float:
+    group = step.group_of(own)
+    near = (abs(own.cum_logprob - c.cum_logprob) for c in rivals if step.group_of(c) == group)
+    return min(near, default=math.inf)

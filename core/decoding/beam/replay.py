@@ -1,0 +1,291 @@
+"""What the stored steps of a beam search tell without the model: paths, hypotheses, re-ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from core.decoding.beam.hypotheses import Book, EarlyStopping, Rule
+from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
+from core.decoding.config import BeamSearch
+from core.decoding.errors import TraceError
+from core.decoding.trace import Trace
+
+
+def lineage(
+    steps: Sequence[BeamStep], index: int, candidate: BeamCandidate
+) -> tuple[BeamCandidate, ...]:
+    """The path that ends in a candidate of step `index`, first token first, by its backpointers."""
+    return _path([step.kept for step in steps[:index]], candidate)
+
+
+def follow(
+    steps: Sequence[BeamStep], token_ids: Sequence[int], group: int = 0
+) -> tuple[BeamCandidate, ...]:
+    """The candidates along a given path, as far as the search looked at it.
+
+    The last one's fate says why no more follow: `pruned` or `finished`; where it was `kept`, the
+    next token was not even a candidate, or the search or the path ends there. So one sees where
+    greedy decoding's path left the beam.
+
+    Args:
+        token_ids: generated ones, without the prompt.
+        group: whose beam to look in.
+    """
+    path: list[BeamCandidate] = []
+    row: int | None = None
+    for step, token_id in zip(steps, token_ids, strict=False):
+        rows = {place for place, own in enumerate(step.groups) if own == group}
+        parents = rows if not path else rows & {row}
+        found = [c for c in step.candidates if c.parent in parents and c.token_id == token_id]
+        path += found[:1]
+        row = found[0].row if found else None
+        if row is None:
+            break
+    return tuple(path)
+
+
+def _path(
+    beams: Sequence[tuple[BeamCandidate, ...]], candidate: BeamCandidate
+) -> tuple[BeamCandidate, ...]:
+    path = [candidate]
+    for kept in reversed(beams):
+        path.append(kept[path[-1].parent])
+    return tuple(reversed(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The search's own bookkeeping, done again from its steps.
+
+    Args:
+        hypotheses: the finished paths still held at the end, best first.
+        ends: for each group the step after which it ends and the rule that ends it; None where the
+            stored steps end before.
+    """
+
+    hypotheses: tuple[Hypothesis, ...]
+    ends: tuple[tuple[int, Rule] | None, ...]
+
+
+def replay(steps: Sequence[BeamStep], config: BeamSearch) -> Replay:
+    """Books and stopping rules over stored steps, under the settings of `config`.
+
+    Length penalty and stopping rule decide which hypotheses are held and when the search ends, but
+    not which rows go on, so that the steps of one search serve every such setting (with several
+    groups only as long as each ends where it did).
+    """
+    groups, limit = config.num_beam_groups, steps[0].limit if steps else 1
+    rules = (config.length_penalty, config.early_stopping, limit)
+    books: list[Book[tuple[int, BeamCandidate, str]]] = [
+        Book(config.num_beams // groups, *rules) for _ in range(groups)
+    ]
+    ends: list[tuple[int, Rule] | None] = [None] * groups
+    for index, step in enumerate(steps):
+        texts = dict(zip(map(id, step.finished), step.finished_texts, strict=True))
+        for group in {*step.groups}:
+            if ends[group] is None:
+                rule = _enter(books[group], step, index, group, texts)
+                ends[group] = None if rule is None else (index, rule)
+    entries = [
+        (entry.score, g, entry.item) for g, book in enumerate(books) for entry in book.entries
+    ]
+    entries.sort(key=lambda entry: -entry[0])
+    beams = [step.kept for step in steps]
+    found = (_hypothesis(beams, score, group, *item) for score, group, item in entries)
+    return Replay(tuple(found), tuple(ends))
+
+
+def _enter(
+    book: Book[tuple[int, BeamCandidate, str]],
+    step: BeamStep,
+    index: int,
+    group: int,
+    texts: dict[int, str],
+) -> Rule | None:
+    own = [c for c in step.candidates if step.group_of(c) == group]
+    finished = [c for c in own if c.fate == "finished"]
+    book.add([(c.cum_logprob, (index, c, texts[id(c)])) for c in finished], index + 1)
+    best = max((c.cum_logprob for c in own if c.fate == "kept"), default=None)
+    return book.rule_that_ends(best, index + 1)
+
+
+def _hypothesis(
+    beams: Sequence[tuple[BeamCandidate, ...]],
+    score: float,
+    group: int,
+    index: int,
+    last: BeamCandidate,
+    text: str,
+) -> Hypothesis:
+    path = _path(beams[:index], last)
+    return Hypothesis(
+        token_ids=tuple(candidate.token_id for candidate in path),
+        text=text,
+        score=score,
+        sum_logprob=last.cum_logprob,
+        parents=tuple(candidate.parent for candidate in path),
+        finish_reason=last.ended or "length",
+        group=group,
+    )
+
+
+def best_row(steps: Sequence[BeamStep]) -> tuple[BeamCandidate, ...]:
+    """The most probable path that was still open after the last step; empty without steps."""
+    kept = steps[-1].kept if steps else ()
+    if not kept:
+        return ()
+    return lineage(steps, len(steps) - 1, max(kept, key=lambda candidate: candidate.cum_logprob))
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """A stored search under another length penalty.
+
+    Args:
+        hypotheses: the best, best first.
+        exact: whether the search, run again with these settings, would return just these; where it
+            would have gone on, it might have found better ones.
+        differs_at: the step after which the stopping rule decides otherwise than it did; None where
+            it never does.
+        would: what it says there.
+    """
+
+    hypotheses: tuple[Hypothesis, ...]
+    exact: bool
+    differs_at: int | None = None
+    would: Literal["stop", "go on"] | None = None
+
+
+def rerank(
+    trace: Trace,
+    *,
+    length_penalty: float | None = None,
+    num_return_sequences: int | None = None,
+    early_stopping: EarlyStopping | None = None,
+) -> Reranking:
+    """The hypotheses that the stored search returns under other settings; what is None stays.
+
+    Hypotheses that the run itself had dropped come back where the new penalty favours them; those
+    that finished after the new rule would have ended the search don't count.
+
+    Raises:
+        ConfigError: a value outside its interval.
+        TraceError: not a beam search.
+    """
+    config, steps = _beam_config(trace), trace.beam_steps
+    given: dict[str, Any] = {
+        "length_penalty": length_penalty,
+        "num_return_sequences": num_return_sequences,
+        "early_stopping": early_stopping,
+    }
+    new = replace(config, **{name: value for name, value in given.items() if value is not None})
+    then, now = replay(steps, config), replay(steps, new)
+    changes = [c for a, b in zip(then.ends, now.ends, strict=True) if (c := _change(a, b))]
+    at, would = min(changes, default=(None, None), key=lambda change: change[0] or 0)
+    ended = all(now.ends) and (config.num_beam_groups == 1 or not changes)
+    return Reranking(now.hypotheses[: new.num_return_sequences], ended, at, would)
+
+
+# What ranks the paths and ends the search, but chooses none of its steps.
+RANKING = ("length_penalty", "early_stopping")
+RANKED_ANEW = "ranked anew after a search with "
+
+
+def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
+    """What a re-ranking makes of a search, for figures and pages: no file holds such a trace.
+
+    It has the new length penalty and stopping rule, the hypotheses that they rank, the best one's
+    tokens and text, and a note that begins with `RANKED_ANEW`. The same trace where both are the
+    run's own.
+    """
+    old = _beam_config(trace)
+    changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
+    if not changed:
+        return trace
+    told = ", ".join(f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed)
+    shown = replace(
+        trace,
+        config=replace(old, **changed),
+        hypotheses=ranking.hypotheses,
+        notes=(*trace.notes, f"{RANKED_ANEW}{told}"),
+    )
+    best = next(iter(ranking.hypotheses), None)
+    return replace(shown, token_ids=best.token_ids, text=best.text) if best else shown
+
+
+def _said(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def _change(
+    then: tuple[int, Rule] | None, now: tuple[int, Rule] | None
+) -> tuple[int, Literal["stop", "go on"]] | None:
+    if now is not None and (then is None or now[0] < then[0]):
+        return now[0], "stop"
+    return (then[0], "go on") if then is not None and now is None else None
+
+
+class ParentGuess(NamedTuple):
+    """A kept token, the row that it came from, and the row that an estimate says.
+
+    Args:
+        row: of the next step's beam, which the token became.
+        parent: the stored backpointer.
+        guess: the row under which the token was most probable.
+    """
+
+    step: int
+    row: int
+    token_id: int
+    parent: int
+    guess: int
+
+
+class ParentGuesses(NamedTuple):
+    """The estimate for a whole search; the first step, which has one row to choose from, is out."""
+
+    guesses: tuple[ParentGuess, ...]
+
+    @property
+    def wrong(self) -> tuple[ParentGuess, ...]:
+        """Where the estimate misses."""
+        return tuple(guess for guess in self.guesses if guess.guess != guess.parent)
+
+    @property
+    def error_rate(self) -> float:
+        """Share of the guesses that are wrong; 0 without any."""
+        return len(self.wrong) / len(self.guesses) if self.guesses else 0.0
+
+
+def guess_parents(trace: Trace) -> ParentGuesses:
+    """Guess each kept token's parent as the row that gives it the highest log-probability.
+
+    That is what can be done without stored backpointers; it forgets how probable the rows
+    themselves are.
+
+    Raises:
+        TraceError: not a beam search.
+    """
+    _beam_config(trace)
+    guesses = []
+    for step in trace.beam_steps:
+        for candidate, row in zip(step.kept, step.kept_logprobs, strict=True):
+            known = [(-value, place) for place, value in enumerate(row) if value is not None]
+            rivals = step.groups.count(step.group_of(candidate))
+            if known and rivals > 1:
+                own = candidate.row or 0
+                guess = min(known)[1]
+                guesses.append(
+                    ParentGuess(step.index, own, candidate.token_id, candidate.parent, guess)
+                )
+    return ParentGuesses(tuple(guesses))
+
+
+def _beam_config(trace: Trace) -> BeamSearch:
+    if not isinstance(trace.config, BeamSearch):
+        raise TraceError(
+            f"This is a trace of {trace.config.method}, not of beam search; open another one."
+        )
+    return trace.config

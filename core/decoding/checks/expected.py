@@ -1,0 +1,54 @@
+"""What a step's record must look like under its settings, forced tokens included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.decoding.config import Reasoning, Sampling, chooser_of
+from core.decoding.shaping.stages import penalty_names, warpers
+from core.decoding.trace import Candidate, Origin, TokenStep, Trace
+
+
+def expected_draw(trace: Trace) -> tuple[str, str]:
+    """Origin and method of every token that isn't forced."""
+    config = chooser_of(trace.config)
+    if isinstance(config, Sampling) and config.shaping.temperature > 0:
+        return "sampled", config.draw
+    return "argmax", "argmax"
+
+
+def expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
+    """A forced token has a draw where it took the place of a drawn one."""
+    if not isinstance(trace.config, Reasoning) or step.forced_as is None:
+        return expected_draw(trace)
+    return "forced", "forced" if step.instead_of is None else expected_draw(trace)[1]
+
+
+def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str]]:
+    """With and without `min_new_tokens`, which does nothing where a model has no end."""
+    config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
+    if step.draw.method == "forced":
+        return [["raw", "forced", "final"]]
+    names = penalty_names(config.shaping, length)
+    ending = [name for name, _ in warpers(config.shaping)] if drawn else ["argmax"]
+    ending += ["forced"] if step.origin == "forced" else []
+    expected = [["raw", *names, *ending, "final"]]
+    if step.index < config.min_new_tokens:
+        expected.append(["raw", *names, "min_new_tokens", *ending, "final"])
+    return expected
+
+
+def as_picked(step: TokenStep) -> TokenStep | None:
+    """A forced step as its draw left it, before the forcing; None where that is not recorded."""
+    ids = [candidate.token_id for candidate in step.candidates]
+    if len(step.stages) < 4 or step.instead_of not in ids:
+        return None
+    stages = (*step.stages[:-2], step.stages[-3]._replace(name="final", removed_mass=0.0))
+    candidates = tuple(
+        Candidate(*c[:5], prob, None if prob > 0 else stages[-2].name)
+        for c, prob in zip(step.candidates, stages[-1].probs, strict=True)
+    )
+    origin: Origin = "argmax" if step.draw.method == "argmax" else "sampled"
+    return replace(
+        step, token_id=step.instead_of, candidates=candidates, stages=stages, origin=origin
+    )

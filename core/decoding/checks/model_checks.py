@@ -1,0 +1,271 @@
+"""What the model that made a trace says about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from core.decoding.checks.expected import expected_draw
+from core.decoding.checks.replay import rank_fits, replayed_fault
+from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.config import MethodConfig, Reasoning, Sampling, chooser_of
+from core.decoding.loop.text import TextStream, join_prompt, join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.checks import ruled_again
+from core.decoding.shaping.draws import new_generator, throw
+from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
+
+# Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
+# measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
+_EPSILONS = {"float32": 100, "float64": 100}
+_EPSILONS_OF_HALVES = 8
+# Below this log-probability a recorded probability has lost its digits.
+_FAINT = -69.0
+
+
+@runtime_checkable
+class HasReference(Protocol):
+    """A model that can say what another implementation emits (transformers' `generate`)."""
+
+    def reference_token_ids(
+        self, prompt_ids: Sequence[int], config: MethodConfig
+    ) -> list[int] | None:
+        """Generated ids; None where the config can't be compared."""
+        ...
+
+
+def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
+    """The checks that need the model; one failed check alone where the trace can't be its own."""
+    fits = _fits(trace, model)
+    if not fits.passed:
+        return [fits]
+    checks = [fits, _texts(trace, model), *_rescored(trace, model), _noise(trace, model)]
+    if isinstance(trace.config, Reasoning):
+        checks.append(ruled_again(trace, model))
+    reference = _reference(trace, model)
+    return [*checks, *([reference] if reference else [])]
+
+
+def _fits(trace: Trace, model: LanguageModel) -> Check:
+    """Ids, lengths, revision and end of the run are possible with this model."""
+    faults = []
+    steps, prompt = trace.token_steps, trace.prompt_step
+    ids = {*trace.prompt_ids, *trace.token_ids, *(step.token_id for step in steps)}
+    read = [p.candidates for p in prompt.positions] if prompt else []
+    for candidates in [step.candidates for step in steps] + read:
+        ids |= {candidate.token_id for candidate in candidates}
+    if not all(0 <= token < model.vocab_size for token in ids):
+        faults.append(f"a token id is outside the vocabulary of {model.vocab_size}")
+    if not trace.prompt_ids or tuple(step.token_id for step in steps) != trace.token_ids:
+        faults.append("prompt, steps and tokens don't belong together")
+    window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
+    if window is not None and length > window:
+        faults.append(f"{length} tokens don't fit into the context window of {window}")
+    if not made_by(trace, model):
+        faults.append("the trace was made by another model, or another version of it")
+    methods = {step.draw.method for step in steps if step.draw.method != "forced"}
+    if methods - {expected_draw(trace)[1]}:
+        faults.append("a draw is not that of the settings")
+    faults += _ending_faults(trace, model, full=length == window)
+    return count("the trace can be this model's", faults, "contradictions")
+
+
+def made_by(trace: Trace, model: LanguageModel) -> bool:
+    """By revision where both have one, else by name."""
+    if trace.model_revision and model.revision:
+        return trace.model_revision == model.revision
+    return trace.model_id == model.model_id
+
+
+def _ending_faults(trace: Trace, model: LanguageModel, *, full: bool) -> list[str]:
+    ends = [token in model.eos_ids for token in trace.token_ids]
+    faults = []
+    if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
+        faults.append("the end-of-sequence token is not where the run ended")
+    complete = len(ends) == trace.config.max_new_tokens or isinstance(trace.config, Reasoning)
+    if trace.finish_reason == "length" and not (complete or full):
+        faults.append("the run ended with length before it was long enough")
+    if not ends and trace.finish_reason != "cancelled":
+        faults.append("a run that was not cancelled has emitted no token")
+    return faults
+
+
+def _texts(trace: Trace, model: LanguageModel) -> Check:
+    faults = []
+    if join_text(model, trace.token_ids) != trace.text:
+        faults.append("the model's tokenizer decodes the tokens to another text")
+    rendered, ids = trace.rendered_prompt, list(trace.prompt_ids)
+    if rendered != join_prompt(model, ids) and model.encode(rendered) != ids:
+        faults.append("the prompt's text is not its tokens'")
+    for step, text in zip(trace.token_steps, _step_texts(trace, model), strict=True):
+        if step.text != text or any(
+            c.text != model.token_text(c.token_id) for c in step.candidates
+        ):
+            faults.append(f"step {step.index}: a text is not its token's")
+    faults += prompt_text_faults(trace, model)
+    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+
+
+def prompt_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
+    """The prompt's positions at which a text is not its token's."""
+    faults = []
+    for position in trace.prompt_step.positions if trace.prompt_step else ():
+        shown = [(position.token_id, position.text)]
+        shown += [(c.token_id, c.text) for c in position.candidates]
+        if any(text != model.token_text(token) for token, text in shown):
+            faults.append(f"prompt position {position.index}: a text is not its token's")
+    return faults
+
+
+def _step_texts(trace: Trace, model: LanguageModel) -> list[str]:
+    """What each token adds to the text, what is left of a character at the end included."""
+    stream = TextStream(model)
+    texts = [stream.push(token) for token in trace.token_ids]
+    if texts and trace.finish_reason != "cancelled":
+        texts[-1] += stream.flush()
+    return texts
+
+
+def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
+    """One forward over prompt and tokens without a cache, against every recorded number."""
+    steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
+    ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
+    eos_ids = sorted(token for token in model.eos_ids if token < model.vocab_size)
+    largest = max(1.0, *(abs(c.logit) for step in steps for c in step.candidates))
+
+    def compare(at: int, logits: Tensor) -> None:
+        nonlocal largest
+        largest = max(largest, float(logits.abs().nan_to_num(posinf=0).max()))
+        tolerance = logit_tolerance(trace, model, largest)
+        for row, own in enumerate(logits, start=at):
+            if prompt is not None and row < len(prompt.positions):
+                deviations.append(_position_error(own, prompt.positions[row]))
+                faults.append(_rank_fault(own, prompt.positions[row], tolerance))
+            if 0 <= row - first < len(steps):
+                step, before = steps[row - first], ids[: row + 1]
+                deviations.append(_step_error(own, step))
+                faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
+
+    model.start(ids, use_cache=False, on_logits=compare)
+    detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
+    tolerance = logit_tolerance(trace, model, largest)
+    return [
+        worst("an independent forward gives the same numbers", deviations, tolerance, detail),
+        count(
+            "its logits and the settings give the same stages", [*filter(None, faults)], "faults"
+        ),
+    ]
+
+
+def _rank_fault(logits: Tensor, position: PromptPosition, tolerance: float) -> str:
+    token, rank = position.next_token_id, position.next_rank
+    fits = token is None or rank is None or rank_fits(logits, token, rank, tolerance)
+    return "" if fits else f"prompt position {position.index}: the next token's rank is another"
+
+
+def _position_error(logits: Tensor, position: PromptPosition) -> float:
+    log_probs = torch.log_softmax(logits.double(), dim=-1)
+    numbers = [abs(_entropy(log_probs) - position.entropy)]
+    if position.next_token_id is not None and position.next_prob:
+        own = float(log_probs[position.next_token_id])
+        numbers.append(abs(own - math.log(position.next_prob)) if own > _FAINT else 0.0)
+    return max(*numbers, candidate_error(logits, position.candidates), key=_nan_first)
+
+
+def _entropy(log_probs: Tensor) -> float:
+    return float(torch.special.entr(log_probs.exp()).sum())
+
+
+def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
+    """The largest deviation of a recorded logit from `[vocab]` logits."""
+    if not candidates:
+        return 0.0
+    recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
+    own = logits[[c.token_id for c in candidates]].double()
+    return float((own - recorded).abs().max())
+
+
+def _step_error(logits: Tensor, step: TokenStep) -> float:
+    log_probs = torch.log_softmax(logits.double(), dim=-1)
+    entropy = _entropy(log_probs)
+    surprisal = -float(log_probs[step.token_id])
+    numbers = (abs(entropy - step.entropy), abs(surprisal - step.surprisal))
+    return max(*numbers, candidate_error(logits, step.candidates), key=_nan_first)
+
+
+def _nan_first(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) -> float:
+    """How far two forwards of different shape may differ: 1.2e-5 a unit of logit in float32."""
+    bounds = []
+    for name in {trace.dtype or model.dtype, model.dtype}:
+        kind = getattr(torch, name, None)
+        eps = torch.finfo(kind if isinstance(kind, torch.dtype) else torch.float32).eps
+        bounds.append(eps * _EPSILONS.get(name, _EPSILONS_OF_HALVES))
+    return max(bounds) * max(1.0, largest_logit)
+
+
+def _noise(trace: Trace, model: LanguageModel) -> Check:
+    """The Gumbel noise in every score is what the seed gives that token."""
+    config, deviations = chooser_of(trace.config), [0.0]
+    noisy = isinstance(config, Sampling) and config.draw != "inverse_cdf"
+    if isinstance(config, Sampling) and noisy and config.shaping.temperature > 0:
+        generator = new_generator(config.seed)
+        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
+            probs = step.stages[-3 if step.origin == "forced" else -1].probs
+            noise = -throw(config.draw, generator, model.vocab_size).log()
+            scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
+            for candidate, prob, score in scored:
+                if score is not None and prob > 0:
+                    expected = math.log(prob) + float(noise[candidate.token_id])
+                    deviations.append(abs(score - expected) / max(1.0, abs(score)))
+    detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
+    if noisy:
+        detail = "largest relative deviation of a score from ln p + noise"
+    return worst("the noise is that of the seed", deviations, VALUE_TOLERANCE, detail)
+
+
+def _reference(trace: Trace, model: LanguageModel) -> Check | None:
+    if not isinstance(model, HasReference) or trace.finish_reason == "cancelled":
+        return None
+    expected = model.reference_token_ids(trace.prompt_ids, trace.config)
+    if expected is None:
+        return None
+    name = "transformers' generate emits the same tokens"
+    if expected == list(trace.token_ids):
+        return Check(name, True, 0.0, 0.0, f"{len(expected)} of {len(expected)} tokens are equal")
+    shared = min(len(expected), len(trace.token_ids))
+    at = next((i for i in range(shared) if expected[i] != trace.token_ids[i]), shared)
+    gap = _near_tie(trace, at, expected)
+    tolerance = 2 * logit_tolerance(trace, model, _largest_logit(trace, at))
+    detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
+    return worst(name, [gap], tolerance, detail)
+
+
+def _largest_logit(trace: Trace, at: int) -> float:
+    step = trace.token_steps[min(at, len(trace.token_steps) - 1)]
+    return max(abs(candidate.logit) for candidate in step.candidates)
+
+
+def _near_tie(trace: Trace, at: int, expected: Sequence[int]) -> float:
+    """How far apart the two tokens are where they were chosen, in nats; infinite if unknown."""
+    if at >= len(expected) or at >= len(trace.token_ids):
+        return math.inf
+    step = trace.token_steps[at]
+    places = {c.token_id: place for place, c in enumerate(step.candidates)}
+    own, other = places[step.token_id], places.get(expected[at])
+    if other is None:
+        return math.inf
+    if step.draw.scores is not None:
+        scores = step.draw.scores[own], step.draw.scores[other]
+        return math.inf if None in scores else abs((scores[0] or 0.0) - (scores[1] or 0.0))
+    before = step.stages[-3].probs
+    if before[own] <= 0 or before[other] <= 0:
+        return math.inf
+    return abs(math.log(before[own]) - math.log(before[other]))

@@ -1,0 +1,201 @@
+"""Whether the settings, applied to logits of an independent forward, give a step's stages.
+
+The logits differ from the run's own by rounding, and a token that stood next to a cut may now stand
+on its other side. So each cut is held to what was recorded: as many tokens, and the filter's own
+condition met to within the tolerance of the logits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.config import MethodConfig, Shaping
+from core.decoding.loop.recording import rank_of
+from core.decoding.shaping.stages import penalties
+from core.decoding.trace import Stage, TokenStep
+
+# Probabilities smaller than this are compared with a floor no further.
+_LEAST = 1e-12
+
+
+def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
+    """Whether `rank` is the token's in `[vocab]` logits that are known to within a tolerance."""
+    own = logits[token_id]
+    surely_higher = int((logits > own + 2 * tolerance).sum())
+    perhaps_higher = int((logits >= own - 2 * tolerance).sum())
+    return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
+
+
+def replayed_fault(
+    logits: Tensor,
+    step: TokenStep,
+    config: MethodConfig,
+    previous_ids: Sequence[int],
+    eos_ids: Sequence[int],
+    tolerance: float,
+) -> str:
+    """The first difference between a step's stages and the settings applied to `[vocab]` logits.
+
+    Args:
+        logits: of an independent forward.
+        tolerance: how far these may be from the run's own, in nats.
+    """
+    if not rank_fits(logits, step.token_id, step.chosen.rank, tolerance):
+        return f"step {step.index}: the model ranks the token elsewhere"
+    ids = torch.tensor([candidate.token_id for candidate in step.candidates])
+    rows = _rows(logits.double(), step, config, previous_ids, eos_ids, tolerance)
+    for stage, row in zip(step.stages, rows, strict=False):
+        if row is None:
+            return f"step {step.index}: {stage.name} doesn't cut there"
+        if fault := _difference(stage, row, ids):
+            return f"step {step.index}: {stage.name} leaves {fault}"
+    return ""
+
+
+class _Row(NamedTuple):
+    """Logits `[vocab]` after a stage, -inf where removed; `near` marks tokens next to a cut."""
+
+    logits: Tensor
+    tolerance: float
+    removed_mass: float = 0.0
+    near: Tensor | None = None
+    near_mass: float = 0.0
+
+
+def _rows(
+    logits: Tensor,
+    step: TokenStep,
+    config: MethodConfig,
+    previous_ids: Sequence[int],
+    eos_ids: Sequence[int],
+    tolerance: float,
+) -> Iterator[_Row | None]:
+    """A row for every stage up to the draw; None where the recorded cut can't be made."""
+    shaping = config.shaping
+    held_back = eos_ids if step.index < config.min_new_tokens else []
+    acts = dict(penalties(shaping, previous_ids, held_back))
+    yield (row := _Row(logits, tolerance))
+    for stage in step.stages[1:-1]:
+        before = row
+        if stage.name in ("argmax", "forced"):
+            return
+        if stage.name == "temperature":
+            row = _Row(before.logits / shaping.temperature, before.tolerance / shaping.temperature)
+        elif stage.name == "repetition_penalty":
+            penalty = shaping.repetition_penalty
+            spread = max(penalty, 1 / penalty)
+            row = _Row(acts[stage.name](before.logits), before.tolerance * spread)
+        elif stage.name in acts:
+            row = _without(before, acts[stage.name](before.logits))
+        elif cut := _cut(before, stage, shaping):
+            row = cut
+        else:
+            yield None
+            return
+        yield row
+
+
+def _without(before: _Row, logits: Tensor, near: Tensor | None = None) -> _Row:
+    removed = 1 - (torch.logsumexp(logits, -1) - torch.logsumexp(before.logits, -1)).exp()
+    near_mass = 0.0 if near is None else float(before.logits.softmax(-1)[near].sum())
+    return _Row(logits, before.tolerance, float(removed), near, near_mass)
+
+
+class _Edge(NamedTuple):
+    """Where a recorded cut falls among probabilities; `firm` tokens are surely on its upper side.
+
+    `mass` is of the kept tokens, `firm_mass` of the firm ones; `lowest` is the least probable kept
+    token, `following` the most probable removed one; `tolerance` is in nats.
+    """
+
+    alive: int
+    kept: int
+    firm: int
+    mass: float
+    firm_mass: float
+    highest: float
+    lowest: float
+    following: float
+    entropy: float
+    tolerance: float
+
+    def at_count(self, wanted: int) -> bool:
+        wanted = min(wanted, self.alive)
+        return self.kept == wanted or self.firm < wanted < self.kept
+
+    def at_mass(self, wanted: float) -> bool:
+        slack = MASS_TOLERANCE + 4 * self.tolerance
+        return self.firm_mass - slack <= wanted <= self.mass + slack
+
+    def at_floor(self, wanted: float) -> bool:
+        above = wanted * (1 + 4 * self.tolerance) + _LEAST
+        below = wanted * (1 - 4 * self.tolerance) - _LEAST
+        return (self.kept == 1 or self.lowest >= below) and self.following <= above
+
+
+def _at_eta(edge: _Edge, shaping: Shaping) -> bool:
+    epsilon = shaping.eta_cutoff
+    return edge.at_floor(min(epsilon, math.sqrt(epsilon) * math.exp(-edge.entropy)))
+
+
+_RULES: dict[str, Callable[[_Edge, Shaping], bool]] = {
+    "top_k": lambda edge, shaping: edge.at_count(shaping.top_k),
+    "top_p": lambda edge, shaping: edge.at_mass(shaping.top_p),
+    "min_p": lambda edge, shaping: edge.at_floor(shaping.min_p * edge.highest),
+    "typical_p": lambda edge, shaping: edge.at_mass(shaping.typical_p),
+    "epsilon_cutoff": lambda edge, shaping: edge.at_floor(shaping.epsilon_cutoff),
+    "eta_cutoff": _at_eta,
+}
+
+
+def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
+    """The row cut so that as many tokens stay as were recorded; None where that cut is wrong."""
+    logits = before.logits
+    alive = int((logits > -math.inf).sum())
+    if stage.name not in _RULES or not 1 <= stage.kept <= alive:
+        return None
+    probs = logits.softmax(-1)
+    entropy = float(torch.special.entr(probs).sum())
+    # Typical tokens are those whose surprisal is nearest to the entropy.
+    key = -(-probs.log() - entropy).abs() if stage.name == "typical_p" else logits
+    order = torch.topk(key, min(stage.kept + 1, alive)).indices
+    kept = order[: stage.kept]
+    # Two logits and an entropy make a distance: its error is larger than theirs.
+    near = (key - key[kept[-1]]).abs() <= 4 * before.tolerance
+    firm = kept[~near[kept]]
+    edge = _Edge(
+        alive,
+        stage.kept,
+        len(firm),
+        float(probs[kept].sum()),
+        float(probs[firm].sum()),
+        float(probs.max()),
+        float(probs[kept[-1]]),
+        float(probs[order[stage.kept :]].sum()),
+        entropy,
+        before.tolerance,
+    )
+    if not _RULES[stage.name](edge, shaping):
+        return None
+    row = torch.full_like(logits, -math.inf).scatter_(0, kept, logits[kept])
+    return _without(before, row, near)
+
+
+def _difference(stage: Stage, row: _Row, ids: Tensor) -> str:
+    """In which of its numbers a stage differs from the row, empty where in none."""
+    slack = MASS_TOLERANCE + 4 * row.tolerance + row.near_mass
+    if stage.kept != int((row.logits > -math.inf).sum()):
+        return "another number of tokens"
+    if abs(stage.removed_mass - row.removed_mass) > slack:
+        return "another mass"
+    probs = (row.logits[ids] - torch.logsumexp(row.logits, -1)).exp()
+    differs = (probs - torch.tensor(stage.probs, dtype=torch.float64)).abs() > slack
+    if row.near is not None:
+        differs &= ~row.near[ids]
+    return "other probabilities" if bool(differs.any()) else ""

@@ -1,0 +1,321 @@
+"""What a trace proves about itself, from its own numbers and settings alone."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
+from core.decoding.config import Sampling, chooser_of
+from core.decoding.shaping.draws import new_generator, throw
+from core.decoding.shaping.stages import RESCALING
+from core.decoding.trace import Check, PromptPosition, TokenStep, Trace
+
+# Numbers that were derived from the same float32 logits, relative to the largest of them.
+VALUE_TOLERANCE = 1e-5
+# No number of a trace file is larger; an infinite deviation is written as this.
+_LARGEST = 3e38
+# Below this a probability has lost digits that its logit still has.
+_TINY = 1e-30
+
+
+def worst(name: str, deviations: Iterable[float], tolerance: float, detail: str) -> Check:
+    """A check of the largest deviation; one that is no number fails."""
+    value = max((_LARGEST if math.isnan(d) else min(d, _LARGEST) for d in deviations), default=0.0)
+    return Check(name, value <= tolerance, value, tolerance, detail)
+
+
+def count(name: str, faults: Sequence[str], detail: str) -> Check:
+    """A check that allows no fault; the first one becomes its detail."""
+    return Check(name, not faults, float(len(faults)), 0.0, faults[0] if faults else detail)
+
+
+def whole(trace: Trace) -> Check:
+    """Whether the other checks can be made: every step holds its token and numbers for all."""
+    faults = [fault for step in trace.token_steps if (fault := _missing(step))]
+    return count("every step is whole", faults, "steps with something missing")
+
+
+def _missing(step: TokenStep) -> str:
+    ids = [candidate.token_id for candidate in step.candidates]
+    fewest = 3 if step.draw.method in ("argmax", "forced") or step.origin == "forced" else 2
+    if step.token_id not in ids or len(set(ids)) != len(ids):
+        return f"step {step.index}: the token is not among the candidates once"
+    if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
+        return f"step {step.index}: a stage is missing, or has too few probabilities"
+    if step.draw.scores is not None and len(step.draw.scores) != len(ids):
+        return f"step {step.index}: the draw has not one score for each candidate"
+    return ""
+
+
+def _sums_to_one(trace: Trace) -> Check:
+    sums = (
+        abs(sum(stage.probs) + stage.tail_mass - 1)
+        for step in trace.token_steps
+        for stage in step.stages
+    )
+    detail = "largest distance from 1, over every stage of every step, vocabulary tail included"
+    return worst("probabilities sum to one", sums, MASS_TOLERANCE, detail)
+
+
+def _follow_from_logits(trace: Trace) -> Check:
+    """ln p - logit is one number for all tokens of a stage, penalty and temperature applied."""
+    name = "probabilities follow from the logits and the settings"
+    detail = "largest relative spread of ln p - logit, over every stage of every step"
+    return worst(name, _spreads(trace), VALUE_TOLERANCE, detail)
+
+
+def _spreads(trace: Trace) -> Iterator[float]:
+    shaping, seen = trace.config.shaping, set(trace.prompt_ids)
+    for step in trace.token_steps:
+        logits = [candidate.logit for candidate in step.candidates]
+        for stage in step.stages:
+            if stage.name == "repetition_penalty":
+                penalty = shaping.repetition_penalty
+                logits = [
+                    (x * penalty if x < 0 else x / penalty) if c.token_id in seen else x
+                    for c, x in zip(step.candidates, logits, strict=True)
+                ]
+            elif stage.name == "temperature" and shaping.temperature > 0:
+                logits = [x / shaping.temperature for x in logits]
+            yield _spread(logits, stage.probs)
+        seen.add(step.token_id)
+
+
+def _spread(logits: Sequence[float], probs: Sequence[float]) -> float:
+    alive = [(x, p) for x, p in zip(logits, probs, strict=True) if p > _TINY]
+    if not alive:
+        return 0.0
+    gaps = [math.log(p) - x for x, p in alive]
+    return (max(gaps) - min(gaps)) / max(1.0, *(abs(x) for x, _ in alive))
+
+
+def _filters_renormalise(trace: Trace) -> Check:
+    name = "filters only remove and renormalise"
+    detail = "largest deviation of a survivor from its probability before / (1 - mass removed)"
+    return worst(name, _survivor_errors(trace), MASS_TOLERANCE, detail)
+
+
+def _survivor_errors(trace: Trace) -> Iterator[float]:
+    for step in trace.token_steps:
+        for before, after in pairwise(step.stages):
+            if after.name in RESCALING:
+                yield abs(after.removed_mass)
+                continue
+            if after.kept > before.kept:
+                yield math.inf
+            if after.name == "forced":
+                yield abs(1 - before.probs[step.candidates.index(step.chosen)] - after.removed_mass)
+                continue
+            rest = 1 - after.removed_mass
+            for old, new in zip(before.probs, after.probs, strict=True):
+                if new > 0 and rest > 1e-6:
+                    yield abs(old / rest - new)
+
+
+def _candidates_agree(trace: Trace) -> Check:
+    faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
+    return count("candidates agree with the stages", faults, "candidates that disagree")
+
+
+def _candidate_fault(step: TokenStep) -> str:
+    where, first, last = f"step {step.index}", step.stages[0], step.stages[-1]
+    ranks = [candidate.rank for candidate in step.candidates]
+    order = [(-candidate.logit, candidate.token_id) for candidate in step.candidates]
+    if ranks != sorted(set(ranks)) or ranks[:-1] != list(range(1, len(ranks))):
+        return f"{where}: the ranks are not 1, 2, 3, ..."
+    if order != sorted(order):
+        return f"{where}: the candidates are not ordered by their logits"
+    for at, candidate in enumerate(step.candidates):
+        if (candidate.raw_prob, candidate.prob) != (first.probs[at], last.probs[at]):
+            return f"{where}: a candidate's probabilities are not its stages'"
+        if candidate.raw_prob > _TINY and not _says_what_removed_it(step, at):
+            return f"{where}: a candidate was removed by another stage than it says"
+    return ""
+
+
+def _says_what_removed_it(step: TokenStep, at: int) -> bool:
+    """Whether the candidate at a place was removed where it says; a small number may become 0."""
+    names = [stage.name for stage in step.stages]
+    zeros = [name for stage, name in zip(step.stages, names, strict=True) if stage.probs[at] == 0]
+    removed_by = step.candidates[at].removed_by
+    if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
+        return removed_by is None
+    if zeros and zeros[0] in RESCALING:
+        return removed_by is None or removed_by in set(zeros) - RESCALING
+    return removed_by == (zeros[0] if zeros else None)
+
+
+def _settings_made_the_steps(trace: Trace) -> Check:
+    faults, length = [], len(trace.prompt_ids)
+    for at, step in enumerate(trace.token_steps):
+        names = [stage.name for stage in step.stages]
+        if names not in expected_stages(trace, step, length + at):
+            faults.append(f"step {step.index}: the stages are not those of the settings")
+        if (step.origin, step.draw.method) != expected_draw_of(trace, step):
+            faults.append(f"step {step.index}: the draw is not that of the settings")
+    return count("every stage and draw is what the settings ask for", faults, "steps that differ")
+
+
+def _cuts(trace: Trace) -> Check:
+    faults = list(shown_cut_faults(trace))
+    return count("every filter cuts where the settings say", faults, "cuts elsewhere")
+
+
+def _draw_explains_token(trace: Trace) -> Check:
+    faults = [fault for step in trace.token_steps if (fault := _draw_fault(step))]
+    return count("every token is what its draw says", faults, "draws that point elsewhere")
+
+
+def _draw_fault(step: TokenStep) -> str:
+    where, draw, chosen = f"step {step.index}", step.draw, step.chosen
+    own = step.candidates.index(chosen)
+    if step.origin == "forced":
+        picked = as_picked(step)
+        if chosen.prob != 1:
+            return f"{where}: a forced token must have probability 1"
+        return _draw_fault(picked) if picked else ""
+    if chosen.removed_by is not None or chosen.prob <= 0:
+        return f"{where}: a removed token was emitted"
+    if draw.method == "argmax":
+        before = step.stages[-3].probs
+        return "" if before[own] == max(before) else f"{where}: another token is more probable"
+    if draw.method == "inverse_cdf":
+        return _interval_fault(step)
+    score = draw.scores[own] if draw.scores else None
+    beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
+    return f"{where}: the token has not the highest score" if beaten else ""
+
+
+def _interval_fault(step: TokenStep) -> str:
+    uniform, interval, chosen = step.draw.uniform, step.draw.interval, step.chosen
+    if uniform is None or interval is None:
+        return f"step {step.index}: the uniform number was not recorded"
+    low, high = interval
+    if not low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE:
+        return f"step {step.index}: the uniform number lies outside the token's interval"
+    if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
+        return f"step {step.index}: the interval is not as wide as the token is probable"
+    key = (-chosen.prob, chosen.token_id)
+    ahead = sum(c.prob for c in step.candidates if (-c.prob, c.token_id) < key)
+    tail = step.stages[-1].tail_mass
+    if not ahead - MASS_TOLERANCE <= low <= ahead + tail + MASS_TOLERANCE:
+        return f"step {step.index}: the interval is not where the more probable tokens end"
+    return ""
+
+
+def _dice(trace: Trace) -> Check:
+    """The uniform numbers are those that the seed gives."""
+    config, faults = chooser_of(trace.config), []
+    if isinstance(config, Sampling) and config.draw == "inverse_cdf":
+        generator = new_generator(config.seed)
+        drawn = [step for step in trace.token_steps if step.draw.method != "forced"]
+        for step in drawn if config.shaping.temperature > 0 else ():
+            if step.draw.uniform != float(throw("inverse_cdf", generator, 0)):
+                faults.append(f"step {step.index}: the seed gives another uniform number")
+    return count("the dice are those of the seed", faults, "uniform numbers that differ")
+
+
+def _surprisals(trace: Trace) -> Check:
+    errors = (
+        abs(step.surprisal + math.log(step.chosen.raw_prob))
+        for step in trace.token_steps
+        if step.chosen.raw_prob > _TINY
+    )
+    detail = "largest deviation from -ln of the token's raw probability"
+    return worst("surprisal is -ln(probability)", errors, VALUE_TOLERANCE, detail)
+
+
+def _entropies(trace: Trace) -> Check:
+    """The candidates bound the entropy: the tail adds at least -m ln m and at most m ln(V / m)."""
+    errors = (_entropy_error(step) for step in trace.token_steps)
+    detail = "distance from the bounds that the candidates and the tail's mass leave"
+    return worst("entropy agrees with the candidates", errors, MASS_TOLERANCE, detail)
+
+
+def _entropy_error(step: TokenStep) -> float:
+    shown = -sum(c.raw_prob * math.log(c.raw_prob) for c in step.candidates if c.raw_prob > 0)
+    mass, others = step.tail_mass, max(1, step.stages[0].kept - len(step.candidates))
+    spread = -mass * math.log(mass) if mass > 0 else 0.0
+    low, high = shown + spread, shown + spread + mass * math.log(others)
+    return max(low - step.entropy, step.entropy - high, 0.0)
+
+
+def _steps_make_tokens(trace: Trace) -> Check:
+    faults = []
+    if tuple(step.token_id for step in trace.token_steps) != trace.token_ids:
+        faults.append("the steps' tokens are not the trace's tokens")
+    if [step.index for step in trace.token_steps] != list(range(len(trace.token_ids))):
+        faults.append("the steps are not numbered 0, 1, 2, ...")
+    if "".join(step.text for step in trace.token_steps) != trace.text and (
+        trace.finish_reason != "cancelled"
+    ):
+        faults.append("the steps' texts don't make up the trace's text")
+    return count("steps make up the tokens and the text", faults, "mismatches")
+
+
+def prompt_reading(trace: Trace) -> Check:
+    """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
+    if _bare(trace.prompt) not in _bare(trace.rendered_prompt):
+        faults.append("what was asked is not in the prompt that the model saw")
+    if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
+        faults.append("prompt processing read other tokens than the prompt's")
+    return count("prompt processing agrees with the prompt", faults, "positions that disagree")
+
+
+def _bare(text: str) -> str:
+    """What a chat template and a tokenizer's normaliser leave as it was."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
+    where, at = f"prompt position {position.index}", position.index + 1
+    if position.next_token_id != (prompt_ids[at] if 0 < at < len(prompt_ids) else None):
+        return f"{where}: another token follows in the prompt"
+    logits = [c.logit for c in position.candidates]
+    if _spread(logits, [c.raw_prob for c in position.candidates]) > VALUE_TOLERANCE:
+        return f"{where}: the probabilities don't follow from the logits"
+    if sum(c.raw_prob for c in position.candidates) > 1 + MASS_TOLERANCE:
+        return f"{where}: the candidates have more mass than there is"
+    for candidate in position.candidates:
+        if candidate.token_id == position.next_token_id and (
+            candidate.rank != position.next_rank or candidate.raw_prob != position.next_prob
+        ):
+            return f"{where}: the next token's numbers are not its candidate's"
+    return ""
+
+
+def _finish(trace: Trace) -> Check:
+    reason, steps, config = trace.finish_reason, trace.token_steps, trace.config
+    faults = []
+    if (steps[-1].finish_reason if steps else None) != (None if reason == "cancelled" else reason):
+        faults.append(f"the last step doesn't say that the run ended with {reason}")
+    if any(step.finish_reason for step in steps[:-1]):
+        faults.append("a step before the last one ended the run")
+    if len(steps) > config.max_new_tokens:
+        faults.append("more tokens than max_new_tokens")
+    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
+        faults.append("no stop string is in the text")
+    return count("the finish reason holds", faults, f"ended with {reason}")
+
+
+SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+    _sums_to_one,
+    _follow_from_logits,
+    _filters_renormalise,
+    _candidates_agree,
+    _settings_made_the_steps,
+    _cuts,
+    _draw_explains_token,
+    _dice,
+    _surprisals,
+    _entropies,
+    _steps_make_tokens,
+    prompt_reading,
+    _finish,
+)

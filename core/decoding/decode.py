@@ -1,0 +1,242 @@
+"""`decode`, the one generator of steps, and `collect`, which makes a trace of it."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
+
+from core.decoding.autoregressive import engine as autoregressive
+from core.decoding.beam import engine as beam
+from core.decoding.beam.replay import best_row, replay
+from core.decoding.config import (
+    BeamSearch,
+    Greedy,
+    MethodConfig,
+    Reasoning,
+    Sampling,
+    Speculative,
+)
+from core.decoding.errors import ConfigError, PromptError
+from core.decoding.loop.text import join_prompt, join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning import engine as reasoning
+from core.decoding.speculative import engine as speculative
+from core.decoding.trace import (
+    BeamStep,
+    DraftRound,
+    FinishReason,
+    Hypothesis,
+    Step,
+    Timings,
+    TokenStep,
+    Trace,
+)
+
+_GENERATORS: dict[type[MethodConfig], Callable[..., Iterator[Step]]] = {
+    Greedy: autoregressive.generate,
+    Sampling: autoregressive.generate,
+    BeamSearch: beam.generate,
+    Reasoning: reasoning.generate,
+}
+
+
+def decode(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: MethodConfig,
+    *,
+    draft: LanguageModel | None = None,
+) -> Iterator[Step]:
+    """Yield the steps of a run as they happen: a `PromptStep`, then the method's own.
+
+    Args:
+        prompt: text, or token ids (a rendered chat, for example).
+        draft: the second model of `Speculative`.
+
+    Raises:
+        PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
+        ConfigError: a config of no known method, or a draft that the method has no use for.
+        ModelError: a draft with another vocabulary.
+    """
+    if isinstance(config, Speculative):
+        speculative.require_draft(config, draft)
+        return speculative.generate(model, encode_prompt(model, prompt), config, draft)
+    if type(config) not in _GENERATORS:
+        names = ", ".join(kind.__name__ for kind in (*_GENERATORS, Speculative))
+        raise ConfigError(f"config must be one of {names}, got {config!r}.")
+    if draft is not None:
+        raise ConfigError(
+            f"Only Speculative takes a draft model, got one with a {type(config).__name__}; "
+            "leave it out."
+        )
+    return _GENERATORS[type(config)](model, encode_prompt(model, prompt), config)
+
+
+def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
+    """The prompt's token ids, checked against the vocabulary and the context window.
+
+    Raises:
+        PromptError: nothing in it, an id outside the vocabulary, or too many tokens.
+    """
+    ids = model.encode(prompt) if isinstance(prompt, str) else _whole_numbers(prompt)
+    if not ids or prompt == "":
+        raise PromptError("The prompt is empty: write at least one word.")
+    wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
+    if wrong is not None:
+        raise PromptError(
+            f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens."
+        )
+    window = model.context_window
+    if window is not None and len(ids) >= window:
+        raise PromptError(
+            f"The prompt has {len(ids)} tokens; this model's context window holds {window}, "
+            f"so at most {window - 1} fit with room for one new token: shorten the prompt."
+        )
+    return ids
+
+
+def _whole_numbers(prompt: object) -> list[int]:
+    ids = list(prompt) if isinstance(prompt, Sequence) else None
+    if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
+        raise PromptError(
+            f"The prompt must be text or a list of token ids, got {reprlib.repr(prompt)}."
+        )
+    return ids
+
+
+def collect(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: MethodConfig,
+    *,
+    draft: LanguageModel | None = None,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    prompt_text: str | None = None,
+) -> Trace:
+    """Run `decode` to its end and return everything it recorded.
+
+    Args:
+        on_step: called with each step as soon as it is there.
+        should_stop: asked after each step; True ends the run with finish reason `cancelled`.
+        draft: the second model of `Speculative`.
+        prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
+
+    Raises:
+        as `decode`.
+    """
+    ids = encode_prompt(model, prompt)
+    steps: list[Step] = []
+    seconds: list[float] = []
+    began = perf_counter()
+    cancelled = should_stop is not None and should_stop()
+    with closing(_timed(decode(model, ids, config, draft=draft))) as running:
+        while not cancelled and (timed := next(running, None)) is not None:
+            step = timed[0]
+            steps.append(step)
+            seconds.append(timed[1])
+            if on_step is not None:
+                on_step(step)
+            cancelled = should_stop is not None and should_stop()
+    total = perf_counter() - began
+    rendered = prompt if isinstance(prompt, str) else join_prompt(model, ids)
+    return _trace(
+        model,
+        config,
+        draft,
+        prompt=rendered if prompt_text is None else prompt_text,
+        rendered=rendered,
+        prompt_ids=tuple(ids),
+        steps=tuple(steps),
+        timings=Timings(sum(seconds[:2]), sum(seconds[2:]), total),
+    )
+
+
+def _timed(steps: Iterator[Step]) -> Generator[tuple[Step, float], None, None]:
+    """Each step with the seconds that it took to make, the consumer's own time left out."""
+    started = perf_counter()
+    for step in steps:
+        yield step, perf_counter() - started
+        started = perf_counter()
+
+
+def _trace(
+    model: LanguageModel,
+    config: MethodConfig,
+    draft: LanguageModel | None,
+    *,
+    prompt: str,
+    rendered: str,
+    prompt_ids: tuple[int, ...],
+    steps: tuple[Step, ...],
+    timings: Timings,
+) -> Trace:
+    token_ids, hypotheses = _outcome(steps, config)
+    last = steps[-1] if steps else None
+    reason: FinishReason | None = None
+    if isinstance(last, TokenStep | BeamStep | DraftRound):
+        reason = last.finish_reason
+    return Trace(
+        model_id=model.model_id,
+        model_revision=model.revision,
+        dtype=model.dtype,
+        prompt=prompt,
+        rendered_prompt=rendered,
+        prompt_ids=prompt_ids,
+        config=config,
+        steps=steps,
+        token_ids=token_ids,
+        text=join_text(model, token_ids),
+        finish_reason=reason or "cancelled",
+        timings=timings,
+        notes=_notes(config),
+        versions=_versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        hypotheses=hypotheses,
+        draft_id=draft.model_id if draft else "",
+        draft_revision=draft.revision if draft else "",
+        draft_dtype=draft.dtype if draft else "",
+    )
+
+
+def _outcome(
+    steps: Sequence[Step], config: MethodConfig
+) -> tuple[tuple[int, ...], tuple[Hypothesis, ...]]:
+    """The generated ids, and what else a search holds at its end."""
+    if isinstance(config, Speculative):
+        rounds = (step for step in steps if isinstance(step, DraftRound))
+        return tuple(token_id for step in rounds for token_id in step.token_ids), ()
+    if not isinstance(config, BeamSearch):
+        return tuple(step.token_id for step in steps if isinstance(step, TokenStep)), ()
+    searched = [step for step in steps if isinstance(step, BeamStep)]
+    hypotheses = replay(searched, config).hypotheses
+    if hypotheses:
+        return hypotheses[0].token_ids, hypotheses
+    return tuple(candidate.token_id for candidate in best_row(searched)), ()
+
+
+def _notes(config: MethodConfig) -> tuple[str, ...]:
+    cold = config.shaping.temperature == 0
+    if cold and (
+        isinstance(config, Sampling) or (isinstance(config, Reasoning) and config.do_sample)
+    ):
+        return ("Temperature 0 means greedy: the most probable token, nothing is drawn.",)
+    if isinstance(config, BeamSearch) and config.do_sample and not config.draws:
+        return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)
+    if isinstance(config, Speculative) and not config.lossless:
+        return ("Typical acceptance changes the output: it is not distributed as the target's.",)
+    return ()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in ("torch", "transformers"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

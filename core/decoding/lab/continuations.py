@@ -1,0 +1,122 @@
+"""Several continuations of one text in one batch; each row is what a run of its own would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.config import Greedy, Sampling
+from core.decoding.lab.types import Continuation, RowToken
+from core.decoding.loop.ending import Ending
+from core.decoding.loop.prompt import token_limit
+from core.decoding.loop.text import join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import FinishReason
+
+
+class RowStep(NamedTuple):
+    """A token of row `row` (the greedy one is the last row), and why the row ended with it."""
+
+    row: int
+    token: RowToken
+    finish_reason: FinishReason | None
+
+
+def continue_in_batch(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: Sampling,
+    seeds: Sequence[int],
+    *,
+    greedy: bool = True,
+) -> Iterator[tuple[RowStep, ...]]:
+    """Yield the new token of every row that still goes on, one batch step at a time.
+
+    Row i equals a run of its own under `replace(config, seed=seeds[i])`: it has a generator of its
+    own and shares nothing with the others but the forward. A row that ended leaves the batch.
+
+    Args:
+        prompt_ids: at least one id.
+        seeds: one for each sampled row.
+        greedy: add a row that takes the most probable token under the same penalties.
+
+    Raises:
+        PromptError: the prompt is empty, holds an unknown id or is too long.
+        DecodingError: the model returned no distribution.
+    """
+    limit = token_limit(model, prompt_ids, config)
+    configs = [replace(config, seed=seed) for seed in seeds]
+    rows = [_Row(model, prompt_ids, own, limit) for own in configs]
+    if greedy:
+        penalties = replace(config.shaping, temperature=1.0)
+        plain = Greedy(
+            max_new_tokens=config.max_new_tokens,
+            min_new_tokens=config.min_new_tokens,
+            stop_strings=config.stop_strings,
+            shaping=penalties,
+        )
+        rows.append(_Row(model, prompt_ids, plain, limit))
+    context = model.start(prompt_ids, use_cache=config.use_cache).branch([0] * len(rows))
+    going = list(range(len(rows)))
+    for index in range(limit):
+        logits = context.logits
+        steps = [rows[row].step(row, index, logits[at]) for at, row in enumerate(going)]
+        yield tuple(steps)
+        left = [at for at, step in enumerate(steps) if step.finish_reason is None]
+        if not left:
+            return
+        if len(left) < len(going):
+            context = context.branch(left)
+            going = [going[at] for at in left]
+        context.extend([[rows[row].ids[-1]] for row in going])
+
+
+class _Row:
+    """One sequence of the batch with its own dice."""
+
+    def __init__(
+        self, model: LanguageModel, prompt_ids: Sequence[int], config: Sampling | Greedy, limit: int
+    ) -> None:
+        self._model = model
+        self._picker = Picker(model, config)
+        self._ending = Ending(model, config, limit)
+        self.ids = list(prompt_ids)
+
+    def step(self, row: int, index: int, logits: Tensor) -> RowStep:
+        """Draw the next token from `[vocab]` logits."""
+        picked = self._picker.pick(index, logits, self.ids)
+        self.ids.append(picked.pick.token_id)
+        _, reason = self._ending.after(index, picked.pick.token_id)
+        return RowStep(row, _token(self._model, picked), reason)
+
+
+def _token(model: LanguageModel, picked: Picked) -> RowToken:
+    raw, final, token_id = picked.stages[0], picked.stages[-1], picked.pick.token_id
+    place = token_id if final.ids is None else int((final.ids == token_id).nonzero()[0])
+    raw_prob, prob = float(raw.probs[token_id]), float(final.probs[place])
+    return RowToken(token_id, model.token_text(token_id), raw_prob, prob)
+
+
+def rows_of(
+    model: LanguageModel,
+    steps: Sequence[tuple[RowStep, ...]],
+    seeds: Sequence[int],
+    *,
+    greedy: bool = True,
+) -> tuple[Continuation, ...]:
+    """The rows that batch steps make up to now; a row without an end counts as cancelled."""
+    owners: list[int | None] = [*seeds, *([None] if greedy else [])]
+    tokens: list[list[RowToken]] = [[] for _ in owners]
+    reasons: list[FinishReason] = ["cancelled"] * len(owners)
+    for batch in steps:
+        for step in batch:
+            tokens[step.row].append(step.token)
+            reasons[step.row] = step.finish_reason or "cancelled"
+    return tuple(
+        Continuation(seed, tuple(own), join_text(model, [t.token_id for t in own]), reason)
+        for seed, own, reason in zip(owners, tokens, reasons, strict=True)
+    )

@@ -1,0 +1,247 @@
+"""The same dice under other knobs: where along a knob's range the drawn token changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import MIN_TEMPERATURE, Sampling, Shaping
+from core.decoding.lab.step import Scene, acts_of, dice_of, shaped
+from core.decoding.lab.types import KnobFlips, Piece
+from core.decoding.shaping.draws import draw
+from core.decoding.shaping.orders import Order
+from core.decoding.shaping.stages import Distribution, raw_distribution, shape
+
+_SCAN_POINTS = 33
+# Of a knob's range: what a figure can show, and how exactly the flips next to the knob are found.
+_COARSE, _FINE = 1 / 512, 1e-6
+# Where token follows on token, the figure draws anything narrower than this as "many tokens".
+_CROWDED = 1 / 64
+# So many values are tried beyond the scan.
+_MOST_TRIES = 160
+
+
+def every_flip(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    number: int,
+    ranges: Mapping[str, tuple[float, float]],
+    should_stop: Callable[[], bool] = bool,
+) -> tuple[KnobFlips, ...]:
+    """Which token the dice pick over each knob's whole range, the other knobs as they are.
+
+    The real shaping and the real draw run at 33 values of the range and at the knob's own; where
+    two values give different tokens, the change between them is bisected: to a millionth of the
+    range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
+    until 160 more values were tried. A token that only lives between two tried values is missed.
+
+    Args:
+        ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
+            that stands beyond is searched up to where it stands.
+        should_stop: asked before each try; True ends the search with what is known.
+    """
+    ranked = _rank(scene, config, number)
+    return tuple(
+        _knob_flips(scene, ranked, config, order, name, reach, should_stop)
+        for name, reach in ranges.items()
+    )
+
+
+def flips(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    number: int,
+    name: str,
+    low: float,
+    high: float,
+    should_stop: Callable[[], bool] = bool,
+) -> KnobFlips:
+    """As `every_flip`, of one knob between two values."""
+    return every_flip(scene, config, order, number, {name: (low, high)}, should_stop)[0]
+
+
+class _Ranked(NamedTuple):
+    """The step with its tokens numbered by rank, since sorted rows sort several times as fast.
+
+    Args:
+        ids: `[vocab]`, the tokens by falling logit, ties by id.
+        previous: prompt and generated tokens in the new numbers.
+    """
+
+    ids: Tensor
+    raw: Distribution
+    previous: list[int]
+    dice: Tensor
+
+
+def _rank(scene: Scene, config: Sampling, number: int) -> _Ranked:
+    logits, ids = torch.sort(scene.logits, descending=True, stable=True)
+    ranks = torch.empty_like(ids).scatter_(0, ids, torch.arange(len(ids)))
+    previous = [int(ranks[token]) for token in set(scene.previous_ids) if token < len(ids)]
+    dice = dice_of(scene, config, number)
+    return _Ranked(ids, raw_distribution(logits), previous, dice[ids] if dice.dim() else dice)
+
+
+def _knob_flips(
+    scene: Scene,
+    ranked: _Ranked,
+    config: Sampling,
+    order: Order,
+    name: str,
+    reach: tuple[float, float],
+    should_stop: Callable[[], bool],
+) -> KnobFlips:
+    value = float(getattr(config.shaping, name))
+    if order.lacks(name):
+        return KnobFlips(name, value, (), acts=False)
+    low, high = min(reach[0], value), max(reach[1], value)
+    whole = isinstance(getattr(config.shaping, name), int)
+    search = _Search(
+        token_at=_drawing(ranked, config, order, name, whole),
+        span=high - low,
+        whole=whole,
+        gap=MIN_TEMPERATURE if name == "temperature" else 0.0,
+        should_stop=should_stop,
+    )
+    runs = search.refined(search.runs(_scan(name, value, reach, whole)), value)
+    text, ids = scene.model.token_text, ranked.ids
+    pieces = tuple(Piece(a, b, int(ids[at]), text(int(ids[at]))) for a, b, at in runs)
+    return KnobFlips(name, value, pieces)
+
+
+def _drawing(
+    ranked: _Ranked, config: Sampling, order: Order, name: str, whole: bool
+) -> Callable[[float], int]:
+    """The place of the token that is drawn at a value; what acts before the knob runs once."""
+    after = order.acts[order.acts.index(name) :]
+    vocab_size = len(ranked.ids)
+
+    def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+        every = acts_of(ranked.previous, shaping, order)
+        return [(own, act) for own, act in every if (own in after) == late]
+
+    before = shape(ranked.raw, acts(config.shaping, False))[-1]
+
+    def token_at(value: float) -> int:
+        setting = int(value) if whole else value
+        shaping = replace(config.shaping, **{name: setting})  # type: ignore[arg-type]
+        if 0 in (shaping.temperature, config.shaping.temperature):
+            stages = shaped(ranked.raw, ranked.previous, shaping, order)
+        else:
+            stages = shape(before, acts(shaping, True), vocab_size)
+        return draw(stages[-1], config.draw, ranked.dice).token_id
+
+    return token_at
+
+
+def _scan(name: str, value: float, reach: tuple[float, float], whole: bool) -> list[float]:
+    points = {value, *_spread(*reach)}
+    if value > reach[1]:
+        points |= _spread(reach[1], value)
+    if whole:
+        points = {float(round(point)) for point in points}
+    if name == "temperature":
+        points.add(MIN_TEMPERATURE)
+    if name == "top_k":
+        points |= {1.0, 2.0}  # 0 is off, which is far from 1
+    return sorted(points)
+
+
+def _spread(low: float, high: float) -> set[float]:
+    return {low + (high - low) * at / (_SCAN_POINTS - 1) for at in range(_SCAN_POINTS)}
+
+
+_Run = tuple[float, float, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Finds runs of equal tokens along a knob.
+
+    Args:
+        span: from the lowest to the highest value.
+        whole: the knob takes whole numbers only.
+        gap: values between 0 and this one don't exist.
+        tried: values tried between others, apart from the refined ones.
+    """
+
+    token_at: Callable[[float], int]
+    span: float
+    whole: bool
+    gap: float
+    should_stop: Callable[[], bool]
+    tried: list[float] = field(default_factory=list)
+
+    def runs(self, points: Sequence[float]) -> list[_Run]:
+        """(first, last, token) of every run of equal tokens, by rising value."""
+        found: list[_Run] = []
+        for point in points:
+            if self.should_stop():
+                break
+            here: _Run = (point, point, self.token_at(point))
+            found += self._between(found.pop(), here) if found else [here]
+        return found
+
+    def _between(self, left: _Run, right: _Run) -> list[_Run]:
+        """Both runs grown towards each other, and others met on the way."""
+        if left[2] == right[2]:
+            return [(left[0], right[1], left[2])]
+        middle = self._middle(left[1], right[0], _COARSE)
+        if middle is None or len(self.tried) >= _MOST_TRIES:
+            return [left, right]
+        self.tried.append(middle)
+        here: _Run = (middle, middle, self.token_at(middle))
+        third = here[2] not in (left[2], right[2])
+        if third and right[0] - left[1] <= _CROWDED * self.span and not self.whole:
+            return [left, here, right]
+        *before, last = self._between(left, here)
+        return [*before, *self._between(last, right)]
+
+    def refined(self, runs: list[_Run], value: float) -> list[_Run]:
+        """The ends of the run that holds the value, found more exactly."""
+        at = next((at for at, run in enumerate(runs) if run[0] <= value <= run[1]), None)
+        if at is None:
+            return runs
+        here, before, after = runs[at], runs[:at], runs[at + 1 :]
+        if before:
+            here, others = self._edge(here, before.pop())
+            before += reversed(others)
+        if after:
+            here, others = self._edge(here, after.pop(0))
+            after = others + after
+        return [*before, here, *after]
+
+    def _edge(self, here: _Run, other: _Run) -> tuple[_Run, list[_Run]]:
+        """Where a run ends on the side of another one; the runs there from near to far."""
+        others = [other]
+        while True:
+            left, right = sorted((here, others[0]))
+            middle = self._middle(left[1], right[0], _FINE)
+            if middle is None:
+                return here, others
+            token = self.token_at(middle)
+            if token == here[2]:
+                here = _grown(here, middle)
+            elif token == others[0][2]:
+                others[0] = _grown(others[0], middle)
+            else:
+                others.insert(0, (middle, middle, token))
+
+    def _middle(self, low: float, high: float, part: float) -> float | None:
+        """A value to try between two; None where they are as near as this part of the range."""
+        if high - low <= (1 if self.whole else part * self.span) or self.should_stop():
+            return None
+        if low == 0 and high <= self.gap:
+            return None
+        middle = float((low + high) // 2) if self.whole else (low + high) / 2
+        return middle if low < middle < high else None
+
+
+def _grown(run: _Run, value: float) -> _Run:
+    return min(run[0], value), max(run[1], value), run[2]

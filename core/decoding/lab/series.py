@@ -1,0 +1,97 @@
+"""Series of one step: a thousand throws of the dice, and every temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+
+from core.decoding.config import Sampling
+from core.decoding.lab.step import Scene, candidate_of, distributions, shaped
+from core.decoding.lab.types import RollBin, Rolls, Sweep
+from core.decoding.protocol import Vocabulary
+from core.decoding.shaping.draws import draw, generator_at, throw
+from core.decoding.shaping.orders import Order
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.statistics import chi_square
+
+_LEAST_EXPECTED = 5.0
+
+
+def roll(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    number: int,
+    total: int = 1000,
+    should_stop: Callable[[], bool] = bool,
+) -> Rolls:
+    """The throws after throw `number`, counted, and how well they fit the exact distribution."""
+    last = distributions(scene, config.shaping, order)[-1]
+    vocab = scene.model.vocab_size
+    generator = generator_at(config.draw, config.seed, number + 1, vocab)
+    counts: dict[int, int] = {}
+    thrown = 0
+    while thrown < total and not should_stop():
+        token = draw(last, config.draw, throw(config.draw, generator, vocab)).token_id
+        counts[token] = counts.get(token, 0) + 1
+        thrown += 1
+    bins = _bins(scene.model, last, counts, thrown)
+    square, degrees, p_value = chi_square([(b.prob, b.rolls) for b in bins])
+    return Rolls(config.draw, config.seed, number + 1, thrown, bins, square, degrees, p_value)
+
+
+def _bins(
+    model: Vocabulary, last: Distribution, counts: dict[int, int], total: int
+) -> tuple[RollBin, ...]:
+    """A bin for each token that expects 5 rolls or more, and one for all the others."""
+    order = torch.argsort(last.probs, descending=True, stable=True)
+    often = order[: int((last.probs * total >= _LEAST_EXPECTED).sum())].tolist()
+    probs = last.probs.double()
+    rest = float(probs.sum()) - float(probs[often].sum())
+    # The pooled bin too must expect enough: what it lacks comes from the rarest of the others.
+    while often and 0 < rest * total < _LEAST_EXPECTED:
+        rest += float(probs[often.pop()])
+    bins = []
+    for place in often:
+        token = last.token_id(place)
+        bins.append(
+            RollBin(token, model.token_text(token), float(probs[place]), counts.get(token, 0))
+        )
+    pooled = total - sum(b.rolls for b in bins)
+    if rest > 0 and last.kept > len(bins):
+        bins.append(RollBin(None, "other tokens", rest, pooled, last.kept - len(bins)))
+    return tuple(bins)
+
+
+def sweep(
+    scene: Scene,
+    config: Sampling,
+    order: Order,
+    temperatures: Sequence[float],
+    count: int = 12,
+    should_stop: Callable[[], bool] = bool,
+) -> Sweep:
+    """The final distribution at every temperature: the `count` likeliest tokens, and entropy."""
+    raw = raw_distribution(scene.logits)
+    ids = torch.sort(raw.logits, descending=True, stable=True)[1][: min(count, len(raw.logits))]
+    columns: list[list[float]] = []
+    entropies, kept, tried = [], [], []
+    for value in temperatures:
+        if should_stop():
+            break
+        shaping = replace(config.shaping, temperature=value)
+        last = shaped(raw, scene.previous_ids, shaping, order)[-1]
+        columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
+        entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
+        kept.append(last.kept)
+        tried.append(value)
+    stages = [raw]
+    return Sweep(
+        temperatures=tuple(tried),
+        candidates=tuple(candidate_of(scene, stages, token) for token in ids.tolist()),
+        probs=tuple(zip(*columns, strict=True)) if columns else ((),) * len(ids),
+        entropies=tuple(entropies),
+        kept=tuple(kept),
+    )

@@ -1,0 +1,236 @@
+"""The sampling lab's measurements on one step's stored logits; nothing here runs the model.
+
+Every function takes the order of the acts as an argument (`orders`); runs know only transformers'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.reshape import logits_after
+from core.decoding.config import Sampling, Shaping
+from core.decoding.lab.types import Crossing, LabStep
+from core.decoding.loop.recording import rank_of, read_step
+from core.decoding.loop.text import join_text
+from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.shaping.draws import Pick, dice_at, draw
+from core.decoding.shaping.orders import TRANSFORMERS, Order
+from core.decoding.shaping.stages import (
+    Distribution,
+    only,
+    penalties,
+    raw_distribution,
+    shape,
+    warpers,
+)
+from core.decoding.trace import Candidate, Draw, Stage, StepSeconds, Timings, TokenStep, Trace
+
+
+class Scene(NamedTuple):
+    """A step that the knobs act on.
+
+    Args:
+        model: the tokens; a step that is kept for long keeps no weights.
+        logits: `[vocab]`, the model's own.
+        previous_ids: prompt and generated tokens before the step.
+    """
+
+    model: Vocabulary
+    logits: Tensor
+    previous_ids: tuple[int, ...]
+
+
+def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
+    """The step after some tokens, from one forward over them.
+
+    Raises:
+        PromptError: no token, an unknown one, or too many.
+    """
+    return Scene(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
+
+
+def distributions(
+    scene: Scene, shaping: Shaping, order: Order = TRANSFORMERS
+) -> list[Distribution]:
+    """Every distribution from `raw` to what is drawn from, in the order's sequence.
+
+    At temperature 0 the filters don't act: the last stage is `argmax`. Acts that the order's
+    library doesn't have are left out.
+
+    Raises:
+        DecodingError: the logits are no distribution.
+    """
+    return shaped(raw_distribution(scene.logits), scene.previous_ids, shaping, order)
+
+
+def shaped(
+    raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
+) -> list[Distribution]:
+    """As `distributions`, from a raw distribution that is there already."""
+    stages = shape(raw, acts_of(previous_ids, shaping, order))
+    if shaping.temperature == 0:
+        stages.append(only(stages[-1], int(torch.argmax(stages[-1].logits))))
+    return stages
+
+
+def acts_of(
+    previous_ids: Sequence[int], shaping: Shaping, order: Order
+) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+    """What acts on the logits, in the order's sequence; at temperature 0 the penalties only."""
+    acts = dict(penalties(shaping, previous_ids, []))
+    if shaping.temperature > 0:
+        acts |= dict(warpers(shaping))
+    return [(name, acts[name]) for name in order.acts if name in acts]
+
+
+def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
+    """The dice of throw `number`: those that step `number` of a run with this seed throws."""
+    return dice_at(config.draw, config.seed, number, scene.model.vocab_size)
+
+
+def lab_step(
+    scene: Scene, config: Sampling, order: Order = TRANSFORMERS, number: int = 0, text: str = ""
+) -> LabStep:
+    """The step under `config`, with the dice of throw `number`.
+
+    Args:
+        text: what was written by hand as the prompt, for the trace.
+
+    Raises:
+        DecodingError: the logits are no distribution.
+    """
+    model, dice = scene.model, dice_of(scene, config, number)
+    stages = distributions(scene, config.shaping, order)
+    pick, raw_pick = (draw(stage, config.draw, dice) for stage in (stages[-1], stages[0]))
+    reading = read_step(model, stages, pick, config.top_candidates)
+    greedy = config.shaping.temperature == 0
+    step = TokenStep(
+        index=0,
+        token_id=pick.token_id,
+        candidates=reading.candidates,
+        entropy=reading.entropy,
+        tail_mass=reading.tail_mass,
+        surprisal=reading.surprisal,
+        origin="argmax" if greedy else "sampled",
+        phase="answer",
+        draw=Draw("argmax" if greedy else config.draw, *_numbers(pick, reading.scores, greedy)),
+        stages=reading.stages,
+        text=join_text(model, [pick.token_id]),
+        seconds=StepSeconds(0.0, 0.0, 0.0),
+        finish_reason=None,
+    )
+    return LabStep(
+        trace=_one_step_trace(scene, config, step, text),
+        text_before=join_text(model, scene.previous_ids),
+        order=order,
+        throw=number,
+        raw_pick=candidate_of(scene, stages, raw_pick.token_id),
+        crossing=_crossing(scene, stages, reading.stages),
+        skipped=skipped_acts(config.shaping, order),
+    )
+
+
+def agrees(stored: LabStep, again: LabStep) -> bool:
+    """Whether a step from a file holds what the model gives, up to rounding on another machine."""
+    one, other = stored.step, again.step
+    named = [(own.token_id, [stage.name for stage in own.stages]) for own in (one, other)]
+    if named[0] != named[1] or stored.text_before != again.text_before:
+        return False
+    theirs, ours = _numbers_of(one), _numbers_of(other)
+    return theirs.keys() == ours.keys() and all(
+        math.isclose(value, ours[key], rel_tol=1e-3, abs_tol=1e-3) for key, value in theirs.items()
+    )
+
+
+def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
+    """What figures draw of a step, by name: of each candidate, of each stage, of the draw."""
+    found: dict[tuple[object, ...], float] = {}
+    ids = [own.token_id for own in step.candidates]
+    for own in step.candidates:
+        found |= {("logit", own.token_id): own.logit, ("prob", own.token_id): own.prob}
+    for stage in step.stages:
+        found |= {("stage", stage.name, at): p for at, p in zip(ids, stage.probs, strict=True)}
+        found[("tail", stage.name)] = stage.tail_mass
+        found[("removed", stage.name)] = stage.removed_mass
+    for at, score in zip(ids, step.draw.scores or (), strict=False):
+        if score is not None:
+            found[("score", at)] = score
+    if step.draw.uniform is not None and step.draw.interval is not None:
+        found |= {("uniform",): step.draw.uniform}
+        found |= {("end", at): end for at, end in enumerate(step.draw.interval)}
+    return found
+
+
+def _numbers(
+    pick: Pick, scores: tuple[float | None, ...] | None, greedy: bool
+) -> tuple[float | None, tuple[float, float] | None, tuple[float | None, ...] | None]:
+    return (None, None, None) if greedy else (pick.uniform, pick.interval, scores)
+
+
+def skipped_acts(shaping: Shaping, order: Order) -> tuple[str, ...]:
+    """Acts that are switched on and that the order's library doesn't have."""
+    neutral = Shaping()
+    return tuple(
+        name
+        for name in TRANSFORMERS.acts
+        if order.lacks(name) and getattr(shaping, name) != getattr(neutral, name)
+    )
+
+
+def _one_step_trace(scene: Scene, config: Sampling, step: TokenStep, text: str) -> Trace:
+    model = scene.model
+    return Trace(
+        model_id=model.model_id,
+        model_revision=model.revision,
+        dtype=model.dtype,
+        prompt=text,
+        prompt_ids=scene.previous_ids,
+        config=config,
+        steps=(step,),
+        token_ids=(step.token_id,),
+        text=step.text,
+        finish_reason="length",
+        timings=Timings(0.0, 0.0, 0.0),
+    )
+
+
+def candidate_of(scene: Scene, stages: Sequence[Distribution], token_id: int) -> Candidate:
+    """A token with its numbers, wherever it ranks."""
+    raw, last, wanted = stages[0], stages[-1], torch.tensor([token_id])
+    alive = [stage.log_probs_of(wanted)[0] > -torch.inf for stage in stages]
+    gone = next((stage.name for stage, kept in zip(stages, alive, strict=True) if not kept), None)
+    return Candidate(
+        token_id,
+        scene.model.token_text(token_id),
+        rank_of(raw.logits, token_id),
+        float(raw.logits[token_id]),
+        _prob(raw, token_id),
+        _prob(last, token_id),
+        gone,
+    )
+
+
+def _prob(stage: Distribution, token_id: int) -> float:
+    return float(torch.tensor(stage.log_probs_of(torch.tensor([token_id]))).exp())
+
+
+def _crossing(
+    scene: Scene, stages: Sequence[Distribution], records: Sequence[Stage]
+) -> Crossing | None:
+    """The least probable token that top-p kept, with the mass up to it."""
+    at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
+    if at is None:
+        return None
+    seen, left = stages[at - 1], stages[at]
+    lowest = int(torch.argmin(left.logits))
+    token_id = left.token_id(lowest)
+    own = _prob(seen, token_id)
+    after = 1.0 - records[at].removed_mass
+    probs = tuple(_prob(stage, token_id) for stage in stages)
+    candidate = candidate_of(scene, stages, token_id)
+    return Crossing(candidate, max(0.0, after - own), after, (*probs, probs[-1]))

@@ -1,0 +1,249 @@
+"""What the sampling lab measures on one step: frozen values that need no torch.
+
+Probabilities are over the full vocabulary, entropies and log-probabilities in nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.decoding.config import DrawMethod, MethodConfig, Sampling
+from core.decoding.shaping.orders import Order
+from core.decoding.trace import Candidate, FinishReason, TokenStep, Trace
+
+
+class Crossing(NamedTuple):
+    """Where top-p stopped counting: the token whose mass carried the sum to p or past it.
+
+    `before` and `after` are the cumulative mass without and with that token, in the distribution
+    that top-p saw; `probs[i]` is its probability in the step's stage i.
+    """
+
+    candidate: Candidate
+    before: float
+    after: float
+    probs: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabStep:
+    """One step under one setting of all knobs.
+
+    Args:
+        trace: a trace of this one step, with the config that shaped and drew it.
+        text_before: what stands before the step.
+        order: the order in which the acts ran.
+        throw: which throw of the seed's dice fell, from 0.
+        raw_pick: the token that the same dice pick from the model's own distribution.
+        crossing: top-p's last token, None where top-p is off.
+        skipped: acts that are set and that the order's library doesn't have.
+    """
+
+    trace: Trace
+    text_before: str
+    order: Order
+    throw: int
+    raw_pick: Candidate
+    crossing: Crossing | None = None
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def step(self) -> TokenStep:
+        return self.trace.token_steps[0]
+
+    @property
+    def config(self) -> MethodConfig:
+        return self.trace.config
+
+    @property
+    def draw(self) -> DrawMethod:
+        """The method asked for, also where temperature 0 leaves nothing to draw."""
+        return self.config.draw if isinstance(self.config, Sampling) else "inverse_cdf"
+
+
+class Piece(NamedTuple):
+    """Values of a knob that all give one token.
+
+    `low` and `high` were tried and give it. Next to the piece that holds the knob's value the gap
+    is at most a millionth of the range (a whole number for top-k); elsewhere a 512th, or more where
+    tokens follow one another quickly.
+    """
+
+    low: float
+    high: float
+    token_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnobFlips:
+    """What one knob's whole range would draw with the same dice, the other knobs as they are.
+
+    Args:
+        name: the field of `Shaping`.
+        value: where the knob stands.
+        pieces: by rising value, from one end of the range to the other; a range ends where the
+            knob stands, if it stands beyond.
+        acts: False where the order's library has no such act.
+    """
+
+    name: str
+    value: float
+    pieces: tuple[Piece, ...]
+    acts: bool = True
+
+    @property
+    def here(self) -> int | None:
+        """The place of the piece that holds the value; None of a search that was stopped."""
+        inside = (
+            at for at, piece in enumerate(self.pieces) if piece.low <= self.value <= piece.high
+        )
+        return next(inside, None)
+
+    @property
+    def below(self) -> Piece | None:
+        """The nearest piece at lower values."""
+        return None if not self.here else self.pieces[self.here - 1]
+
+    @property
+    def above(self) -> Piece | None:
+        """The nearest piece at higher values."""
+        at = self.here
+        return None if at is None or at + 1 == len(self.pieces) else self.pieces[at + 1]
+
+
+class RollBin(NamedTuple):
+    """A token, or all the rare ones together (`token_id` None), in a series of rolls."""
+
+    token_id: int | None
+    text: str
+    prob: float
+    rolls: int
+    tokens: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rolls:
+    """Many throws of the dice at one distribution, against what they should give.
+
+    Args:
+        bins: by falling probability, the pooled rare tokens last; each expects 5 rolls or more,
+            so that the test holds (Cochran 1954).
+        chi_square: Pearson's statistic over the bins.
+        degrees: bins less one.
+        p_value: how often fair dice would lie this far off or farther; None for a single bin.
+    """
+
+    method: DrawMethod
+    seed: int
+    first_throw: int
+    total: int
+    bins: tuple[RollBin, ...]
+    chi_square: float
+    degrees: int
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The final distribution at many temperatures, the other knobs as they are.
+
+    Args:
+        probs: `[token][temperature]`, 0 where the token is removed.
+        entropies: of the final distribution, nats, `[temperature]`.
+        kept: tokens that can be drawn, `[temperature]`.
+    """
+
+    temperatures: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    probs: tuple[tuple[float, ...], ...]
+    entropies: tuple[float, ...]
+    kept: tuple[int, ...]
+
+
+class RowToken(NamedTuple):
+    """A token of a continuation: the model's own probability and the one drawn from."""
+
+    token_id: int
+    text: str
+    raw_prob: float
+    prob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """One way on; `seed` None is the greedy one."""
+
+    seed: int | None
+    tokens: tuple[RowToken, ...]
+    text: str
+    finish_reason: FinishReason
+
+    @property
+    def mean_logprob(self) -> float:
+        """Mean ln of the model's own probability of its tokens, nats; 0 without a token."""
+        if not self.tokens:
+            return 0.0
+        logs = [
+            math.log(token.raw_prob) if token.raw_prob > 0 else -math.inf for token in self.tokens
+        ]
+        return sum(logs) / len(logs)
+
+    def distinct(self, n: int) -> float | None:
+        """Distinct n-grams over all n-grams (Li et al. 2016); None where it is shorter than n."""
+        return distinct([self], n)
+
+
+def distinct(rows: Sequence[Continuation], n: int) -> float | None:
+    """Distinct n-grams over all n-grams of all rows together; None where there is none."""
+    grams = [
+        tuple(token.token_id for token in row.tokens[at : at + n])
+        for row in rows
+        for at in range(len(row.tokens) - n + 1)
+    ]
+    return len(set(grams)) / len(grams) if grams else None
+
+
+@dataclass(frozen=True, slots=True)
+class Continuations:
+    """Several continuations of one text, decoded in one batch.
+
+    Args:
+        config: of every sampled row, whose seed is the row's own.
+        rows: the sampled ones in order of seeds, the greedy one last.
+        seconds: what the batch took.
+    """
+
+    model_id: str
+    text_before: str
+    config: Sampling
+    rows: tuple[Continuation, ...]
+    seconds: float = 0.0
+
+    @property
+    def sampled(self) -> tuple[Continuation, ...]:
+        return tuple(row for row in self.rows if row.seed is not None)
+
+    @property
+    def greedy(self) -> Continuation | None:
+        return next((row for row in self.rows if row.seed is None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class LabExample:
+    """What the lab's figures show of one step, stored so that they open without a model.
+
+    Args:
+        index: the step's place in the run that it was taken from.
+        flips, rolls, sweep, continuations: empty or None where they were not worked out.
+    """
+
+    index: int
+    step: LabStep
+    flips: tuple[KnobFlips, ...] = ()
+    rolls: Rolls | None = None
+    sweep: Sweep | None = None
+    continuations: Continuations | None = None

@@ -1,0 +1,39 @@
+"""What every method begins with: the prompt's own step, and how far the run may go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from torch import Tensor
+
+from core.decoding.config import MethodConfig
+from core.decoding.loop.recording import read_prompt
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.trace import PromptPosition, PromptStep
+
+
+def process_prompt(
+    model: LanguageModel, prompt_ids: Sequence[int], use_cache: bool
+) -> tuple[PromptStep, Context]:
+    """Run the prompt and read what the model predicted at each of its positions."""
+    positions: list[PromptPosition] = []
+    reading = 0.0
+
+    def read(first: int, logits: Tensor) -> None:
+        nonlocal reading
+        started = perf_counter()
+        positions.extend(read_prompt(model, prompt_ids, first, logits))
+        reading += perf_counter() - started
+
+    started = perf_counter()
+    context = model.start(prompt_ids, use_cache=use_cache, on_logits=read)
+    seconds = perf_counter() - started - reading
+    return PromptStep(tuple(positions), seconds), context
+
+
+def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:
+    """How many tokens the loop may emit: `max_new_tokens`, or less where the window ends."""
+    window = model.context_window
+    room = config.max_new_tokens if window is None else window - len(prompt_ids)
+    return min(config.max_new_tokens, room)

@@ -1,0 +1,168 @@
+"""Turning tensors of one step into the frozen values of the trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.shaping.draws import Pick, noisy_scores
+from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
+from core.decoding.trace import Candidate, PromptPosition, Stage
+
+PROMPT_CANDIDATES = 5
+
+
+class Reading(NamedTuple):
+    """A step's numbers, ready for a TokenStep."""
+
+    candidates: tuple[Candidate, ...]
+    stages: tuple[Stage, ...]
+    entropy: float
+    tail_mass: float
+    surprisal: float
+    scores: tuple[float | None, ...] | None
+
+
+def read_step(
+    model: Vocabulary, stages: Sequence[Distribution], pick: Pick, top_candidates: int
+) -> Reading:
+    """The candidates by rank, the chosen one among them, and what every stage did to them."""
+    raw = stages[0]
+    total = float(raw.probs.sum())
+    entropy = float(_entropies(raw.probs[None], raw.logits[None])[0])
+    ids, ranks = _with_chosen(raw.logits, _ranked_ids(raw.logits, top_candidates), pick.token_id)
+    wanted = torch.tensor(ids)
+    log_probs = [stage.log_probs_of(wanted) for stage in stages]
+    shown = [[math.exp(value) for value in row] for row in log_probs]
+    tails = [max(0.0, total - sum(shown[0]))]
+    tails += [_tail_mass(stage, row) for stage, row in zip(stages[1:], shown[1:], strict=True)]
+    records = [
+        Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass)
+        for stage, row, tail in zip(stages, shown, tails, strict=True)
+    ]
+    last = records[-1]
+    records.append(Stage("final", last.probs, last.tail_mass, last.kept, 0.0))
+    text = model.token_text
+    removed = _removed_by(stages, log_probs)
+    logits = raw.logits[wanted].tolist()
+    candidates = tuple(
+        map(Candidate, ids, map(text, ids), ranks, logits, shown[0], shown[-1], removed)
+    )
+    scores = None
+    if pick.noise is not None:
+        scores = tuple(noisy_scores(pick, wanted, log_probs[-1]))
+    surprisal = -log_probs[0][ids.index(pick.token_id)]
+    return Reading(candidates, tuple(records), entropy, tails[0], surprisal, scores)
+
+
+def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
+    """Nats, of `[n, vocab]` distributions: -ln p_max - the mean distance of a logit from the top.
+
+    The usual -sum(p ln p) takes a logarithm of every probability, ten times as long.
+    """
+    below = logits - logits.amax(dim=-1, keepdim=True)
+    entropies: Tensor = -probs.amax(dim=-1).log() - torch.linalg.vecdot(probs, below)
+    empty = entropies.isnan()  # 0 * -inf, of tokens that the model itself rules out
+    if bool(empty.any()):
+        entropies = torch.where(empty, torch.special.entr(probs).sum(dim=-1), entropies)
+    return entropies.clamp_(min=0)
+
+
+def _ranked_ids(logits: Tensor, count: int) -> list[int]:
+    """The ids of the highest logits `[vocab]` by rank, ties by id; tokens ruled out never."""
+    size = min(count, len(logits))
+    values, places = torch.topk(logits, min(size + 1, len(logits)))
+    if size < len(values) and values[size - 1] == values[size]:
+        # A tie straddles the end, and topk picks any of the tied tokens.
+        places = torch.nonzero(logits >= values[size - 1]).squeeze(-1)
+        values = logits[places]
+    pairs = sorted((-value, at) for value, at in zip(values.tolist(), places.tolist(), strict=True))
+    return [token_id for negated, token_id in pairs[:size] if negated < math.inf]
+
+
+def _with_chosen(logits: Tensor, ids: list[int], chosen: int) -> tuple[list[int], list[int]]:
+    """Ids and ranks, the chosen token appended where it is not among the first."""
+    ranks = list(range(1, len(ids) + 1))
+    if chosen in ids:
+        return ids, ranks
+    return [*ids, chosen], [*ranks, rank_of(logits, chosen)]
+
+
+def rank_of(logits: Tensor, token_id: int) -> int:
+    """1 for the highest logit of `[vocab]`; ties rank by id."""
+    own = logits[token_id]
+    higher = (logits > own).sum(dtype=torch.int32)
+    return 1 + int(higher + (logits[:token_id] == own).sum(dtype=torch.int32))
+
+
+def _tail_mass(stage: Distribution, shown: list[float]) -> float:
+    """Mass of the tokens that are in but not shown, measured over the tensor."""
+    if stage.kept == sum(1 for prob in shown if prob > 0):
+        return 0.0
+    return max(0.0, float(stage.probs.sum()) - sum(shown))
+
+
+def _removed_by(
+    stages: Sequence[Distribution], log_probs: Sequence[Sequence[float]]
+) -> list[str | None]:
+    names = [stage.name for stage in stages]
+    columns = zip(*log_probs, strict=True)
+    return [
+        next((name for name, value in zip(names, column, strict=True) if value == -math.inf), None)
+        for column in columns
+    ]
+
+
+def read_prompt(
+    model: LanguageModel, prompt_ids: Sequence[int], first: int, logits: Tensor
+) -> list[PromptPosition]:
+    """What the model predicted at consecutive prompt positions.
+
+    Args:
+        first: the position of the first row.
+        logits: `[n, vocab]`.
+
+    Raises:
+        DecodingError: a row is no distribution.
+    """
+    probs = torch.softmax(logits, dim=-1)
+    if bool(probs.sum(dim=-1).isnan().any()):
+        raise DecodingError(NO_DISTRIBUTION)
+    entropies = _entropies(probs, logits).tolist()
+    return [
+        _read_position(model, prompt_ids, first + row, logits[row], probs[row], entropies[row])
+        for row in range(len(logits))
+    ]
+
+
+def _read_position(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    at: int,
+    logits: Tensor,
+    probs: Tensor,
+    entropy: float,
+) -> PromptPosition:
+    ids = _ranked_ids(logits, PROMPT_CANDIDATES)
+    top = zip(ids, logits[ids].tolist(), probs[ids].tolist(), strict=True)
+    candidates = tuple(
+        Candidate(token_id, model.token_text(token_id), rank, logit, prob, prob)
+        for rank, (token_id, logit, prob) in enumerate(top, start=1)
+    )
+    following = prompt_ids[at + 1] if at + 1 < len(prompt_ids) else None
+    return PromptPosition(
+        index=at,
+        token_id=prompt_ids[at],
+        text=model.token_text(prompt_ids[at]),
+        entropy=entropy,
+        candidates=candidates,
+        next_token_id=following,
+        next_prob=None if following is None else float(probs[following]),
+        next_rank=None if following is None else rank_of(logits, following),
+    )

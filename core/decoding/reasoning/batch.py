@@ -1,0 +1,171 @@
+"""Many reasoning runs in one batch: other problems, budgets or seeds; each as if it ran alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.config import Reasoning
+from core.decoding.decode import encode_prompt
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.reasoning.controller import Governor, ruled_out
+from core.decoding.reasoning.transcript import Piece
+from core.decoding.shaping.stages import NO_DISTRIBUTION
+from core.decoding.trace import FinishReason
+
+# The prompts' logits that are held at a time, in numbers (float32).
+_HELD = 16 * 2**20
+# Rows that ended are dropped once they are so large a share: dropping copies the cache of the rest.
+_DROP_AT = 0.25
+
+
+class Run(NamedTuple):
+    """A prompt, at least one id, and how to reason about it."""
+
+    prompt_ids: Sequence[int]
+    config: Reasoning
+
+
+class Finished(NamedTuple):
+    """A run that came to its end.
+
+    Args:
+        at: its place in the list of runs.
+        logprobs: ln of the model's own probability of each token, before any shaping.
+        seconds: its share of the batch: each forward's time over the runs that it served.
+    """
+
+    at: int
+    token_ids: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+    logprobs: tuple[float, ...]
+    finish_reason: FinishReason
+    seconds: float
+
+
+def reason_in_batch(model: LanguageModel, runs: Sequence[Run]) -> Iterator[tuple[Finished, ...]]:
+    """Yield after every forward the runs that ended with it, often none.
+
+    Rows of one context have equal length, prompts don't: a row whose prompt is over writes on while
+    others still read theirs, so nothing is padded. Each run emits what `collect` would (but for the
+    rounding of forwards of another shape) and has dice of its own.
+
+    Raises:
+        PromptError: an empty prompt, an unknown id, or one that is too long.
+        DecodingError: the model returned no distribution, or rules out what is to be forced.
+    """
+    started = perf_counter()
+    rows = [_Row(model, at, run) for at, run in enumerate(runs)]
+    if not rows:
+        return
+    context = _read_prompts(model, [row.ids for row in rows], use_cache=runs[0].config.use_cache)
+    while True:
+        going = [row for row in rows if row.reason is None]
+        _step(rows, context)
+        seconds = (perf_counter() - started) / len(going)
+        for row in going:
+            row.seconds += seconds
+        yield tuple(row.finished() for row in going if row.reason is not None)
+        started = perf_counter()
+        left = [at for at, row in enumerate(rows) if row.reason is None]
+        if not left:
+            return
+        if len(left) <= (1 - _DROP_AT) * len(rows):
+            context, rows = context.branch(left), [rows[at] for at in left]
+        # A row that ended reads its last token again until it is dropped.
+        context.extend([[row.ids[min(context.length, len(row.ids) - 1)]] for row in rows])
+
+
+def _read_prompts(
+    model: LanguageModel, prompts: Sequence[Sequence[int]], *, use_cache: bool
+) -> Context:
+    """A context with a row for each prompt, as far as the shortest of them goes."""
+    shortest = min(map(len, prompts))
+    columns = zip(*prompts, strict=False)
+    shared = next((at for at, ids in enumerate(columns) if len(set(ids)) > 1), shortest)
+    one = model.start(prompts[0][: max(shared, 1)], use_cache=use_cache)
+    context = one.branch([0] * len(prompts))
+    if not shared:
+        context.rollback(1)
+    piece = max(1, _HELD // (len(prompts) * model.vocab_size))
+    for first in range(shared, shortest, piece):
+        context.extend([ids[first : min(first + piece, shortest)] for ids in prompts])
+    return context
+
+
+def _step(rows: Sequence[_Row], context: Context) -> None:
+    """Give every row whose prompt is over its next token."""
+    at_end = [
+        at for at, row in enumerate(rows) if row.reason is None and len(row.ids) == context.length
+    ]
+    if not at_end:
+        return
+    logits = context.logits if len(at_end) == len(rows) else context.logits[at_end]
+    best = logits.argmax(dim=-1).tolist() if any(rows[at].greedy for at in at_end) else []
+    tokens = [rows[at].step(logits[i], best[i] if best else 0) for i, at in enumerate(at_end)]
+    chosen = logits.gather(1, torch.tensor(tokens)[:, None]).squeeze(1)
+    logprobs = (chosen - logits.logsumexp(dim=-1)).tolist()
+    for at, token, logprob in zip(at_end, tokens, logprobs, strict=True):
+        if math.isnan(logprob):
+            raise DecodingError(NO_DISTRIBUTION)
+        # Nothing that the model picks has no probability: this one was forced.
+        if logprob == -math.inf:
+            raise ruled_out(rows[at].model, token)
+        rows[at].logprobs.append(logprob)
+
+
+class _Row:
+    """One run of the batch."""
+
+    def __init__(self, model: LanguageModel, at: int, run: Run) -> None:
+        self.model, self._at = model, at
+        self.ids = encode_prompt(model, run.prompt_ids)
+        self._prompt_length = len(self.ids)
+        self._governor = Governor(model, self.ids, run.config)
+        self._picker = Picker(model, run.config.chooser)
+        # Nothing shapes its logits: the batch's own argmax is its pick.
+        self.greedy = _is_plain(run.config)
+        self._pieces: list[Piece] = []
+        self.logprobs: list[float] = []
+        self.reason: FinishReason | None = None
+        self.seconds = 0.0
+
+    def step(self, logits: Tensor, best: int) -> int:
+        """The token that follows `[vocab]` logits; `best` is the most probable one."""
+        picked = None
+        if self._governor.asks:
+            picked = best if self.greedy else self._pick(logits)
+        ruling = self._governor.rule(picked)
+        text, self.reason = self._governor.after(ruling)
+        token_id, phase, forced_as, instead_of = ruling
+        self.ids.append(token_id)
+        visible = text or self.model.token_text(token_id)
+        self._pieces.append(Piece(text, visible, phase, forced_as, instead_of))
+        return token_id
+
+    def _pick(self, logits: Tensor) -> int:
+        picked = self._picker.pick(len(self._pieces), logits, self.ids)
+        return picked.pick.token_id
+
+    def finished(self) -> Finished:
+        return Finished(
+            at=self._at,
+            token_ids=tuple(self.ids[self._prompt_length :]),
+            pieces=tuple(self._pieces),
+            logprobs=tuple(self.logprobs),
+            finish_reason=self.reason or "cancelled",
+            seconds=self.seconds,
+        )
+
+
+def _is_plain(config: Reasoning) -> bool:
+    shaping = config.shaping
+    penalties = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
+    return not (config.draws or penalties or config.min_new_tokens)

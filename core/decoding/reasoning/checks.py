@@ -1,0 +1,142 @@
+"""What a reasoning trace proves about its budget, and what its model's tokenizer says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from core.decoding.checks.trace_checks import count
+from core.decoding.config import Reasoning
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
+from core.decoding.reasoning.controller import Governor
+from core.decoding.reasoning.transcript import Piece, Reading, pieces_of, read_run
+from core.decoding.trace import Check, Trace
+
+
+class _Run(NamedTuple):
+    """A trace as these checks see it."""
+
+    pieces: tuple[Piece, ...]
+    reading: Reading
+    config: Reasoning
+
+
+def reasoning_checks(trace: Trace) -> list[Check]:
+    """Named checks of a trace whose config is `Reasoning`; none of another."""
+    if not isinstance(trace.config, Reasoning):
+        return []
+    pieces = pieces_of(trace.token_steps)
+    run = _Run(pieces, read_run(pieces, trace.config), trace.config)
+    return [count(name, list(faults(run)), detail) for name, faults, detail in _CHECKS]
+
+
+def _phase_faults(run: _Run) -> Iterator[str]:
+    order = [phase for phase, _ in groupby(piece.phase for piece in run.pieces)]
+    if order not in ([], ["thinking"], ["answer"], ["thinking", "answer"]):
+        yield "thinking comes after the answer"
+    if order[:2] == ["thinking", "answer"] and not run.reading.closed:
+        yield "the answer begins before the closing mark"
+    if not run.config.think_end and "thinking" in order:
+        yield "a run without marks can't think"
+
+
+def _budget_faults(run: _Run) -> Iterator[str]:
+    _, reading, config = run
+    spent, most = reading.thinking_tokens, config.max_thinking_tokens
+    if spent > most:
+        yield f"{spent} thinking tokens are more than the budget of {most}"
+    if reading.closed_by_budget and spent != most:
+        yield f"the close was forced after {spent} thinking tokens, the budget is {most}"
+    if reading.answer_tokens > config.max_answer_tokens:
+        yield f"{reading.answer_tokens} answer tokens are more than {config.max_answer_tokens}"
+    if reading.waits > config.ignore_end:
+        yield f"{reading.waits} attempts to stop were replaced, {config.ignore_end} may be"
+    by_model = reading.closed and not reading.closed_by_budget
+    # A token is a byte at least, and some tokenizers begin a text with one more.
+    fits = spent + len(config.wait_text.encode()) + 1 <= most
+    if by_model and reading.waits < config.ignore_end and fits:
+        yield "an attempt to stop thinking was let through"
+
+
+def _forced_faults(run: _Run) -> Iterator[str]:
+    """Every run of forced tokens says what the settings force; an end or the bound may cut it."""
+    pieces, at = run.pieces, 0
+    while at < len(pieces):
+        why, start = pieces[at].forced_as, at
+        at += 1
+        while at < len(pieces) and pieces[at].forced_as == why and pieces[at].instead_of is None:
+            at += 1
+        cut = at == len(pieces) or pieces[at].forced_as == "think_end"
+        if why and (fault := _group_fault(pieces[start:at], pieces[:start], run.config, cut=cut)):
+            yield f"step {start}: {fault}"
+
+
+def _group_fault(
+    group: tuple[Piece, ...], before: tuple[Piece, ...], config: Reasoning, *, cut: bool
+) -> str:
+    why = group[0].forced_as
+    if (group[0].instead_of is not None) != (why in ("think_end", "wait")):
+        return "only a closing mark and a wait take a picked token's place"
+    if why == "think_start" and before:
+        return "the opening mark does not come first"
+    own = "".join(p.visible for p in before if p.phase == group[0].phase)
+    expression = call_at_end(own) if why == "result" else None
+    if why == "result" and (expression is None or not config.calculator):
+        return "a result was put in without a call"
+    wanted = {
+        "think_start": config.think_start,
+        "think_end": config.think_end,
+        "wait": config.wait_text,
+        "result": result_of(expression or "") + END_RESULT,
+    }[why or "wait"]
+    texts = {"".join(piece.visible for piece in group), "".join(piece.text for piece in group)}
+    if wanted in texts or (cut and any(wanted.startswith(text) for text in texts)):
+        return ""
+    return f"the forced text is not the {why}'s"
+
+
+def _answered_faults(run: _Run) -> Iterator[str]:
+    """Every call is followed by its result, but where a bound came first."""
+    for call in run.reading.calls:
+        after = run.pieces[call.last + 1 : call.last + 2]
+        if not call.result and after and after[0].forced_as != "think_end":
+            yield f"step {call.last}: a call has no result"
+
+
+_CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
+    ("thinking comes before the answer", _phase_faults, "phases out of order"),
+    ("the budget is kept to the token", _budget_faults, "bounds that were passed"),
+    ("what was forced is what the settings force", _forced_faults, "forced texts that differ"),
+    ("every call has its result", _answered_faults, "calls without one"),
+)
+
+
+def ruled_again(trace: Trace, model: LanguageModel) -> Check:
+    """The rules, run again over what the model picked, force the same tokens for the same reasons.
+
+    Args:
+        model: the one that made the trace.
+    """
+    name, fault = "the same picks lead to the same forced tokens", ""
+    try:
+        fault = _ruling_fault(trace, model)
+    except DecodingError as error:
+        fault = str(error)
+    return count(name, [fault] if fault else [], "steps that differ")
+
+
+def _ruling_fault(trace: Trace, model: LanguageModel) -> str:
+    if not isinstance(trace.config, Reasoning):
+        return ""
+    governor = Governor(model, trace.prompt_ids, trace.config)
+    for step in trace.token_steps:
+        picked = step.token_id if step.instead_of is None else step.instead_of
+        ruling = governor.rule(picked if governor.asks else None)
+        text, reason = governor.after(ruling)
+        seen = (step.token_id, step.phase, step.forced_as, step.instead_of)
+        if tuple(ruling) != seen or (step.text, step.finish_reason) != (text, reason):
+            return f"step {step.index}: the rules lead to another token, phase or end"
+    return ""

@@ -1,0 +1,164 @@
+"""What becomes of every token of a reasoning run: forced or the model's, thinking or answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.config import Reasoning, brief
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.loop.prompt import token_limit
+from core.decoding.loop.text import TextStream, encode_plain, join_prompt, visible_bytes
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
+from core.decoding.trace import FinishReason, ForcedAs, Phase
+
+
+class Ruling(NamedTuple):
+    """The token that is emitted, why if it is forced, and the picked one if it took its place."""
+
+    token_id: int
+    phase: Phase
+    forced_as: ForcedAs | None = None
+    instead_of: int | None = None
+
+
+def ruled_out(model: LanguageModel, token_id: int) -> DecodingError:
+    """What is wrong where the model gives a token that is to be forced no probability at all."""
+    return DecodingError(
+        f"The model rules out the token {model.token_text(token_id)!r}, which is to be "
+        "forced; give other marks, or another wait text."
+    )
+
+
+class Governor:
+    """Keeps one run within its budget, token by token; knows nothing of logits.
+
+    `asks` says whether the next token depends on what the model picks; `rule` names the token that
+    is emitted; `after` counts it and says what it adds to the text and why the run ends with it.
+    """
+
+    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> None:
+        self._model, self._config = model, config
+        self._limit = token_limit(model, prompt_ids, config)
+        self._stream = TextStream(model, config.stop_strings)
+        self._end_ids = self._encode("think_end") if config.think_end else []
+        self._end_mark = config.think_end.encode()
+        self._wait_ids = self._encode("wait_text") if config.ignore_end else []
+        self._in_view = max(len(self._end_mark), 4 * CALL_IN_VIEW if config.calculator else 1)
+        self._queue: list[int] = []
+        self._queued_as: ForcedAs = "think_start"
+        self._seen = b""
+        self._tokens = self._thinking = self._answer = self._ignored = 0
+        self.phase: Phase = "thinking"
+        self._inside = False  # between the two marks
+        self._begin(join_prompt(model, prompt_ids).rstrip())
+
+    def _begin(self, prompt: str) -> None:
+        """A prompt may open the thinking itself, or open and close it."""
+        start, end = self._config.think_start, self._config.think_end
+        if not end or prompt.endswith(end.strip() or end):
+            self.phase = "answer"
+        elif not start or prompt.endswith(start.strip() or start):
+            self._inside = True
+        else:
+            self._force(self._encode("think_start"), "think_start")
+
+    def _encode(self, name: str) -> list[int]:
+        text: str = getattr(self._config, name)
+        ids = encode_plain(self._model, text)
+        if not ids:
+            raise ConfigError(
+                f"Reasoning.{name} has no tokens in this model's vocabulary, got {brief(text)}; "
+                "give another text."
+            )
+        return ids
+
+    def _force(self, ids: Sequence[int], why: ForcedAs) -> None:
+        self._queue, self._queued_as = list(ids), why
+
+    @property
+    def _at_bound(self) -> bool:
+        return self._inside and self._thinking >= self._config.max_thinking_tokens
+
+    @property
+    def asks(self) -> bool:
+        """Whether the model's own pick is needed for the next token."""
+        return self._at_bound or not self._queue
+
+    def rule(self, picked: int | None = None) -> Ruling:
+        """The next token.
+
+        Args:
+            picked: the model's, where `asks` wants it.
+        """
+        if picked is None:
+            return Ruling(self._queue.pop(0), self.phase, self._queued_as)
+        if not self._inside:
+            return Ruling(picked, self.phase)
+        stops = self._closes(picked) or picked in self._model.eos_ids
+        if self._at_bound:
+            return self._close(picked)
+        if stops and self._may_wait:
+            self._ignored += 1
+            self._force(self._wait_ids, "wait")
+            return Ruling(self._queue.pop(0), self.phase, "wait", picked)
+        return Ruling(picked, self.phase)
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether one more attempt to stop is ignored; a wait text is forced whole or not."""
+        fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
+        return fits and self._ignored < self._config.ignore_end
+
+    def _close(self, picked: int) -> Ruling:
+        """At the bound: the model's own closing mark, or the first token of the forced one."""
+        self._force([], "think_end")
+        if self._closes(picked):
+            return Ruling(picked, self.phase)
+        self._inside = False
+        self._force(self._end_ids, "think_end")
+        return Ruling(self._queue.pop(0), self.phase, "think_end", picked)
+
+    def _closes(self, token_id: int) -> bool:
+        return self._end_mark in self._seen + visible_bytes(self._model, token_id)
+
+    def after(self, ruling: Ruling) -> tuple[str, FinishReason | None]:
+        """The text that a token adds, and why the run ends with it, None where it goes on."""
+        token_id, own = ruling.token_id, ruling.forced_as is None
+        text = self._stream.push(token_id)
+        self._tokens += 1
+        if ruling.phase == "answer":
+            self._answer += 1
+        closed = self._inside and own and self._closes(token_id)
+        if self._inside and not closed:
+            self._thinking += 1
+        self._seen = (self._seen + visible_bytes(self._model, token_id))[-self._in_view :]
+        if closed or (not self._inside and not self._queue and self.phase == "thinking"):
+            self._pass_mark(closed or self._queued_as == "think_end")
+        elif own and self._config.calculator:
+            self._answer_call()
+        reason = self._reason(token_id if own else None)
+        return (text + self._stream.flush() if reason else text), reason
+
+    def _pass_mark(self, closing: bool) -> None:
+        """A mark is complete: the thinking begins, or the answer."""
+        self._seen = b""
+        self._inside = not closing
+        if closing:
+            self.phase = "answer"
+            self._stream.watch_from_here()
+
+    def _answer_call(self) -> None:
+        expression = call_at_end(self._seen.decode("utf-8", "replace"))
+        if expression is not None:
+            result = encode_plain(self._model, result_of(expression) + END_RESULT)
+            self._force(result, "result")
+
+    def _reason(self, own: int | None) -> FinishReason | None:
+        if own is not None and own in self._model.eos_ids:
+            return "eos"
+        if self._answer and self._stream.stopped:
+            return "stop"
+        full = self._answer >= self._config.max_answer_tokens
+        return "length" if full or self._tokens >= self._limit else None

@@ -1,0 +1,164 @@
+"""Picking one token from a distribution; the generator is passed, never global."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import DrawMethod
+from core.decoding.shaping.stages import Distribution
+
+_FEW_FIRST = 32
+# So many of the likeliest tokens are looked at before the whole vocabulary is sorted.
+_TOP_FIRST = (256, 4096)
+# A generator's state (5 KB) is kept before each so many throws.
+_STATE_EVERY = 8
+
+
+class Pick(NamedTuple):
+    """The drawn token and what decided it.
+
+    `uniform` and `interval` belong to inverse_cdf; `noise` is the Gumbel noise of the whole
+    vocabulary, `[vocab]`, of the two methods that add it to the log-probabilities.
+    """
+
+    token_id: int
+    uniform: float | None = None
+    interval: tuple[float, float] | None = None
+    noise: Tensor | None = None
+
+
+def new_generator(seed: int) -> torch.Generator:
+    """A private generator; equals torch's global one after `manual_seed(seed)`."""
+    return torch.Generator().manual_seed(seed)
+
+
+def throw(method: DrawMethod, generator: torch.Generator, vocab_size: int) -> Tensor:
+    """A step's dice: one uniform number, or an exponential one for each token, `[vocab]`."""
+    if method == "inverse_cdf":
+        return torch.rand((), generator=generator, dtype=torch.float64)
+    return torch.empty(vocab_size).exponential_(generator=generator)
+
+
+@lru_cache(maxsize=16)
+def dice_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> Tensor:
+    """The dice that step `index` of a run with this seed throws."""
+    return throw(method, generator_at(method, seed, index, vocab_size), vocab_size)
+
+
+def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> torch.Generator:
+    """A generator that throws the dice of step `index` next.
+
+    The throws before it are thrown away, from the nearest one whose state was kept.
+    """
+    states = _states((method, seed, vocab_size))
+    start = min(index // _STATE_EVERY, len(states) - 1)
+    generator = torch.Generator()
+    generator.set_state(states[start])
+    for number in range(start * _STATE_EVERY, index):
+        throw(method, generator, vocab_size)
+        if (number + 1) % _STATE_EVERY == 0:
+            states.setdefault((number + 1) // _STATE_EVERY, generator.get_state())
+    return generator
+
+
+@lru_cache(maxsize=8)
+def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
+    """State i stands before throw 8 i; filled in order, by whichever thread comes there first."""
+    return {0: new_generator(series[1]).get_state()}
+
+
+def draw(distribution: Distribution, method: DrawMethod, dice: Tensor) -> Pick:
+    """The token that the dice of `throw` pick."""
+    if method == "inverse_cdf":
+        return pick_by_uniform(distribution, float(dice))
+    if method == "multinomial":
+        return _multinomial(distribution, dice)
+    return pick_by_gumbel(distribution, -dice.log())
+
+
+def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
+    """The first token, by falling probability and then by id, whose cumulative mass exceeds u.
+
+    Args:
+        uniform: in [0, 1).
+    """
+    place, interval = place_by_uniform(distribution.probs, uniform)
+    return Pick(distribution.token_id(place), uniform, interval)
+
+
+def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
+    """The place in `[n]` probabilities that the number falls on, and its cumulative interval."""
+    found = _place_among_the_first(probs, uniform)
+    if found is not None:
+        return found
+    for size in (*_TOP_FIRST, len(probs)):
+        values, places = _most_probable(probs, size)
+        cumulative = values.double().cumsum(dim=-1)
+        at = int(torch.searchsorted(cumulative, uniform, right=True))
+        if at < len(places):
+            break
+    # Rounding may leave the last sum below u: the last token that can be drawn takes the rest.
+    at = min(at, int((values > 0).sum()) - 1)
+    low = float(cumulative[at - 1]) if at else 0.0
+    return int(places[at]), (low, min(float(cumulative[at]), 1.0))
+
+
+def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
+    """Where the number falls, if on one of the few first and no two of those are equal."""
+    values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
+    low, before = 0.0, math.inf
+    few: list[float] = values.tolist()
+    for at, value in enumerate(few[:-1]):
+        if value == before:
+            return None
+        before, high = value, low + value
+        if uniform < high:
+            tied = few[at + 1] == value
+            return None if tied else (int(places[at]), (low, min(high, 1.0)))
+        low = high
+    return None
+
+
+def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """The `size` highest probabilities and their places, ties (the last one's too) by place."""
+    if size < len(probs):
+        lowest = torch.topk(probs, size)[0][-1]
+        places = torch.nonzero(probs >= lowest).squeeze(-1)
+        values, order = torch.sort(probs[places], descending=True, stable=True)
+        return values, places[order]
+    return torch.sort(probs, descending=True, stable=True)
+
+
+def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:
+    """The token with the highest ln p + noise, `[vocab]` standard Gumbel (Gumbel 1954)."""
+    own = noise if distribution.ids is None else noise[distribution.ids]
+    place = int(torch.argmax(distribution.logits - distribution.log_norm + own))
+    return Pick(distribution.token_id(place), noise=noise)
+
+
+def _multinomial(distribution: Distribution, exponential: Tensor) -> Pick:
+    """`torch.multinomial(probs, 1)` to the letter: the argmax of p / E with E exponential.
+
+    ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
+    """
+    probs = distribution.probs
+    if distribution.ids is not None:
+        probs = torch.zeros_like(exponential).scatter_(0, distribution.ids, probs)
+    token_id = int(torch.argmax(probs / exponential))
+    return Pick(token_id, noise=-exponential.log())
+
+
+def noisy_scores(pick: Pick, token_ids: Tensor, log_probs: list[float]) -> list[float | None]:
+    """ln p + noise of some tokens; None where a token was removed or nothing was added."""
+    if pick.noise is None:
+        return [None] * len(log_probs)
+    own = pick.noise[token_ids].tolist()
+    return [
+        None if log_prob == -math.inf else log_prob + noise
+        for log_prob, noise in zip(log_probs, own, strict=True)
+    ]

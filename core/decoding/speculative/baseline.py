@@ -1,0 +1,68 @@
+"""The target without a draft: its settings, and a run timed as the rounds of speculation are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from time import perf_counter
+
+import torch
+
+from core.decoding.config import Greedy, MethodConfig, Sampling, Speculative
+from core.decoding.loop.ending import Ending
+from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.draws import new_generator
+from core.decoding.speculative.distributions import Shaper
+from core.decoding.speculative.drafting import eos_rows
+from core.decoding.speculative.report import TargetRun
+from core.decoding.trace import StepSeconds
+
+
+def target_only(config: Speculative) -> Greedy | Sampling:
+    """What the target does alone under the same settings."""
+    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
+    if config.shaping.temperature == 0:
+        return Greedy(**shared)
+    return Sampling(seed=config.seed, **shared)
+
+
+def run_alone(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: Speculative,
+    should_stop: Callable[[], bool] = bool,
+) -> TargetRun | None:
+    """Decode without a draft by the acts of a round; None where it was stopped.
+
+    The shaping and the draw are those that verify a draft, one row at a time, and nothing is
+    recorded: so the seconds are like those of a round, which leave out what only a trace needs. The
+    tokens are those of a run under `target_only`.
+
+    Raises:
+        as `decode`.
+    """
+    prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
+    limit = token_limit(model, prompt_ids, config)
+    shaper = Shaper(config.shaping, config.min_new_tokens, eos_rows(model))
+    ending, generator = Ending(model, config, limit), new_generator(config.seed)
+    ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
+    seconds: list[StepSeconds] = []
+    for index in range(limit):
+        if should_stop():
+            return None
+        with torch.inference_mode():
+            began = perf_counter()
+            rows = shaper(logits[None], ids, index)
+            shaped = perf_counter()
+            number = float(torch.rand((), generator=generator, dtype=torch.float64))
+            ids.append(rows.draw(0, number).token_id)
+            drawn = perf_counter()
+        seconds.append(StepSeconds(forward, shaped - began, drawn - shaped))
+        if ending.after(index, ids[-1])[1]:
+            break
+        with torch.inference_mode():
+            began = perf_counter()
+            logits = context.extend([ids[-1]])[0, -1]
+            forward = perf_counter() - began
+    return TargetRun(tuple(ids[len(prompt_ids) :]), prompt_step.seconds, tuple(seconds))

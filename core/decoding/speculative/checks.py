@@ -1,0 +1,253 @@
+"""What a trace of speculative decoding proves about itself, from its numbers and settings alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.config import Shaping, Speculative
+from core.decoding.shaping.draws import new_generator
+from core.decoding.speculative.acceptance import accept_probability
+from core.decoding.speculative.rounds import candidate_of, extra_candidates, settings
+from core.decoding.speculative.run_checks import RUN_CHECKS
+from core.decoding.speculative.types import (
+    DraftRound,
+    DraftToken,
+    ExtraToken,
+    PairCandidate,
+)
+from core.decoding.trace import Check, Trace
+
+# Below this a probability has lost its digits.
+_TINY = 1e-30
+Column = Callable[[PairCandidate], float | None]
+
+
+def _positions(trace: Trace) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
+    for step in trace.rounds:
+        for at, token in enumerate(step.drafted):
+            yield f"round {step.index}, draft position {at}", token.candidates
+        if step.bonus is not None:
+            yield f"round {step.index}, bonus", step.bonus.candidates
+
+
+def _columns_of(candidates: Sequence[PairCandidate]) -> Iterator[list[float]]:
+    yield [c.target_prob for c in candidates]
+    yield [c.draft_prob for c in candidates if c.draft_prob is not None]
+    yield [c.target_raw_prob for c in candidates]
+    yield [c.draft_raw_prob for c in candidates if c.draft_raw_prob is not None]
+
+
+def _masses(trace: Trace) -> Check:
+    errors = (
+        max(0.0, sum(column) - 1.0)
+        for _, candidates in _positions(trace)
+        for column in _columns_of(candidates)
+    )
+    detail = "largest excess over 1 of the candidates' probabilities, every position, both models"
+    return worst("the candidates have no more mass than there is", errors, MASS_TOLERANCE, detail)
+
+
+def _shapings(trace: Trace) -> Check:
+    """ln p - ln(raw p) / temperature is one number for all survivors; greedy is one-hot."""
+    config, errors = settings(trace), [0.0]
+    for _, candidates in _positions(trace):
+        pairs = [(c.target_prob, c.target_raw_prob) for c in candidates]
+        errors.append(_shaping_error(config.shaping, pairs))
+        pairs = [
+            (c.draft_prob, c.draft_raw_prob)
+            for c in candidates
+            if c.draft_prob is not None and c.draft_raw_prob is not None
+        ]
+        errors.append(_shaping_error(config.draft_shaping, pairs))
+    name = "probabilities follow from the models' own and the settings"
+    detail = "largest relative spread of ln p - ln(raw p) / temperature, every position"
+    if config.shaping.repetition_penalty != 1:
+        detail = "one-hot rows alone: the repetition penalty acts on logits, which aren't stored"
+    return worst(name, errors, VALUE_TOLERANCE, detail)
+
+
+def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> float:
+    """Args: `pairs` of a shaped and a raw probability."""
+    if shaping.temperature == 0:
+        return 0.0 if {shaped for shaped, _ in pairs} <= {0.0, 1.0} else math.inf
+    if shaping.repetition_penalty != 1:
+        return 0.0
+    alive = [(shaped, raw) for shaped, raw in pairs if shaped > _TINY and raw > _TINY]
+    if not alive:
+        return 0.0
+    logs = [math.log(raw) / shaping.temperature for _, raw in alive]
+    gaps = [math.log(shaped) - log for (shaped, _), log in zip(alive, logs, strict=True)]
+    return (max(gaps) - min(gaps)) / max(1.0, *map(abs, logs))
+
+
+def _own_numbers(trace: Trace) -> Check:
+    faults = []
+    for step in trace.rounds:
+        for at, token in enumerate(step.drafted):
+            own = candidate_of(token.candidates, token.token_id)
+            if own is None or own[2:4] != (token.target_prob, token.draft_prob):
+                faults.append(f"round {step.index}: token {at} differs from its candidate")
+        extra = step.extra
+        own = candidate_of(extra_candidates(step), extra.token_id) if extra else None
+        if extra and own and own[2:4] != (extra.target_prob, extra.draft_prob):
+            faults.append(f"round {step.index}: the target's token differs from its candidate")
+    return count("every token has its candidate's probabilities", faults, "differences")
+
+
+def _accept_probs(trace: Trace) -> Check:
+    config = settings(trace)
+    errors = (
+        abs(token.accept_prob - expected_accept_prob(config, token))
+        for step in trace.rounds
+        for token in step.drafted
+    )
+    formula = {
+        "speculative": "min(1, target_prob / draft_prob)",
+        "exact": "target_prob",
+        "typical": "1 where target_prob is above the threshold, else 0",
+    }[config.acceptance]
+    return worst(f"accept_prob is {formula}", errors, 1e-12, "largest deviation of a drafted token")
+
+
+def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
+    """What the rule says of the recorded probabilities."""
+    if config.acceptance == "exact":
+        return token.target_prob
+    if config.acceptance == "typical":
+        threshold = math.inf if token.threshold is None else token.threshold
+        in_range = 0 <= threshold <= min(config.posterior_threshold, config.posterior_alpha)
+        return float(token.target_prob > threshold) if in_range else math.inf
+    return accept_probability(token.target_prob, token.draft_prob)
+
+
+def _outcomes(trace: Trace) -> Check:
+    faults = [fault for step in trace.rounds if (fault := _outcome_fault(step, settings(trace)))]
+    return count(
+        "the outcomes follow from the uniform numbers, by strict <", faults, "wrong outcomes"
+    )
+
+
+def _outcome_fault(step: DraftRound, config: Speculative) -> str:
+    where, going = f"round {step.index}", True
+    for at, token in enumerate(step.drafted):
+        if not _passes(token, config):
+            return f"{where}: token {at} did not fare as its trial says"
+        if going and token.outcome == "not_reached":
+            # Only a token that ended the run hides the ones behind it.
+            if step.finish_reason is None or at == 0:
+                return f"{where}: token {at} was not reached for no reason"
+            going = False
+        elif going and (token.outcome == "accepted") != token.passed:
+            return f"{where}: token {at} was {token.outcome} against its trial"
+        going = going and token.outcome == "accepted"
+    recovered = step.recovered
+    if config.acceptance == "exact" and recovered is not None:
+        rejected = step.drafted[len(step.accepted)]
+        if recovered.uniform != rejected.uniform or recovered.token_id == rejected.token_id:
+            return f"{where}: the recovered token is not the sample that differed"
+    return ""
+
+
+def _passes(token: DraftToken, config: Speculative) -> bool:
+    """Whether `passed` is what the recorded numbers say."""
+    if config.acceptance == "typical":
+        return token.uniform is None and token.passed == (token.accept_prob > 0)
+    if token.uniform is None:
+        return False
+    if config.acceptance == "speculative":
+        return token.passed == (token.uniform < token.accept_prob)
+    if not token.passed:
+        return token.interval is None
+    return _falls(token.uniform, token.interval, token.target_prob)
+
+
+def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: float | None) -> bool:
+    """Whether the number lies in its interval, and the interval is as wide as `prob`."""
+    if uniform is None or interval is None or prob is None:
+        return False
+    low, high = interval
+    inside = low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE
+    return inside and abs(high - low - prob) <= VALUE_TOLERANCE
+
+
+def _dice(trace: Trace) -> Check:
+    """Every uniform number is what the seed gives, in the order of the draws."""
+    config, faults = settings(trace), []
+    generator = new_generator(config.seed)
+    for step in trace.rounds:
+        recorded = list(_numbers(step, config))
+        thrown = torch.rand(len(recorded), generator=generator, dtype=torch.float64).tolist()
+        if thrown != recorded:
+            faults.append(f"round {step.index}: the seed gives other uniform numbers")
+    return count("the dice are those of the seed", faults, "rounds whose numbers differ")
+
+
+def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
+    if config.drafter == "model" and config.draft_shaping.temperature > 0:
+        yield from (token.draft_uniform for token in step.drafted)
+    if config.acceptance != "typical":
+        yield from (token.uniform for token in step.drafted)
+    if step.bonus is not None or (step.recovered and config.acceptance == "speculative"):
+        yield step.extra.uniform if step.extra else None
+
+
+def _draws(trace: Trace) -> Check:
+    faults, config = [], settings(trace)
+    drawn = config.drafter == "model" and config.draft_shaping.temperature > 0
+    for step in trace.rounds:
+        for at, token in enumerate(step.drafted):
+            if drawn:
+                fits = _falls(token.draft_uniform, token.draft_interval, token.draft_prob)
+            else:
+                fits = token.draft_uniform is None and token.draft_prob == 1.0
+            if not fits:
+                faults.append(f"round {step.index}: the draft's draw doesn't give token {at}")
+        if step.extra is not None and not _extra_fits(step, step.extra, config):
+            faults.append(f"round {step.index}: the target's draw doesn't give its token")
+    return count("every token is what its draw says", faults, "draws that point elsewhere")
+
+
+def _extra_fits(step: DraftRound, extra: ExtraToken, config: Speculative) -> bool:
+    if config.acceptance == "typical" and step.recovered is not None:
+        likeliest = max(candidate.target_prob for candidate in extra_candidates(step))
+        return extra.uniform is None and extra.prob == extra.target_prob >= likeliest
+    plain = step.recovered is None or config.acceptance == "exact"
+    if plain and abs(extra.prob - extra.target_prob) > VALUE_TOLERANCE:
+        return False
+    return _falls(extra.uniform, extra.interval, extra.prob)
+
+
+def _residuals(trace: Trace) -> Check:
+    """The candidates bound each mass from both sides, and a recovered token's share is of it."""
+    config, errors = settings(trace), [0.0]
+    for step in trace.rounds:
+        for token in step.drafted:
+            shown = sum(candidate.excess for candidate in token.candidates)
+            hidden = max(0.0, 1 - sum(candidate.target_prob for candidate in token.candidates))
+            mass = token.residual_mass
+            errors.append(max(shown - mass, mass - shown - hidden, 0.0))
+        if step.recovered is not None and config.acceptance == "speculative":
+            own = candidate_of(extra_candidates(step), step.recovered.token_id)
+            mass = step.drafted[len(step.accepted)].residual_mass
+            if own is not None and mass > MASS_TOLERANCE:
+                errors.append(abs(step.recovered.prob * mass - own.excess))
+    detail = "how far a mass lies outside what the candidates leave, or a share of it is off"
+    return worst("the residual is max(0, target - draft)", errors, MASS_TOLERANCE, detail)
+
+
+SPECULATIVE_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+    _masses,
+    _shapings,
+    _own_numbers,
+    _accept_probs,
+    _outcomes,
+    _dice,
+    _draws,
+    _residuals,
+    *RUN_CHECKS,
+)

@@ -1,0 +1,199 @@
+"""Distributions of several consecutive positions at once, as speculative decoding compares them.
+
+The acts are those of `shaping`, on a batch of rows; greedy's one-hot rows are kept as token ids, so
+that nothing of the vocabulary's size is computed for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import Shaping
+from core.decoding.errors import DecodingError
+from core.decoding.shaping.draws import place_by_uniform
+from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
+
+# Over more tokens than this, a sort of every row costs more than looking at each row's top.
+_BATCHED_SORTS_TO = 4096
+NO_TOKEN = (
+    "No token is left: the penalties ban every token that the model can emit; lower "
+    "no_repeat_ngram_size or min_new_tokens."
+)
+
+
+class Drawn(NamedTuple):
+    """A token with its probability, and where the uniform number fell that drew it."""
+
+    token_id: int
+    prob: float
+    interval: tuple[float, float]
+
+
+@dataclass(slots=True)
+class Rows:
+    """One distribution for each position.
+
+    A row that the penalties leave no token is empty: all 0, or -1 in `only`. It may stand behind a
+    token that is never emitted, so that it is an error only where something is drawn from it.
+
+    Args:
+        probs: `[n, vocab]`; None where every row is one-hot.
+        only: the one token of each row, where they are.
+    """
+
+    probs: Tensor | None
+    only: list[int]
+
+    def __len__(self) -> int:
+        return len(self.only) if self.probs is None else len(self.probs)
+
+    def prob_of(self, token_ids: Sequence[int]) -> list[float]:
+        """Row i's probability of token i, for the first rows."""
+        if self.probs is None:
+            return [float(a == b) for a, b in zip(self.only, token_ids, strict=False)]
+        if not token_ids:
+            return []
+        places = torch.arange(len(token_ids))
+        found: list[float] = self.probs[places, torch.tensor(token_ids)].tolist()
+        return found
+
+    def is_empty(self, row: int) -> bool:
+        """Whether no token is left."""
+        if self.probs is None:
+            return self.only[row] < 0
+        return not bool(self.probs[row].any())
+
+    def draw(self, row: int, uniform: float) -> Drawn:
+        """The token of a row that the number picks, by the inverse CDF of `draws`.
+
+        Raises:
+            DecodingError: no token is left.
+        """
+        if self.is_empty(row):
+            raise DecodingError(NO_TOKEN)
+        if self.probs is None:
+            return Drawn(self.only[row], 1.0, (0.0, 1.0))
+        token_id, interval = place_by_uniform(self.probs[row], uniform)
+        return Drawn(token_id, float(self.probs[row, token_id]), interval)
+
+
+def join(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts, which are all one-hot or all not."""
+    tensors = [part.probs for part in parts if part.probs is not None]
+    if tensors:
+        return Rows(torch.cat(tensors), [])
+    return Rows(None, [token_id for part in parts for token_id in part.only])
+
+
+class Shaper:
+    """From the logits of consecutive positions to their distributions."""
+
+    def __init__(self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int]) -> None:
+        self._shaping = shaping
+        self._min_new_tokens = min_new_tokens
+        self._eos_ids = eos_ids
+        self._warpers = warpers(shaping) if shaping.temperature > 0 else []
+        self._penalised = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
+
+    @property
+    def draws(self) -> bool:
+        """False where every row is one-hot."""
+        return self._shaping.temperature > 0
+
+    def __call__(self, logits: Tensor, ids: Sequence[int], index: int) -> Rows:
+        """The distributions drawn from.
+
+        Args:
+            logits: `[n, vocab]`.
+            ids: prompt, generated and drafted tokens; the last row follows on all of them, the row
+                before it on all but the last, ...
+            index: of the generated token that the first row is for.
+
+        Raises:
+            DecodingError: the logits are no distribution.
+        """
+        shaped = self._after_penalties(logits, ids, index)
+        if not self.draws:
+            values, places = shaped.max(dim=-1)
+            if not _all_finite(values):
+                _require_distributions(logits)
+                places = places.where(torch.isfinite(values), -1)
+            return Rows(None, places.tolist())
+        for name, act in self._warpers:
+            shaped = _batched(name, act, shaped)
+        probs = torch.softmax(shaped, dim=-1)
+        if not _all_finite(probs[:, 0]):
+            _require_distributions(logits)
+            probs = probs.nan_to_num(nan=0.0)
+        return Rows(probs, [])
+
+    def _after_penalties(self, logits: Tensor, ids: Sequence[int], index: int) -> Tensor:
+        """Each row with the history that it follows on."""
+        held = max(0, min(self._min_new_tokens - index, len(logits))) if self._eos_ids else 0
+        if not self._penalised and not held:
+            return logits
+        rows = []
+        for row, own in enumerate(logits):
+            before = ids[: len(ids) - len(logits) + 1 + row]
+            held_back = self._eos_ids if row < held else []
+            for _, act in penalties(self._shaping, before, held_back):
+                own = act(own)
+            rows.append(own)
+        return torch.stack(rows)
+
+
+def _batched(name: str, act: Callable[[Tensor], Tensor], logits: Tensor) -> Tensor:
+    if name in ("top_p", "typical_p") and logits.shape[-1] > _BATCHED_SORTS_TO:
+        return torch.stack([act(row) for row in logits])
+    return act(logits)
+
+
+def _all_finite(values: Tensor) -> bool:
+    return bool(torch.isfinite(values).all())
+
+
+def _require_distributions(logits: Tensor) -> None:
+    if not _all_finite(logits.amax(dim=-1)):
+        raise DecodingError(NO_DISTRIBUTION)
+
+
+def residual_masses(target: Rows, draft: Rows) -> list[float]:
+    """The sum of max(0, target - draft) over the vocabulary, for each of the draft's rows."""
+    n = len(draft)
+    if target.probs is None:
+        tokens = [max(0, token_id) for token_id in target.only[:n]]
+        pairs = zip(draft.prob_of(tokens), target.only, strict=False)
+        return [1.0 - prob if token_id >= 0 else 0.0 for prob, token_id in pairs]
+    if draft.probs is None:
+        sums: list[float] = target.probs[:n].sum(dim=-1).tolist()
+        own = target.prob_of(draft.only)
+        return [max(0.0, total - prob) for total, prob in zip(sums, own, strict=True)]
+    masses: list[float] = (target.probs[:n] - draft.probs).clamp_(min=0).sum(dim=-1).tolist()
+    return masses
+
+
+def residual(target: Rows, draft: Rows, row: int) -> Rows:
+    """max(0, target - draft), renormalised; the target itself where rounding leaves nothing."""
+    if target.probs is None:
+        return Rows(None, [target.only[row]])
+    own = target.probs[row]
+    if draft.probs is None:
+        excess = own.clone()
+        excess[draft.only[row]] = 0.0
+    else:
+        excess = (own - draft.probs[row]).clamp_(min=0)
+    mass = excess.sum()
+    return Rows((excess / mass if mass > 0 else own)[None], [])
+
+
+def entropies(rows: Rows) -> list[float]:
+    """Nats, of each row."""
+    if rows.probs is None:
+        return [0.0] * len(rows.only)
+    found: list[float] = torch.special.entr(rows.probs).sum(dim=-1).clamp_(min=0).tolist()
+    return found

@@ -1,0 +1,197 @@
+"""Where drafted tokens come from: a second model, or the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import Speculative
+from core.decoding.errors import PromptError
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.speculative.distributions import Rows, Shaper, join
+from core.decoding.speculative.types import CacheSizes, DraftEnd
+
+Throw = Callable[[int], list[float]]
+"""`throw(n)`: the run's next n uniform numbers."""
+
+
+@dataclass(slots=True)
+class Proposal:
+    """What was drafted in one round.
+
+    Args:
+        rows: the distribution that each token was drawn from.
+        logits: the draft's own, `[vocab]` a token; empty for prompt lookup.
+        uniforms: the numbers that drew the tokens, None where there was only one to take.
+    """
+
+    token_ids: list[int] = field(default_factory=list)
+    rows: Rows = field(default_factory=lambda: Rows(None, []))
+    logits: list[Tensor] = field(default_factory=list)
+    uniforms: list[float | None] = field(default_factory=list)
+    intervals: list[tuple[float, float] | None] = field(default_factory=list)
+    end: DraftEnd = "length"
+
+
+class Draft(Protocol):
+    """A source of drafted tokens for one run."""
+
+    prefill: float
+    """Seconds that the prompt took."""
+
+    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:
+        """At most `length` tokens after `ids` (prompt and generated; `index` of them generated)."""
+        ...
+
+    def keep(self, length: int) -> CacheSizes | None:
+        """Forget what stands behind the first `length` tokens; the sizes of this round."""
+        ...
+
+
+class ModelDraft:
+    """A smaller model that runs ahead of the target."""
+
+    def __init__(
+        self, context: Context, window: int | None, target: LanguageModel, config: Speculative
+    ) -> None:
+        """`context` holds the prompt but for its last token; `window` is the draft's own."""
+        self._context, self._window = context, window
+        self.prefill = 0.0
+        self._target, self._eos_ids = target, target.eos_ids
+        self._shaper = Shaper(config.draft_shaping, config.min_new_tokens, eos_rows(target))
+        self._threshold = config.draft_threshold
+        self._before = self._peak = context.length
+
+    @classmethod
+    def start(
+        cls,
+        model: LanguageModel,
+        target: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: Speculative,
+    ) -> ModelDraft:
+        """Run the prompt through the draft.
+
+        Raises:
+            PromptError: it doesn't fit into the draft's context window.
+        """
+        window = model.context_window
+        if window is not None and len(prompt_ids) > window:
+            raise PromptError(
+                f"The prompt has {len(prompt_ids)} tokens, the draft's context window holds "
+                f"{window}: shorten the prompt, or take another draft."
+            )
+        started = perf_counter()
+        context = model.start(prompt_ids, use_cache=config.use_cache)
+        context.rollback(1)
+        draft = cls(context, window, target, config)
+        draft.prefill = perf_counter() - started
+        return draft
+
+    def branch(self, config: Speculative) -> ModelDraft:
+        """A draft of its own for another run with the same prompt, before either has begun."""
+        return ModelDraft(self._context.branch([0]), self._window, self._target, config)
+
+    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:
+        """One forward for each token; the first one also reads what was emitted since."""
+        self._before = self._peak = self._context.length
+        proposal, ahead, rows = Proposal(), list(ids), []
+        room = length if self._window is None else self._window - len(ids) + 1
+        while len(proposal.token_ids) < min(length, room):
+            new = ahead[self._context.length :]
+            logits = fit(self._context.extend(new)[:, -1], self._target.vocab_size)[0]
+            self._peak = self._context.length
+            row = self._shaper(logits[None], ahead, index + len(proposal.token_ids))
+            if row.is_empty(0):
+                proposal.end = "no_token"
+                break
+            rows.append(row)
+            token_id = self._draw(row, proposal, throw)
+            proposal.logits.append(logits)
+            ahead.append(token_id)
+            if token_id in self._eos_ids:
+                proposal.end = "eos"
+                break
+            if self._threshold > 0 and float(logits.softmax(-1)[token_id]) < self._threshold:
+                proposal.end = "confidence"
+                break
+        else:
+            proposal.end = "length" if room >= length else "room"
+        proposal.rows = join(rows)
+        return proposal
+
+    def _draw(self, row: Rows, proposal: Proposal, throw: Throw) -> int:
+        uniform = throw(1)[0] if self._shaper.draws else None
+        drawn = row.draw(0, uniform or 0.0)
+        proposal.token_ids.append(drawn.token_id)
+        proposal.uniforms.append(uniform)
+        proposal.intervals.append(None if uniform is None else drawn.interval)
+        return drawn.token_id
+
+    def keep(self, length: int) -> CacheSizes:
+        """Roll the context back to at most `length` tokens."""
+        self._context.rollback(max(0, self._context.length - length))
+        return CacheSizes(self._before, self._peak, self._context.length)
+
+
+class PromptLookup:
+    """What followed the last tokens where they stood before (Saxena 2023; transformers'
+    `PromptLookupCandidateGenerator`: longest n-gram first, then the leftmost match)."""
+
+    prefill = 0.0
+
+    def __init__(self, target: LanguageModel, config: Speculative) -> None:
+        self._ngram = config.lookup_ngram
+        self._eos_ids = target.eos_ids
+
+    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:  # noqa: ARG002 - nothing is drawn
+        """The tokens after the earlier occurrence, each with a probability of 1."""
+        found = look_up(ids, self._ngram, length)
+        proposal = Proposal(end="no_match" if len(found) < length else "length")
+        for token_id in found:
+            proposal.token_ids.append(token_id)
+            if token_id in self._eos_ids:
+                proposal.end = "eos"
+                break
+        count = len(proposal.token_ids)
+        proposal.rows = Rows(None, list(proposal.token_ids))
+        proposal.uniforms, proposal.intervals = [None] * count, [None] * count
+        return proposal
+
+    def keep(self, length: int) -> None:  # noqa: ARG002 - there is nothing to forget
+        """Nothing to do."""
+        return
+
+
+def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
+    """What followed the last n tokens at their first earlier occurrence, n falling to 1.
+
+    Args:
+        longest: n to begin with.
+        length: of what is returned, at most.
+    """
+    held = list(ids)
+    for size in range(min(longest, len(held) - 1), 0, -1):
+        ending = held[-size:]
+        for start in range(len(held) - size):
+            if held[start] == ending[0] and held[start : start + size] == ending:
+                return held[start + size : start + size + length]
+    return []
+
+
+def eos_rows(model: LanguageModel) -> list[int]:
+    """The end-of-sequence ids that a row of logits has."""
+    return sorted(token for token in model.eos_ids if token < model.vocab_size)
+
+
+def fit(logits: Tensor, vocab_size: int) -> Tensor:
+    """A draft's logits `[n, own vocab]` as wide as the target's: padding of either one aside."""
+    missing = vocab_size - logits.shape[-1]
+    if missing > 0:
+        return torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+    return logits[:, :vocab_size]

@@ -1,0 +1,334 @@
+"""Speculative decoding: a draft proposes, the target scores it all in one forward, each is tried.
+
+Speculative sampling is that of Leviathan et al. 2023 and Chen et al. 2023. Greedy decoding is the
+case of one-hot distributions: there is no other code for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.config import MAX_DRAFT_LENGTH, MethodConfig, Speculative
+from core.decoding.errors import ConfigError
+from core.decoding.loop.ending import Ended, Ending
+from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.shaping.draws import new_generator
+from core.decoding.speculative.candidates import Position, read_positions
+from core.decoding.speculative.distributions import Rows, Shaper, residual_masses
+from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal, eos_rows
+from core.decoding.speculative.scoring import feed
+from core.decoding.speculative.types import (
+    CacheSizes,
+    DraftRound,
+    DraftToken,
+    ExtraToken,
+    Outcome,
+    PairCandidate,
+    RoundSeconds,
+)
+from core.decoding.speculative.verification import Extra, Trial, bonus, recovered, try_all
+from core.decoding.speculative.vocabularies import require_same_vocabulary
+from core.decoding.trace import Step
+
+
+def generate(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    draft: LanguageModel | None = None,
+) -> Iterator[Step]:
+    """Yield the target's prompt step, then a round for every target forward.
+
+    Args:
+        prompt_ids: at least one id; prompt and generated tokens together stay within the target's
+            context window. Where the draft's is shorter, it falls silent at its end.
+        config: a `Speculative`.
+        draft: the second model, unless tokens are looked up in the text.
+
+    Raises:
+        PromptError: the prompt is empty, holds an unknown id or is too long.
+        ConfigError: no draft, or one too many.
+        ModelError: the vocabularies differ.
+        DecodingError: a model returned no distribution, or every token is banned.
+    """
+    if not isinstance(config, Speculative):
+        raise ConfigError(f"Speculative decoding takes a Speculative, got {config!r}.")
+    require_draft(config, draft)
+    if draft is not None:
+        require_same_vocabulary(model, draft)
+    prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
+    yield prompt_step
+    with torch.inference_mode():
+        # The last token is read again with the first drafted ones: every round is the same then.
+        context.rollback(1)
+        source: Draft = PromptLookup(model, config)
+        if draft is not None:
+            source = ModelDraft.start(draft, model, prompt_ids, config)
+    run = Rounds(model, context, source, prompt_ids, config)
+    while not run.finished:
+        with torch.inference_mode():
+            step = run.round()
+        yield step
+
+
+def require_draft(config: Speculative, draft: LanguageModel | None) -> None:
+    """Raises ConfigError unless there is a draft model exactly where one is needed."""
+    if config.drafter == "model" and draft is None:
+        raise ConfigError(
+            "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
+            "'prompt_lookup'."
+        )
+    if config.drafter == "prompt_lookup" and draft is not None:
+        raise ConfigError(
+            f"Prompt lookup needs no draft model, got {draft.model_id}: leave it out, or set "
+            "drafter to 'model'."
+        )
+
+
+class _Verdict(NamedTuple):
+    """What a round emits: `extra` follows the accepted tokens unless one of those ended the run."""
+
+    outcomes: list[Outcome]
+    extra: Extra | None
+    texts: list[str]
+    reason: Ended | None
+
+    @property
+    def accepted(self) -> int:
+        return self.outcomes.count("accepted")
+
+    @property
+    def rejected(self) -> bool:
+        return "rejected" in self.outcomes
+
+
+class _Scored(NamedTuple):
+    """What the target says of a proposal, and the seconds that led to it."""
+
+    proposal: Proposal
+    length: int
+    logits: Tensor
+    rows: Rows
+    trials: list[Trial]
+    cache_before: int
+    cache_peak: int
+
+
+class Rounds:
+    """The state between two rounds: both contexts, the tokens so far, the run's generator."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        context: Context,
+        draft: Draft,
+        prompt_ids: Sequence[int],
+        config: Speculative,
+    ) -> None:
+        """`context` holds the prompt but for its last token, which every round reads first."""
+        self._model, self._config, self._draft = model, config, draft
+        self._context, self._ids = context, list(prompt_ids)
+        self._prompt_length = len(prompt_ids)
+        self._limit = token_limit(model, prompt_ids, config)
+        self._ending = Ending(model, config, self._limit)
+        self._shaper = Shaper(config.shaping, config.min_new_tokens, eos_rows(model))
+        self._generator = new_generator(config.seed)
+        self._length = config.draft_length
+        self._index, self._prefill = 0, draft.prefill
+        self._emitting = 0.0
+        self.finished = False
+
+    def _throw(self, n: int) -> list[float]:
+        dice = torch.rand(n, generator=self._generator, dtype=torch.float64)
+        numbers: list[float] = dice.tolist()
+        return numbers
+
+    def round(self) -> DraftRound:
+        """Propose, score, verify; the round as it is recorded."""
+        self._emitting = 0.0
+        began, start = perf_counter(), len(self._ids) - self._prompt_length
+        proposal, length = self._propose(start)
+        proposed, before = perf_counter(), self._context.length
+        logits = self._score(proposal.token_ids)
+        scored = perf_counter()
+        drafted, peak = proposal.token_ids, self._context.length
+        rows = self._shaper(logits, [*self._ids, *drafted], start)
+        trials = try_all(self._config, drafted, rows, proposal.rows, self._throw)
+        found = _Scored(proposal, length, logits, rows, trials, before, peak)
+        verdict = self._verify(found, start)
+        caches = self._roll_back(found, verdict)
+        verified = perf_counter()
+        tokens, extra = self._record(found, verdict)
+        seconds = RoundSeconds(
+            propose=proposed - began,
+            score=scored - proposed,
+            verify=verified - scored - self._emitting,
+            record=perf_counter() - verified + self._emitting,
+            prefill=self._prefill,
+        )
+        self._index, self._prefill = self._index + 1, 0.0
+        return DraftRound(
+            index=self._index - 1,
+            start=start,
+            draft_length=length,
+            draft_end=proposal.end,
+            drafted=tuple(tokens),
+            recovered=extra if verdict.rejected else None,
+            bonus=None if verdict.rejected else extra,
+            texts=tuple(verdict.texts),
+            target_cache=caches[0],
+            draft_cache=caches[1],
+            seconds=seconds,
+            finish_reason=verdict.reason,
+        )
+
+    def _propose(self, start: int) -> tuple[Proposal, int]:
+        """What is drafted, and how many tokens were allowed: the target adds one of its own."""
+        length = min(self._length, self._limit - start - 1)
+        proposal = self._draft.propose(self._ids, start, length, self._throw)
+        if proposal.end == "length" and length < self._length:
+            proposal.end = "room"
+        return proposal, length
+
+    def _score(self, drafted: Sequence[int]) -> Tensor:
+        """The target's logits after the last emitted token and each drafted one, `[n + 1, vocab]`.
+
+        The context then holds all of these tokens.
+        """
+        context, scoring = self._context, self._config.scoring
+        rows = feed(scoring, context.length, self._ids[-1], drafted)
+        if len(rows) == 1:
+            return context.extend(rows[0].token_ids)[0]
+        expanded = context.branch([0] * len(rows))
+        logits = expanded.extend([row.token_ids for row in rows])
+        expanded.reorder([len(rows) - 1])
+        self._context = expanded
+        return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
+
+    def _verify(self, found: _Scored, start: int) -> _Verdict:
+        """Emit what is accepted, then the target's own token."""
+        drafted, texts = found.proposal.token_ids, []
+        outcomes: list[Outcome] = ["not_reached"] * len(drafted)
+        extra: Extra | None = None
+        reason: Ended | None = None
+        for row, (token_id, trial) in enumerate(zip(drafted, found.trials, strict=True)):
+            outcomes[row] = "accepted" if trial.passed else "rejected"
+            if not trial.passed:
+                extra = recovered(
+                    self._config, trial, found.rows, found.proposal.rows, row, self._throw
+                )
+                break
+            text, reason = self._emit(start + row, token_id)
+            texts.append(text)
+            if reason:
+                break
+        else:
+            extra = bonus(found.rows, len(drafted), self._throw)
+        if extra is not None:
+            text, reason = self._emit(start + len(texts), extra.drawn.token_id)
+            texts.append(text)
+        self.finished = reason is not None
+        return _Verdict(outcomes, extra, texts, reason)
+
+    def _emit(self, index: int, token_id: int) -> tuple[str, Ended | None]:
+        self._ids.append(token_id)
+        # The text is not counted as decoding's own time, here and where the target is timed alone.
+        began = perf_counter()
+        told = self._ending.after(index, token_id)
+        self._emitting += perf_counter() - began
+        return told
+
+    def _roll_back(self, found: _Scored, verdict: _Verdict) -> tuple[CacheSizes, CacheSizes | None]:
+        """Forget what was not accepted, in both contexts; the next round's length."""
+        drafted, accepted = len(found.trials), verdict.accepted
+        self._context.rollback(drafted - accepted)
+        keep = self._context.length
+        if self._config.adaptive:
+            longer = min(self._length + 2, MAX_DRAFT_LENGTH)
+            self._length = longer if accepted == self._length else max(1, self._length - 1)
+        caches = CacheSizes(found.cache_before, found.cache_peak, keep)
+        return caches, self._draft.keep(keep)
+
+    def _record(
+        self, found: _Scored, verdict: _Verdict
+    ) -> tuple[list[DraftToken], ExtraToken | None]:
+        """The round's tokens as the trace holds them."""
+        candidates = self._candidates(found, verdict)
+        masses = residual_masses(found.rows, found.proposal.rows)
+        tokens = [
+            self._draft_token(found, row, verdict.outcomes[row], masses[row], candidates[row])
+            for row in range(len(found.trials))
+        ]
+        if verdict.extra is None:
+            return tokens, None
+        return tokens, _extra_token(verdict, verdict.extra, candidates[verdict.accepted])
+
+    def _candidates(self, found: _Scored, verdict: _Verdict) -> list[tuple[PairCandidate, ...]]:
+        """Of every drafted position, and of the bonus' where there is one."""
+        proposal, extra, at = found.proposal, verdict.extra, verdict.accepted
+        drawn = (extra.drawn.token_id,) if extra else ()
+        positions = [
+            Position(row, row, (token_id, *(drawn if verdict.rejected and row == at else ())))
+            for row, token_id in enumerate(proposal.token_ids)
+        ]
+        if extra and not verdict.rejected:
+            positions.append(Position(at, None, drawn))
+        return read_positions(
+            self._model,
+            positions,
+            found.logits,
+            found.rows,
+            proposal.logits,
+            proposal.rows,
+            self._config.top_candidates,
+        )
+
+    def _draft_token(
+        self,
+        found: _Scored,
+        row: int,
+        outcome: Outcome,
+        mass: float,
+        candidates: tuple[PairCandidate, ...],
+    ) -> DraftToken:
+        proposal, trial = found.proposal, found.trials[row]
+        token_id = proposal.token_ids[row]
+        return DraftToken(
+            token_id=token_id,
+            text=self._model.token_text(token_id),
+            draft_prob=trial.draft_prob,
+            target_prob=trial.target_prob,
+            accept_prob=trial.accept_prob,
+            uniform=trial.uniform,
+            passed=trial.passed,
+            outcome=outcome,
+            residual_mass=mass,
+            candidates=candidates,
+            draft_uniform=proposal.uniforms[row],
+            draft_interval=proposal.intervals[row],
+            interval=trial.interval,
+            threshold=trial.threshold,
+        )
+
+
+def _extra_token(
+    verdict: _Verdict, extra: Extra, candidates: tuple[PairCandidate, ...]
+) -> ExtraToken:
+    """The target's own token; `candidates` are those of its position."""
+    pair = next(c for c in candidates if c.token_id == extra.drawn.token_id)
+    return ExtraToken(
+        token_id=pair.token_id,
+        text=pair.text,
+        prob=extra.drawn.prob,
+        target_prob=pair.target_prob,
+        draft_prob=pair.draft_prob,
+        uniform=extra.uniform,
+        interval=extra.drawn.interval if extra.uniform is not None else None,
+        candidates=() if verdict.rejected else candidates,
+    )

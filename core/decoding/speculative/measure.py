@@ -1,0 +1,302 @@
+"""Speculative decoding measured against target-only decoding, in turns on the same machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+
+import torch
+
+from core.decoding.autoregressive.engine import continue_from
+from core.decoding.config import MAX_SEED, Speculative
+from core.decoding.decode import collect, encode_prompt
+from core.decoding.errors import ConfigError
+from core.decoding.loop.text import join_text
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.draws import new_generator
+from core.decoding.speculative.baseline import run_alone, target_only
+from core.decoding.speculative.drafting import ModelDraft, PromptLookup
+from core.decoding.speculative.engine import Rounds, require_draft
+from core.decoding.speculative.metrics import (
+    Costs,
+    Verification,
+    acceptance_rate,
+    alpha,
+    expected_speedup,
+    tokens_per_forward,
+)
+from core.decoding.speculative.report import (
+    Comparison,
+    Latency,
+    LengthSweep,
+    Losslessness,
+    Outcome,
+    SweepPoint,
+    TargetRun,
+    speculative_latency,
+    speculative_token_seconds,
+)
+from core.decoding.speculative.types import DraftRound
+from core.decoding.speculative.vocabularies import require_same_vocabulary
+from core.decoding.statistics import homogeneity
+from core.decoding.trace import Trace
+
+OnProgress = Callable[[int, int], object]
+"""Called as `on_progress(done, total)` after each run."""
+# Both samples together; each then expects 5.
+_LEAST_IN_A_BIN = 10
+
+
+def compare(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: Speculative,
+    draft: LanguageModel | None,
+    *,
+    repeats: int = 5,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] = bool,
+) -> Comparison | None:
+    """Run both in turns and compare their times; None where not even one pair was finished.
+
+    A first pair is not timed: it pays for what only first calls do. Which of the two goes first
+    changes from pair to pair.
+
+    Raises:
+        as `decode`.
+    """
+    ids = encode_prompt(model, prompt)
+    pairs: list[tuple[Trace, TargetRun]] = []
+    for done in range(repeats + 1):
+        pair = _pair(model, ids, config, draft, should_stop, alone_first=done % 2 == 0)
+        if pair is None:
+            break
+        if done == 0:
+            continue
+        pairs.append(pair)
+        if on_progress is not None:
+            on_progress(done, repeats)
+    if not pairs:
+        return None
+    ours, alone = [own for own, _ in pairs], [other for _, other in pairs]
+    seconds = tuple(run.token_seconds for run in alone)
+    return Comparison(
+        speculative=ours[-1],
+        target_only=alone[-1],
+        speculative_latency=Latency(tuple(map(speculative_latency, ours))),
+        target_latency=Latency(tuple(run.latency for run in alone)),
+        speculative_token_seconds=tuple(map(speculative_token_seconds, ours)),
+        target_token_seconds=seconds,
+        costs=measured_costs([step for trace in ours for step in trace.rounds], median(seconds)),
+    )
+
+
+def _pair(
+    model: LanguageModel,
+    ids: Sequence[int],
+    config: Speculative,
+    draft: LanguageModel | None,
+    should_stop: Callable[[], bool],
+    *,
+    alone_first: bool,
+) -> tuple[Trace, TargetRun] | None:
+    """One run of each; None where one of them was stopped."""
+    other = run_alone(model, ids, config, should_stop) if alone_first else None
+    own = collect(model, ids, config, draft=draft, should_stop=should_stop)
+    if should_stop():
+        return None
+    other = other or run_alone(model, ids, config, should_stop)
+    return None if other is None else (own, other)
+
+
+def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs:
+    """The medians of what drafting a token and verifying a round took, by the round's length.
+
+    Args:
+        target_seconds: of one token of target-only decoding.
+    """
+    steps = list(rounds)
+    drafted = [step.seconds.propose / len(step.drafted) for step in steps if step.drafted]
+    by_length: dict[int, list[float]] = {}
+    for step in steps:
+        seconds = step.seconds.score + step.seconds.verify
+        by_length.setdefault(len(step.drafted), []).append(seconds)
+    verify = tuple(
+        Verification(length, median(found), len(found))
+        for length, found in sorted(by_length.items())
+    )
+    return Costs(median(drafted) if drafted else 0.0, target_seconds, verify)
+
+
+def sweep_lengths(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: Speculative,
+    draft: LanguageModel | None,
+    lengths: Sequence[int] = (1, 2, 3, 4, 5, 6, 8, 10),
+    *,
+    repeats: int = 3,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] = bool,
+) -> LengthSweep | None:
+    """Measure every draft length, in turns with target-only decoding; None where nothing finished.
+
+    The prediction takes the costs and the acceptance of all runs together.
+
+    Raises:
+        as `decode`.
+    """
+    ids = encode_prompt(model, prompt)
+    traces: dict[int, list[Trace]] = {}
+    seconds: list[float] = []
+    total = repeats * len(lengths)
+    for done in range(total):
+        length = lengths[done % len(lengths)]
+        if done % len(lengths) == 0:
+            alone = run_alone(model, ids, config, should_stop)
+            # What Stop cut short would be no time of this machine's.
+            if alone is None:
+                break
+            seconds.append(alone.token_seconds)
+        own = replace(config, draft_length=length, adaptive=False, seed=_seed(config, done))
+        trace = collect(model, ids, own, draft=draft, should_stop=should_stop)
+        if should_stop():
+            break
+        traces.setdefault(length, []).append(trace)
+        if on_progress is not None:
+            on_progress(done + 1, total)
+    return _sweep(traces, median(seconds), config) if traces else None
+
+
+def _sweep(
+    traces: dict[int, list[Trace]], target_seconds: float, config: Speculative
+) -> LengthSweep:
+    rounds = {k: [step for t in found for step in t.rounds] for k, found in traces.items()}
+    everything = [step for steps in rounds.values() for step in steps]
+    costs = measured_costs(everything, target_seconds)
+    overall = alpha(everything, config.acceptance)
+    points = []
+    for length in sorted(traces):
+        took = median(speculative_token_seconds(trace) for trace in traces[length])
+        points.append(
+            SweepPoint(
+                draft_length=length,
+                measured=target_seconds / took,
+                predicted=expected_speedup(overall or 0.0, rounds[length], costs),
+                tokens_per_round=tokens_per_forward(rounds[length]) or 0.0,
+                acceptance_rate=acceptance_rate(rounds[length]) or 0.0,
+            )
+        )
+    return LengthSweep(tuple(points), overall, costs)
+
+
+def losslessness(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: Speculative,
+    draft: LanguageModel | None,
+    *,
+    runs: int = 400,
+    tokens: int = 2,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] = bool,
+) -> Losslessness:
+    """Many short runs of both methods, each with a seed of its own, and Pearson's test of them.
+
+    The prompt is processed once; every run continues a branch of it.
+
+    Args:
+        tokens: of a run, at least 2: room for one leaves none to draft in, and the target would be
+            tested against itself.
+
+    Raises:
+        as `decode`; ConfigError where `tokens` is below 2.
+    """
+    if tokens < 2:
+        raise ConfigError(
+            f"A losslessness test needs runs of at least 2 tokens, got {tokens}: with room for one "
+            "nothing is drafted."
+        )
+    require_draft(config, draft)
+    if draft is not None:
+        require_same_vocabulary(model, draft)
+    short = replace(
+        config,
+        max_new_tokens=tokens,
+        min_new_tokens=min(config.min_new_tokens, tokens),
+        top_candidates=1,
+    )
+    run_both = _both_shortly(model, encode_prompt(model, prompt), short, draft)
+    drafted, alone, done = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), 0
+    for seeds in run_seeds(config.seed, runs):
+        if should_stop():
+            break
+        own, other = run_both(*seeds)
+        drafted[own] += 1
+        alone[other] += 1
+        done += 1
+        if on_progress is not None:
+            on_progress(done, runs)
+    return _losslessness(model, drafted, alone, done, tokens)
+
+
+def _both_shortly(
+    model: LanguageModel, ids: Sequence[int], short: Speculative, draft: LanguageModel | None
+) -> Callable[[int, int], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What gives both methods' tokens for two seeds; the prompt is processed once, here."""
+    whole = model.start(ids, use_cache=short.use_cache)
+    short_of_one = whole.branch([0])
+    short_of_one.rollback(1)
+    ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
+
+    def run_both(seed: int, other_seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        own = replace(short, seed=seed)
+        source = ahead.branch(own) if ahead else PromptLookup(model, own)
+        rounds = Rounds(model, short_of_one.branch([0]), source, ids, own)
+        other = target_only(replace(short, seed=other_seed))
+        steps = continue_from(model, whole.branch([0]), ids, other)
+        return tuple(_emitted(rounds)), tuple(step.token_id for step in steps)
+
+    return run_both
+
+
+def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:
+    """A pair of seeds for each run; another seed gives pairs that have nothing to do with these."""
+    drawn = torch.randint(MAX_SEED, (runs, 2), generator=new_generator(seed)).tolist()
+    return [(own, other) for own, other in drawn]
+
+
+def _emitted(rounds: Rounds) -> Iterator[int]:
+    while not rounds.finished:
+        with torch.inference_mode():
+            step = rounds.round()
+        yield from step.token_ids
+
+
+def _seed(config: Speculative, offset: int) -> int:
+    return (config.seed + offset) % MAX_SEED
+
+
+def _losslessness(
+    model: LanguageModel,
+    drafted: Counter[tuple[int, ...]],
+    alone: Counter[tuple[int, ...]],
+    runs: int,
+    tokens: int,
+) -> Losslessness:
+    together = drafted + alone
+    order = sorted(together, key=lambda ids: (-together[ids], ids))
+    often = [ids for ids in order if together[ids] >= _LEAST_IN_A_BIN]
+    rare = sum(together[ids] for ids in order[len(often) :])
+    # The pooled bin too must hold enough: what it lacks comes from the rarest of the others.
+    while often and 0 < rare < _LEAST_IN_A_BIN:
+        rare += together[often.pop()]
+    outcomes = [Outcome(ids, join_text(model, ids), drafted[ids], alone[ids]) for ids in often]
+    if rare:
+        ours = runs - sum(found.speculative for found in outcomes)
+        outcomes.append(Outcome((), "others", ours, rare - ours))
+    pairs = [(found.speculative, found.target_only) for found in outcomes]
+    square, degrees, p_value = homogeneity(pairs)
+    return Losslessness(runs, tokens, tuple(outcomes), square, degrees, p_value)

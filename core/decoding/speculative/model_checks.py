@@ -1,0 +1,309 @@
+"""What the models that made a speculative trace say about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.checks.boundary_tokens import near_cuts
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.model_checks import (
+    HasReference,
+    logit_tolerance,
+    made_by,
+    prompt_text_faults,
+)
+from core.decoding.checks.trace_checks import count, worst
+from core.decoding.config import Greedy, Shaping, Speculative
+from core.decoding.loop.text import TextStream, join_text
+from core.decoding.protocol import Context, LanguageModel
+from core.decoding.shaping.stages import penalties
+from core.decoding.speculative.distributions import Rows, Shaper, entropies, residual_masses
+from core.decoding.speculative.drafting import eos_rows, fit
+from core.decoding.speculative.rounds import settings
+from core.decoding.speculative.types import DraftRound, PairCandidate
+from core.decoding.trace import Check, Trace
+
+SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
+# Below this log-probability a recorded probability has lost its digits.
+_FAINT = -69.0
+
+
+def speculative_model_checks(
+    trace: Trace, model: LanguageModel, draft: LanguageModel | None
+) -> list[Check]:
+    """The checks that need the models; one failed check alone where the trace can't be theirs."""
+    fits = _fits(trace, model, draft)
+    if not fits.passed:
+        return [fits]
+    checks = [fits, _texts(trace, model), *_rescored(trace, model, draft)]
+    reference = _reference(trace, model)
+    return [*checks, *([reference] if reference else [])]
+
+
+def _fits(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -> Check:
+    """Ids, lengths, revisions and the end of the run are possible with these models."""
+    faults, ids = [], {*trace.prompt_ids, *trace.token_ids}
+    for step in trace.rounds:
+        ids |= {token.token_id for token in step.drafted}
+        ids |= {c.token_id for candidates in _all_candidates(step) for c in candidates}
+    for position in trace.prompt_step.positions if trace.prompt_step else ():
+        ids |= {position.token_id, *(c.token_id for c in position.candidates)}
+    if not all(0 <= token < model.vocab_size for token in ids):
+        faults.append(f"a token id is outside the vocabulary of {model.vocab_size}")
+    if not trace.prompt_ids:
+        faults.append("there is no prompt")
+    window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
+    if window is not None and length > window:
+        faults.append(f"{length} tokens don't fit into the context window of {window}")
+    if not made_by(trace, model):
+        faults.append("the trace was made by another model, or another version of it")
+    if draft is not None and not _drafted_by(trace, draft):
+        faults.append("the tokens were drafted by another model, or another version of it")
+    ends = [token in model.eos_ids for token in trace.token_ids]
+    if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
+        faults.append("the end-of-sequence token is not where the run ended")
+    complete = len(ends) == trace.config.max_new_tokens or length == window
+    if trace.finish_reason == "length" and not complete:
+        faults.append("the run ended with length before it was long enough")
+    if not ends and trace.finish_reason != "cancelled":
+        faults.append("a run that was not cancelled has emitted no token")
+    return count("the trace can be these models'", faults, "contradictions")
+
+
+def _drafted_by(trace: Trace, draft: LanguageModel) -> bool:
+    if settings(trace).drafter != "model":
+        return False
+    as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
+    return made_by(as_target, draft)
+
+
+def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
+    yield from (token.candidates for token in step.drafted)
+    if step.bonus is not None:
+        yield step.bonus.candidates
+
+
+def _texts(trace: Trace, model: LanguageModel) -> Check:
+    faults = []
+    if join_text(model, trace.token_ids) != trace.text:
+        faults.append("the model's tokenizer decodes the tokens to another text")
+    stream = TextStream(model)
+    for step in trace.rounds:
+        texts = [stream.push(token_id) for token_id in step.token_ids]
+        if step.finish_reason:
+            texts[-1] += stream.flush()
+        shown = [(token.token_id, token.text) for token in step.drafted]
+        shown += [(c.token_id, c.text) for row in _all_candidates(step) for c in row]
+        if step.extra is not None:
+            shown.append((step.extra.token_id, step.extra.text))
+        if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
+            faults.append(f"round {step.index}: a text is not its token's")
+    faults += prompt_text_faults(trace, model)
+    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+
+
+class _Side(NamedTuple):
+    """One model's part of the rescoring: its logits `[n, vocab]` of a round, and what shapes them.
+
+    `raw` and `shaped` are the columns of a `PairCandidate` that it made.
+    """
+
+    logits: Tensor
+    shaping: Shaping
+    shaper: Shaper
+    tolerance: float
+    raw: int
+    shaped: int
+
+
+def _rescored(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -> list[Check]:
+    """Fresh contexts that never roll back, against every recorded number."""
+    config, eos_ids = settings(trace), eos_rows(model)
+    models = [(model, config.shaping, 4, 2)]
+    if draft is not None:
+        models.append((draft, config.draft_shaping, 5, 3))
+    shapers = [Shaper(shaping, config.min_new_tokens, eos_ids) for _, shaping, *_ in models]
+    raw_errors, faults = [0.0], [""]
+    replays = [_replay(trace, own) for own, *_ in models]
+    for step, *logits in zip(trace.rounds, *replays, strict=True):
+        sides = []
+        for own, (maker, shaping, raw, shaped), shaper in zip(logits, models, shapers, strict=True):
+            if not len(own):
+                continue
+            largest = float(own.abs().nan_to_num(posinf=0).max())
+            tolerance = logit_tolerance(trace, maker, largest)
+            fitted = fit(own, model.vocab_size)
+            sides.append(_Side(fitted, shaping, shaper, tolerance, raw, shaped))
+        raw_errors += [_raw_error(step, side) for side in sides]
+        faults += [_round_fault(trace, step, sides, eos_ids)]
+    both = "every target_prob" + (" and draft_prob" if draft is not None else "")
+    name = f"the logits and the settings give {both}"
+    detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
+    return [
+        worst("independent forwards give the same probabilities", raw_errors, 1.0, detail),
+        count(name, [*filter(None, faults)], "faults"),
+    ]
+
+
+def _replay(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
+    """For each round the logits `[n + 1, vocab]` after its last emitted and each drafted token."""
+    ids = [*trace.prompt_ids, *trace.token_ids]
+    context: Context | None = None
+    for step in trace.rounds:
+        end = len(trace.prompt_ids) + step.start
+        if model.context_window is not None and end > model.context_window:
+            # A draft whose window is full has fallen silent.
+            yield torch.empty(0, model.vocab_size)
+            continue
+        if context is None:
+            context = model.start(ids[:end])
+        elif context.length < end:
+            context.extend(ids[context.length : end])
+        last = context.logits
+        drafted = [token.token_id for token in step.drafted]
+        room = len(drafted)
+        if model.context_window is not None:
+            room = min(room, model.context_window - context.length)
+        if room <= 0:
+            yield last
+            continue
+        ahead = context.branch([0]).extend(drafted[:room])[0]
+        yield torch.cat([last, ahead])
+
+
+def _raw_error(step: DraftRound, side: _Side) -> float:
+    """The largest deviation of a recorded raw log-probability, in units of its tolerance."""
+    errors = [0.0]
+    rows = [c for c in _all_candidates(step) if c and c[0][side.raw] is not None]
+    for logits, candidates in zip(side.logits, rows, strict=False):
+        own = torch.log_softmax(logits.double(), dim=-1)[[c.token_id for c in candidates]]
+        recorded = torch.tensor([c[side.raw] for c in candidates], dtype=torch.float64).log()
+        clear = (own > _FAINT) & (recorded > _FAINT)
+        far = (own > _FAINT + 1) != (recorded > _FAINT + 1)
+        if bool((far & ~clear).any()):
+            return math.inf
+        if bool(clear.any()):
+            errors.append(float((own - recorded)[clear].abs().max()) / (2 * side.tolerance))
+    return max(errors)
+
+
+def _round_fault(
+    trace: Trace, step: DraftRound, sides: Sequence[_Side], eos_ids: Sequence[int]
+) -> str:
+    """The first shaped probability, residual mass or threshold that the settings don't give."""
+    config, where = settings(trace), f"round {step.index}"
+    drafted = [token.token_id for token in step.drafted]
+    ids = [*trace.prompt_ids, *trace.token_ids[: step.start], *drafted]
+    shaped: list[tuple[Rows, list[float]]] = []
+    for side in sides:
+        history = ids[: len(ids) - len(drafted) - 1 + len(side.logits)]
+        rows = side.shaper(side.logits, history, step.start)
+        slacks = []
+        for at, candidates in enumerate(_all_candidates(step)):
+            if at >= len(side.logits) or (candidates and candidates[0][side.shaped] is None):
+                continue
+            before = ids[: len(ids) - len(drafted) + at]
+            held_back = eos_ids if step.start + at < config.min_new_tokens else []
+            near, slack = near_cuts(
+                side.logits[at], side.shaping, side.tolerance, before, held_back
+            )
+            slacks.append(slack)
+            if not _same_probs(rows, at, candidates, side, near, slack):
+                return f"{where}: the settings give other probabilities at position {at}"
+        shaped.append((rows, slacks))
+    return _derived_fault(step, config, shaped)
+
+
+def _derived_fault(
+    step: DraftRound, config: Speculative, shaped: Sequence[tuple[Rows, list[float]]]
+) -> str:
+    """Of the numbers that need whole rows: the typical thresholds, and the residual masses."""
+    where, (target, slacks) = f"round {step.index}", shaped[0]
+    for token, entropy, slack in zip(step.drafted, entropies(target), slacks, strict=False):
+        if token.threshold is not None:
+            expected = min(config.posterior_threshold, config.posterior_alpha * math.exp(-entropy))
+            # An entropy may be off by the slack times the logarithm of the vocabulary, about.
+            if abs(token.threshold - expected) > 20 * slack:
+                return f"{where}: the threshold of typical acceptance is another"
+    if len(shaped) > 1 and len(step.drafted):
+        draft, draft_slacks = shaped[1]
+        n = min(len(step.drafted), len(draft), len(target))
+        draft = Rows(None if draft.probs is None else draft.probs[:n], draft.only[:n])
+        masses = residual_masses(target, draft)
+        for token, mass, own, other in zip(
+            step.drafted, masses, slacks, draft_slacks, strict=False
+        ):
+            if abs(token.residual_mass - mass) > own + other + MASS_TOLERANCE:
+                return f"{where}: the residual mass is another"
+    return ""
+
+
+def _same_probs(
+    rows: Rows,
+    at: int,
+    candidates: Sequence[PairCandidate],
+    side: _Side,
+    near: Tensor,
+    slack: float,
+) -> bool:
+    ids = [candidate.token_id for candidate in candidates]
+    if rows.probs is None:
+        own = [float(token_id == rows.only[at]) for token_id in ids]
+    else:
+        own = rows.probs[at][ids].tolist()
+    spared: list[bool] = near[ids].tolist()
+    recorded = (candidate[side.shaped] for candidate in candidates)
+    slack = min(slack, 0.5)
+    return all(
+        close or (isinstance(old, float) and abs(old - new) <= slack)
+        for old, new, close in zip(recorded, own, spared, strict=True)
+    )
+
+
+def _reference(trace: Trace, model: LanguageModel) -> Check | None:
+    """Greedy speculation emits what `generate` emits without a draft, but for near ties."""
+    config = trace.config
+    if not isinstance(model, HasReference) or trace.finish_reason == "cancelled":
+        return None
+    if config.shaping.temperature > 0:
+        return None
+    greedy = Greedy(
+        max_new_tokens=config.max_new_tokens,
+        min_new_tokens=config.min_new_tokens,
+        stop_strings=config.stop_strings,
+        shaping=config.shaping,
+        use_cache=config.use_cache,
+    )
+    expected = model.reference_token_ids(trace.prompt_ids, greedy)
+    if expected is None:
+        return None
+    own = list(trace.token_ids)
+    if expected == own:
+        detail = f"{len(own)} of {len(own)} tokens are equal"
+        return Check(SAME_GREEDY_TOKENS, True, 0.0, 0.0, detail)
+    shared = min(len(expected), len(own))
+    at = next((i for i in range(shared) if expected[i] != own[i]), shared)
+    gap, tolerance = _gap(trace, model, at, expected)
+    detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
+    return worst(SAME_GREEDY_TOKENS, [gap], 2 * tolerance, detail)
+
+
+def _gap(
+    trace: Trace, model: LanguageModel, at: int, expected: Sequence[int]
+) -> tuple[float, float]:
+    """How far apart two tokens' logits are after the penalties, and a forward's tolerance."""
+    if at >= len(expected) or at >= len(trace.token_ids):
+        return math.inf, 0.0
+    ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
+    logits = model.start(ids, use_cache=False).logits[0]
+    tolerance = logit_tolerance(trace, model, float(logits.abs().nan_to_num(posinf=0).max()))
+    held_back = eos_rows(model) if at < config.min_new_tokens else []
+    for _, act in penalties(config.shaping, ids, held_back):
+        logits = act(logits)
+    return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), tolerance

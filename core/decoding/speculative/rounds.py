@@ -1,0 +1,61 @@
+"""Reading the rounds of a trace that anyone may have written: whether each one is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.checks.trace_checks import count
+from core.decoding.config import Speculative
+from core.decoding.speculative.types import DraftRound, PairCandidate
+from core.decoding.trace import Check, Trace
+
+
+def settings(trace: Trace) -> Speculative:
+    """The trace's config, which `whole_rounds` has found to be one."""
+    config = trace.config
+    return config if isinstance(config, Speculative) else Speculative()
+
+
+def whole_rounds(trace: Trace) -> Check:
+    """Whether the other checks can be made: every token has its numbers at its position."""
+    faults = [] if isinstance(trace.config, Speculative) else ["the settings are no speculation's"]
+    if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
+        faults.append("the trace holds steps of another method")
+    faults += [fault for step in trace.rounds if (fault := _missing(step, settings(trace)))]
+    return count("every round is whole", faults, "rounds with something missing")
+
+
+def _missing(step: DraftRound, config: Speculative) -> str:
+    where, outcomes = f"round {step.index}", [token.outcome for token in step.drafted]
+    for token in step.drafted:
+        if token.draft_prob <= 0 or candidate_of(token.candidates, token.token_id) is None:
+            return f"{where}: a drafted token is not among the candidates, or can't be drafted"
+        if any(candidate.draft_prob is None for candidate in token.candidates):
+            return f"{where}: a candidate lacks the draft's probability"
+        if (token.threshold is None) != (config.acceptance != "typical"):
+            return f"{where}: a threshold is missing, or has no use"
+    accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
+    expected = ["accepted"] * accepted + ["rejected"] * rejected
+    if outcomes[: len(expected)] != expected or rejected > 1:
+        return f"{where}: accepted tokens don't come first"
+    if (step.recovered is None) == (rejected == 1):
+        return f"{where}: a rejected token and a recovered one don't come together"
+    if step.bonus is not None and accepted < len(outcomes):
+        return f"{where}: there is a bonus, and not all drafted tokens were accepted"
+    if step.extra is None and step.finish_reason is None:
+        return f"{where}: the target added no token, and the run went on"
+    if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
+        return f"{where}: the target's token is not among the candidates"
+    return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
+
+
+def candidate_of(candidates: Sequence[PairCandidate], token_id: int) -> PairCandidate | None:
+    """The candidate with this id."""
+    return next((c for c in candidates if c.token_id == token_id), None)
+
+
+def extra_candidates(step: DraftRound) -> tuple[PairCandidate, ...]:
+    """The candidates at the position of the target's own token."""
+    if step.bonus is not None:
+        return step.bonus.candidates
+    return step.drafted[len(step.accepted)].candidates if step.recovered else ()

@@ -1,0 +1,126 @@
+"""Whether the rounds of a speculative trace make up one run: caches, drafts, tokens, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from core.decoding.checks.token_text import added_faults, display_faults
+from core.decoding.checks.trace_checks import count
+from core.decoding.config import MAX_DRAFT_LENGTH, Speculative
+from core.decoding.speculative.drafting import look_up
+from core.decoding.speculative.rounds import candidate_of, settings
+from core.decoding.speculative.types import CacheSizes, DraftRound, DraftToken
+from core.decoding.trace import Check, Trace
+
+
+def _caches(trace: Trace) -> Check:
+    faults, held = [], len(trace.prompt_ids) - 1
+    config = settings(trace)
+    for step in trace.rounds:
+        before = len(trace.prompt_ids) + step.start - 1
+        drafted, accepted = len(step.drafted), len(step.accepted)
+        target = CacheSizes(before, before + 1 + drafted, before + 1 + accepted)
+        if step.target_cache != target:
+            faults.append(f"round {step.index}: the target's cache is not {target}")
+        peak = before + drafted if drafted else held
+        draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
+        if step.draft_cache != (draft if config.drafter == "model" else None):
+            faults.append(f"round {step.index}: the draft's cache is not {draft}")
+        held = draft.after
+    return count("the caches are as large as the tokens they hold", faults, "other sizes")
+
+
+def _drafting(trace: Trace) -> Check:
+    """The draft went as far as the settings let it."""
+    config, faults, length = settings(trace), [], settings(trace).draft_length
+    ids = [*trace.prompt_ids, *trace.token_ids]
+    # A context window may end a run before max_new_tokens does; how early, only its length tells.
+    full = trace.finish_reason == "length"
+    limit = len(trace.token_ids) if full else config.max_new_tokens
+    for step in trace.rounds:
+        allowed = min(length, limit - step.start - 1)
+        before = ids[: len(trace.prompt_ids) + step.start]
+        if step.draft_length > allowed or (full and step.draft_length < allowed):
+            faults.append(f"round {step.index}: {step.draft_length} tokens allowed, not {allowed}")
+        if fault := _drafting_fault(step, config, before):
+            faults.append(f"round {step.index}: {fault}")
+        if config.adaptive:
+            longer = min(length + 2, MAX_DRAFT_LENGTH)
+            length = longer if len(step.accepted) == length else max(1, length - 1)
+    return count("the draft goes as far as the settings let it", faults, "drafts that don't")
+
+
+def _drafting_fault(step: DraftRound, config: Speculative, before: Sequence[int]) -> str:
+    drafted = [token.token_id for token in step.drafted]
+    if len(drafted) > step.draft_length:
+        return "more was drafted than allowed"
+    if step.draft_end == "length" and len(drafted) != step.draft_length:
+        return "less was drafted than allowed, for no reason"
+    if config.drafter == "prompt_lookup":
+        found = look_up(before, config.lookup_ngram, step.draft_length)
+        cut = found if step.draft_end != "eos" else found[: len(drafted)]
+        return "" if drafted == cut else "the text doesn't go on like that where it did before"
+    unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
+    # A drafted end of sequence ends drafting, whatever its probability.
+    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
+    if step.draft_end not in allowed or any(unsure[:-1]):
+        return "drafting didn't end at the first token below the threshold"
+    return ""
+
+
+def _confidence(token: DraftToken) -> float:
+    own = candidate_of(token.candidates, token.token_id)
+    return own.draft_raw_prob if own and own.draft_raw_prob is not None else 1.0
+
+
+def _tokens(trace: Trace) -> Check:
+    rounds, faults, emitted = trace.rounds, [], list[int]()
+    for index, step in enumerate(rounds):
+        if step.index != index or step.start != len(emitted):
+            faults.append("the rounds are not numbered 0, 1, 2, ... by the tokens before them")
+        emitted += step.token_ids
+    if tuple(emitted) != trace.token_ids:
+        faults.append("the rounds' tokens are not the trace's tokens")
+    if "".join(step.text for step in rounds) != trace.text and trace.finish_reason != "cancelled":
+        faults.append("the rounds' texts don't make up the trace's text")
+    return count("the rounds make up the tokens and the text", faults, "mismatches")
+
+
+def _texts(trace: Trace) -> Check:
+    faults = [*display_faults(_shown(trace)), *added_faults(_emitted(trace))]
+    return count("every token is shown as its own text", faults, "tokens shown as something else")
+
+
+def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
+    for step in trace.rounds:
+        extra = () if step.extra is None else (step.extra,)
+        for token in (*step.drafted, *extra):
+            for own in (token, *token.candidates):
+                yield f"round {step.index}", own.token_id, own.text
+
+
+def _emitted(trace: Trace) -> Iterator[tuple[str, str, str]]:
+    for step in trace.rounds:
+        extra = () if step.extra is None else (step.extra,)
+        for token, added in zip((*step.accepted, *extra), step.texts, strict=True):
+            yield f"round {step.index}", token.text, added
+
+
+def _finish(trace: Trace) -> Check:
+    reason, rounds, config, faults = trace.finish_reason, trace.rounds, trace.config, []
+    if (rounds[-1].finish_reason if rounds else None) != (
+        None if reason == "cancelled" else reason
+    ):
+        faults.append(f"the last round doesn't say that the run ended with {reason}")
+    if any(step.finish_reason for step in rounds[:-1]):
+        faults.append("a round before the last one ended the run")
+    if len(trace.token_ids) > config.max_new_tokens:
+        faults.append("more tokens than max_new_tokens")
+    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
+        faults.append("no stop string is in the text")
+    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
+        faults.append("the run ended before min_new_tokens")
+    return count("the finish reason holds", faults, f"ended with {reason}")
+
+
+RUN_CHECKS = (_caches, _drafting, _tokens, _texts, _finish)

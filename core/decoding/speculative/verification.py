@@ -1,0 +1,131 @@
+"""The trial of every drafted token, under each acceptance rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.config import Speculative
+from core.decoding.errors import DecodingError
+from core.decoding.speculative.acceptance import accept_probability, typical_threshold
+from core.decoding.speculative.distributions import NO_TOKEN, Drawn, Rows, entropies, residual
+from core.decoding.speculative.drafting import Throw
+
+
+class Trial(NamedTuple):
+    """A drafted token's numbers, whether or not it is reached; fields as in a `DraftToken`.
+
+    `instead` is what the target drew in exact match where it drew another token.
+    """
+
+    draft_prob: float
+    target_prob: float
+    accept_prob: float
+    uniform: float | None
+    passed: bool
+    interval: tuple[float, float] | None = None
+    threshold: float | None = None
+    instead: Drawn | None = None
+
+
+def try_all(
+    config: Speculative, token_ids: Sequence[int], target: Rows, draft: Rows, throw: Throw
+) -> list[Trial]:
+    """A trial for each drafted token; the uniform numbers of a round are thrown at once.
+
+    Args:
+        target: one row more than there are drafted tokens.
+    """
+    pairs = list(zip(draft.prob_of(token_ids), target.prob_of(token_ids), strict=True))
+    if config.acceptance == "typical":
+        return _typical(config, pairs, target)
+    uniforms = throw(len(token_ids))
+    if config.acceptance == "exact":
+        return [
+            _exact(row, token_id, *pair, uniform, target)
+            for row, (token_id, pair, uniform) in enumerate(
+                zip(token_ids, pairs, uniforms, strict=True)
+            )
+        ]
+    trials = []
+    for (draft_prob, target_prob), uniform in zip(pairs, uniforms, strict=True):
+        accept = accept_probability(target_prob, draft_prob)
+        # A number of 0 must not let in a token that the target never emits: so no "or equal".
+        trials.append(Trial(draft_prob, target_prob, accept, uniform, uniform < accept))
+    return trials
+
+
+def _exact(
+    row: int, token_id: int, draft_prob: float, target_prob: float, uniform: float, target: Rows
+) -> Trial:
+    """The target draws for itself; the drafted token passes if it is the one drawn.
+
+    A row without a token lets none pass; it may never be reached, so nothing is drawn from it here.
+    """
+    if target.is_empty(row):
+        return Trial(draft_prob, target_prob, target_prob, uniform, False)
+    drawn = target.draw(row, uniform)
+    passed = drawn.token_id == token_id
+    return Trial(
+        draft_prob,
+        target_prob,
+        target_prob,
+        uniform,
+        passed,
+        interval=drawn.interval if passed else None,
+        instead=None if passed else drawn,
+    )
+
+
+def _typical(
+    config: Speculative, pairs: Sequence[tuple[float, float]], target: Rows
+) -> list[Trial]:
+    trials = []
+    for (draft_prob, target_prob), entropy in zip(pairs, entropies(target), strict=False):
+        threshold = typical_threshold(entropy, config.posterior_threshold, config.posterior_alpha)
+        passed = target_prob > threshold
+        trials.append(
+            Trial(draft_prob, target_prob, float(passed), None, passed, threshold=threshold)
+        )
+    return trials
+
+
+class Extra(NamedTuple):
+    """The token that the target adds, and the number that drew it."""
+
+    drawn: Drawn
+    uniform: float | None
+
+
+def recovered(
+    config: Speculative, trial: Trial, target: Rows, draft: Rows, row: int, throw: Throw
+) -> Extra:
+    """What takes the place of a rejected token: drawn from the residual; in exact match what the
+    target drew; in typical acceptance its most probable token (as in vLLM).
+
+    Raises:
+        DecodingError: no token is left.
+    """
+    if config.acceptance == "exact":
+        if trial.instead is None:
+            raise DecodingError(NO_TOKEN)
+        return Extra(trial.instead, trial.uniform)
+    if config.acceptance == "typical":
+        return Extra(_most_probable(target, row), None)
+    uniform = throw(1)[0]
+    return Extra(residual(target, draft, row).draw(0, uniform), uniform)
+
+
+def bonus(target: Rows, row: int, throw: Throw) -> Extra:
+    """The target's own token after a fully accepted round."""
+    uniform = throw(1)[0]
+    return Extra(target.draw(row, uniform), uniform)
+
+
+def _most_probable(target: Rows, row: int) -> Drawn:
+    if target.is_empty(row):
+        raise DecodingError(NO_TOKEN)
+    if target.probs is None:
+        return Drawn(target.only[row], 1.0, (0.0, 1.0))
+    token_id = int(target.probs[row].argmax())
+    return Drawn(token_id, float(target.probs[row, token_id]), (0.0, 1.0))

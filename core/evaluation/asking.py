@@ -1,0 +1,36 @@
+"""How a problem is put to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.types import ThinkMarks
+from core.evaluation.types import Problem
+
+
+@runtime_checkable
+class Chats(Protocol):
+    """A model that may have a chat template."""
+
+    @property
+    def has_chat_template(self) -> bool: ...
+
+    def encode_chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
+
+
+def prompt_ids_of(
+    model: LanguageModel, problem: Problem, marks: ThinkMarks | None = None
+) -> list[int]:
+    """The problem as a chat where the model has a template, else as a line of text.
+
+    Args:
+        marks: the model's; one without marks of its own is told by its prompt how to think.
+    """
+    told = marks.instruction if marks is not None and marks.source == "prompt" else ""
+    system = told or problem.system
+    if isinstance(model, Chats) and model.has_chat_template:
+        messages = [{"role": "system", "content": system}] if system else []
+        return model.encode_chat([*messages, {"role": "user", "content": problem.question}])
+    return model.encode(f"{told}\n\n{problem.question}\n" if told else f"{problem.question}\n")

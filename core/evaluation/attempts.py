@@ -1,0 +1,131 @@
+"""Runs on problems, many in one batch, each with what it answered and what it spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from core.decoding.config import Reasoning
+from core.decoding.errors import ConfigError, TraceError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.batch import Finished, Run, reason_in_batch
+from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
+from core.decoding.trace import FinishReason, Trace
+from core.evaluation.answers import judge
+from core.evaluation.types import Attempt, Problem, Transcript
+
+ROWS = 64
+
+
+class Task(NamedTuple):
+    """A problem, the prompt that asks it, and how to reason about it."""
+
+    problem: Problem
+    prompt_ids: Sequence[int]
+    config: Reasoning
+
+
+def attempt_all(
+    model: LanguageModel,
+    tasks: Sequence[Task],
+    *,
+    rows: int = ROWS,
+    should_stop: Callable[[], bool] | None = None,
+) -> Iterator[tuple[int, Attempt]]:
+    """Yield each task's place and attempt as soon as it has ended.
+
+    Args:
+        rows: tasks that run at once.
+        should_stop: asked after every forward; what has not ended by then is lost.
+
+    Raises:
+        ConfigError: fewer than one at once.
+        as `reason_in_batch`.
+    """
+    require_rows(rows)
+    for first in range(0, len(tasks), rows):
+        batch = tasks[first : first + rows]
+        runs = [Run(task.prompt_ids, task.config) for task in batch]
+        for ended in reason_in_batch(model, runs):
+            for one in ended:
+                yield first + one.at, _of_row(batch[one.at], one)
+            if should_stop is not None and should_stop():
+                return
+
+
+def require_rows(rows: int) -> None:
+    """Raises ConfigError unless there is room for one run at once."""
+    if rows < 1:
+        raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
+
+
+def _of_row(task: Task, ended: Finished) -> Attempt:
+    return _attempt(
+        task.problem,
+        task.config,
+        ended.pieces,
+        ended.logprobs,
+        finish_reason=ended.finish_reason,
+        seconds=ended.seconds,
+    )
+
+
+def attempt_of(problem: Problem, trace: Trace) -> Attempt:
+    """What a recorded reasoning run makes of a problem.
+
+    Raises:
+        TraceError: the trace is of another method.
+    """
+    return _attempt(
+        problem,
+        _config_of(trace),
+        pieces_of(trace.token_steps),
+        [-step.surprisal for step in trace.token_steps],
+        finish_reason=trace.finish_reason,
+        seconds=trace.timings.total,
+    )
+
+
+def transcript_of(problem: Problem, trace: Trace) -> Transcript:
+    """A recorded reasoning run on a problem without the numbers of its steps.
+
+    Raises:
+        TraceError: the trace is of another method.
+    """
+    attempt = attempt_of(problem, trace)
+    return Transcript(problem, _config_of(trace), pieces_of(trace.token_steps), attempt)
+
+
+def _config_of(trace: Trace) -> Reasoning:
+    if not isinstance(trace.config, Reasoning):
+        raise TraceError("Only a trace of a reasoning run is an attempt at a problem.")
+    return trace.config
+
+
+def _attempt(
+    problem: Problem,
+    config: Reasoning,
+    pieces: Sequence[Piece],
+    logprobs: Sequence[float],
+    *,
+    finish_reason: FinishReason,
+    seconds: float,
+) -> Attempt:
+    reading = read_run(pieces, config)
+    answer, outcome = judge(reading.answer, problem.answer, finish_reason)
+    own = [lp for lp, piece in zip(logprobs, pieces, strict=True) if piece.forced_as is None]
+    return Attempt(
+        problem=problem.key,
+        seed=config.seed if config.draws else None,
+        thinking=reading.thinking,
+        answer_text=reading.answer,
+        answer=answer,
+        outcome=outcome,
+        finish_reason=finish_reason,
+        tokens=len(pieces),
+        thinking_tokens=reading.thinking_tokens,
+        forced_tokens=reading.forced_tokens,
+        closed_by_budget=reading.closed_by_budget,
+        mean_logprob=sum(own) / len(own) if own else 0.0,
+        seconds=seconds,
+    )

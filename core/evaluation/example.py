@@ -1,0 +1,207 @@
+"""The stored reasoning example: read without torch, made by `python -m core.evaluation.example`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.decoding.config import Reasoning, Shaping
+from core.decoding.errors import DecodingError, SweepError
+from core.decoding.trace import Trace
+from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
+from core.evaluation.sweep.types import Sweep, SweepPlan
+from core.evaluation.types import Problem, Rivalry, StopStrip, Transcript, Vote
+
+SCHEMA = "decoding-explorer/reasoning"
+VERSION = 1
+BUDGETS = tuple(range(0, 129, 16))
+PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
+# Problems hard enough that one sample often slips: a vote has something to put right.
+RIVALRY_STEPS = (5, 6, 7)
+SAMPLES, TEMPERATURE = 8, 1.0
+HARD_SUMS = 20
+SEED, ANSWER = 7, 24
+_DIGITS = 7
+# A strip's problem: long enough to see the answer change, short enough to read.
+RUN_STEPS = 6
+_STRIP, _RIVALS, _VOTE = TypeAdapter(StopStrip), TypeAdapter(Rivalry), TypeAdapter(Vote)
+_TOOLS = TypeAdapter(tuple[Transcript, Transcript])
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningExample:
+    """What the page shows before anything has run, all of it measured.
+
+    Args:
+        sweep: thinking budgets, the close forced.
+        cut: the whole loop's bound, the close not forced.
+        rivalry: on hard problems, with the votes of the first ones only.
+        vote: samples of the strip's problem.
+        run: one run on the strip's problem.
+        tools: a hard sum without the calculator and with it.
+    """
+
+    sweep: Sweep
+    cut: Sweep
+    rivalry: Rivalry
+    vote: Vote
+    run: Trace
+    strip: StopStrip
+    tools: tuple[Transcript, Transcript]
+
+
+def load_example(path: str | Path) -> ReasoningExample:
+    """Read the stored example.
+
+    Raises:
+        SweepError: the file can't be read or is no example of reasoning.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SweepError(f"The reasoning example can't be opened: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise SweepError("The reasoning example is not JSON text.") from None
+    return example_from_dict(data)
+
+
+def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
+    """Plain JSON values, numbers to seven digits (a sweep's to six decimals)."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "sweep": sweep_to_json(example.sweep),
+        "cut": sweep_to_json(example.cut),
+        "rivalry": _rounded(_RIVALS.dump_python(example.rivalry, mode="json")),
+        "vote": _rounded(_VOTE.dump_python(example.vote, mode="json")),
+        "strip": _STRIP.dump_python(example.strip, mode="json"),
+        "run": _rounded(example.run.to_dict()),
+        "tools": _rounded(_TOOLS.dump_python(example.tools, mode="json")),
+    }
+
+
+def example_from_dict(data: Any) -> ReasoningExample:
+    """The example that `example_to_dict` wrote.
+
+    Raises:
+        SweepError: something else, another version, or a part that is missing or damaged.
+    """
+    if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
+        raise SweepError(f"This is no reasoning example in version {VERSION}.")
+    try:
+        return ReasoningExample(
+            sweep=sweep_from_json(data["sweep"]),
+            cut=sweep_from_json(data["cut"]),
+            rivalry=_RIVALS.validate_json(json.dumps(data["rivalry"]), strict=True),
+            vote=_VOTE.validate_json(json.dumps(data["vote"]), strict=True),
+            strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
+            run=Trace.from_dict(data["run"]),
+            tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
+        )
+    except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
+        raise SweepError(f"The reasoning example is damaged: {type(error).__name__}.") from error
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def make_example(model_id: str) -> ReasoningExample:
+    """Everything that the page shows at first, run on a model."""
+    from core.evaluation.compare import compare_rivals
+    from core.evaluation.early_stops import stop_strip
+    from core.evaluation.problems import make_problems
+    from core.evaluation.sweep.run import run_sweep
+    from core.evaluation.verifier import check_arithmetic
+    from core.evaluation.votes import sample_and_vote
+    from core.models.registry import load_model
+
+    model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
+    greedy = _with_room(Reasoning(max_answer_tokens=ANSWER))
+    plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
+    cut = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
+    hard = make_problems(RIVALRY_PROBLEMS, seed=SEED, steps=RIVALRY_STEPS)
+    drawn = replace(greedy, do_sample=True, shaping=Shaping(temperature=TEMPERATURE))
+    rivalry = compare_rivals(model, hard, drawn, samples=SAMPLES, verifier=check_arithmetic)
+    sweep = run_sweep(model, plan)
+    problem = _telling(sweep)
+    run = _run(model, problem, replace(greedy, top_candidates=3))
+    return ReasoningExample(
+        sweep=sweep,
+        cut=run_sweep(model, cut),
+        rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
+        vote=sample_and_vote(model, problem, drawn, SAMPLES, verifier=check_arithmetic),
+        run=run,
+        strip=stop_strip(model, problem, run),
+        tools=_tools(model, greedy),
+    )
+
+
+def _with_room(config: Reasoning) -> Reasoning:
+    return replace(config, max_new_tokens=config.room)
+
+
+def _telling(sweep: Sweep) -> Problem:
+    """The first problem of `RUN_STEPS` steps that only thinking gets right."""
+    found = {(row.problem, row.budget): row.outcome for row in sweep.rows}
+    for one in sweep.plan.problems.problems:
+        changes = found[one.key, BUDGETS[0]], found[one.key, BUDGETS[-1]]
+        if one.steps == RUN_STEPS and changes == ("wrong", "correct"):
+            return one
+    raise DecodingError(f"Thinking helps with no problem of {RUN_STEPS} steps; take another model.")
+
+
+def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
+    """The first hard sum that only the calculator gets right, without it and with it."""
+    from core.evaluation.attempts import transcript_of
+    from core.evaluation.problems import make_hard_sums
+    from core.evaluation.tools import both_ways
+
+    for one in make_hard_sums(HARD_SUMS, seed=SEED).problems:
+        alone, with_tool = (
+            transcript_of(asked, _run(model, asked, how)) for asked, how in both_ways(one, config)
+        )
+        if (alone.attempt.outcome, with_tool.attempt.outcome) == ("wrong", "correct"):
+            return alone, with_tool
+    raise DecodingError(f"The calculator helps with none of {HARD_SUMS} sums; take another model.")
+
+
+def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
+    from core.decoding.check import check
+    from core.decoding.decode import collect
+    from core.evaluation.asking import prompt_ids_of
+
+    ids = prompt_ids_of(model, problem)
+    trace = collect(model, ids, config, prompt_text=problem.question)
+    return trace.with_checks(tuple(check(trace, model)))
+
+
+def main() -> int:
+    """Make the example with the embedded model; 2 where that can't be done."""
+    name = "python -m core.evaluation.example"
+    parser = argparse.ArgumentParser(prog=name, description=main.__doc__)
+    parser.add_argument("file", help="where to write the example")
+    parser.add_argument("--model", default="embedded:target", help="as in decode")
+    args = parser.parse_args()
+    try:
+        data = example_to_dict(make_example(args.model))
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        Path(args.file).write_text(text, encoding="utf-8")
+    except DecodingError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

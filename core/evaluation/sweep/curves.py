@@ -1,0 +1,72 @@
+"""What a sweep's rows say: accuracy by budget with intervals, outcomes, what was spent."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from core.evaluation.intervals import wilson_of_groups
+from core.evaluation.sweep.types import SweepRow
+from core.evaluation.types import OUTCOMES, Outcome, Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPoint:
+    """All rows of one budget.
+
+    Args:
+        correct: with an interval over problems: several samples of one don't count as so many.
+        outcomes: how many rows came to each, in the order of `OUTCOMES`.
+        tokens, thinking_tokens, seconds: means over the rows.
+    """
+
+    budget: int
+    correct: Share
+    outcomes: dict[Outcome, int]
+    tokens: float
+    thinking_tokens: float
+    seconds: float
+
+
+def curve(rows: Sequence[SweepRow]) -> tuple[BudgetPoint, ...]:
+    """A point for every budget that has a row, by rising budget."""
+    groups: dict[int, list[SweepRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.budget].append(row)
+    return tuple(_point(budget, groups[budget]) for budget in sorted(groups))
+
+
+def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
+    counted, total = Counter(row.outcome for row in rows), len(rows)
+    by_problem: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        by_problem[row.problem].append(row.outcome == "correct")
+    return BudgetPoint(
+        budget=budget,
+        correct=wilson_of_groups([(sum(own), len(own)) for own in by_problem.values()]),
+        outcomes={outcome: counted[outcome] for outcome in OUTCOMES},
+        tokens=sum(row.tokens for row in rows) / total,
+        thinking_tokens=sum(row.thinking_tokens for row in rows) / total,
+        seconds=sum(row.seconds for row in rows) / total,
+    )
+
+
+def curves_by_steps(rows: Sequence[SweepRow]) -> dict[int | None, tuple[BudgetPoint, ...]]:
+    """A curve for each difficulty, easy ones first; None stands for problems without one."""
+    groups: dict[int | None, list[SweepRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.steps].append(row)
+    return {steps: curve(groups[steps]) for steps in sorted(groups, key=lambda s: (s is None, s))}
+
+
+def frame_of(rows: Sequence[SweepRow]) -> pd.DataFrame:
+    """A data frame with one row a run; the columns are the fields of `SweepRow`."""
+    import pandas as pd
+
+    columns = [field.name for field in fields(SweepRow)]
+    return pd.DataFrame([asdict(row) for row in rows], columns=columns)

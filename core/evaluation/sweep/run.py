@@ -1,0 +1,121 @@
+"""Budgets times problems times samples: every run a row, in batches, to be stopped and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from core.decoding.config import Reasoning
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.types import ThinkMarks
+from core.evaluation.asking import prompt_ids_of
+from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
+from core.evaluation.types import Attempt, Problem
+
+
+def config_of(plan: SweepPlan, budget: int, sample: int) -> Reasoning:
+    """How a row's run reasons.
+
+    A thinking budget has room within the whole loop's bound, or its close could never be forced.
+    Where the whole loop is bounded (`max_new_tokens`), no other bound acts and no end is ignored:
+    the close is not forced, and a run that is still thinking is cut off.
+    """
+    config = replace(plan.config, seed=plan.config.seed + sample)
+    if plan.budget_field == "max_thinking_tokens":
+        bound = replace(config, max_thinking_tokens=budget)
+        return replace(bound, max_new_tokens=max(bound.max_new_tokens, bound.room))
+    return replace(
+        config,
+        max_new_tokens=budget,
+        max_thinking_tokens=budget,
+        max_answer_tokens=budget,
+        min_new_tokens=min(config.min_new_tokens, budget),
+        ignore_end=0,
+    )
+
+
+def missing(plan: SweepPlan, rows: Sequence[SweepRow]) -> list[tuple[Problem, int, int]]:
+    """The runs (problem, budget, sample) that have no row yet, problem by problem."""
+    done = {(row.problem, row.budget, row.sample) for row in rows}
+    return [
+        (problem, budget, sample)
+        for problem in plan.problems.problems
+        for budget in plan.budgets
+        for sample in range(plan.samples)
+        if (problem.key, budget, sample) not in done
+    ]
+
+
+def sweep_rows(
+    model: LanguageModel,
+    plan: SweepPlan,
+    done: Sequence[SweepRow] = (),
+    *,
+    marks: ThinkMarks | None = None,
+    batch: int = ROWS,
+    should_stop: Callable[[], bool] | None = None,
+) -> Iterator[SweepRow]:
+    """Yield the rows that `done` lacks, each as soon as its run has ended.
+
+    Args:
+        marks: of a model that is told by its prompt how to think.
+        batch: runs at once.
+        should_stop: asked after every forward.
+
+    Raises:
+        as `reason_in_batch`.
+    """
+    todo = missing(plan, done)
+    prompts = {
+        problem.key: prompt_ids_of(model, problem, marks)
+        for problem in {problem.key: problem for problem, _, _ in todo}.values()
+    }
+    tasks = [
+        Task(problem, prompts[problem.key], config_of(plan, budget, sample))
+        for problem, budget, sample in todo
+    ]
+    for at, attempt in attempt_all(model, tasks, rows=batch, should_stop=should_stop):
+        yield _row(*todo[at], attempt)
+
+
+def run_sweep(
+    model: LanguageModel,
+    plan: SweepPlan,
+    done: Sequence[SweepRow] = (),
+    *,
+    marks: ThinkMarks | None = None,
+    batch: int = ROWS,
+    on_row: Callable[[SweepRow, int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Sweep:
+    """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
+
+    Args:
+        on_row: called with each new row and how many rows there are now (of `plan.total`).
+    """
+    rows = list(done)
+    for row in sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop):
+        rows.append(row)
+        if on_row is not None:
+            on_row(row, len(rows))
+    return Sweep(plan, tuple(rows))
+
+
+def _row(problem: Problem, budget: int, sample: int, attempt: Attempt) -> SweepRow:
+    return SweepRow(
+        budget=budget,
+        problem=problem.key,
+        steps=problem.steps,
+        sample=sample,
+        outcome=attempt.outcome,
+        answer=attempt.answer,
+        expected=problem.answer,
+        tokens=attempt.tokens,
+        thinking_tokens=attempt.thinking_tokens,
+        forced_tokens=attempt.forced_tokens,
+        closed_by_budget=attempt.closed_by_budget,
+        mean_logprob=attempt.mean_logprob,
+        finish_reason=attempt.finish_reason,
+        seconds=attempt.seconds,
+    )

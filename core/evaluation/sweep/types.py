@@ -1,0 +1,117 @@
+"""What a sweep is asked for and what it records: frozen values, without torch and pandas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from core.decoding.config import MARK_TOKENS, MAX_NEW_TOKENS, Reasoning, brief
+from core.decoding.errors import ConfigError
+from core.decoding.trace import FinishReason
+from core.evaluation.types import Outcome, ProblemSet
+
+BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
+MAX_ROWS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """Everything that fixes a sweep's rows, save their seconds.
+
+    Args:
+        model_id: as given to `load_model`.
+        config: of every run; the field `budget_field` and the seed are replaced, and the other
+            bounds fitted to them (`sweeps.config_of`).
+        budgets: rising.
+        budget_field: which bound is swept: the thinking's (the close is forced), or the whole
+            loop's (the run is cut off, the close is not forced).
+        samples: runs of each problem at each budget, with seeds `config.seed`, `+ 1`, ...; 1 unless
+            the config draws.
+        model_revision: a digest of the weights; empty when there is none.
+
+    Raises:
+        ConfigError: nothing to run, budgets that don't rise or can't be, or more than
+            `MAX_ROWS` runs.
+    """
+
+    model_id: str
+    problems: ProblemSet
+    config: Reasoning
+    budgets: tuple[int, ...]
+    budget_field: BudgetField = "max_thinking_tokens"
+    samples: int = 1
+    model_revision: str = ""
+
+    def __post_init__(self) -> None:
+        least = 0 if self.budget_field == "max_thinking_tokens" else 1
+        rising = all(before < after for before, after in pairwise(self.budgets))
+        if not self.budgets or not rising or not least <= self.budgets[0]:
+            raise ConfigError(
+                f"budgets must rise from {least} or more, got {brief(str(self.budgets))}."
+            )
+        if self.budgets[-1] > self._most:
+            raise ConfigError(f"budgets must be at most {self._most}, got {self.budgets[-1]}.")
+        if not self.problems.problems:
+            raise ConfigError("A sweep needs a problem; the set is empty.")
+        if self.samples < 1 or (self.samples > 1 and not self.config.draws):
+            raise ConfigError(
+                f"samples must be 1 where nothing is drawn, else 1 or more, got {self.samples}."
+            )
+        if self.total > MAX_ROWS:
+            raise ConfigError(
+                f"A sweep has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
+                "problems, budgets or samples."
+            )
+
+    @property
+    def _most(self) -> int:
+        """The largest budget that leaves room for what the whole loop's bound holds beside it."""
+        if self.budget_field == "max_new_tokens":
+            return MAX_NEW_TOKENS
+        return MAX_NEW_TOKENS - self.config.max_answer_tokens - MARK_TOKENS
+
+    @property
+    def total(self) -> int:
+        """How many rows the sweep has when it is complete."""
+        return len(self.problems.problems) * len(self.budgets) * self.samples
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One run of a sweep; the columns of its data frame.
+
+    Args:
+        problem: the problem's key.
+        steps: the problem's difficulty.
+        sample: which of the runs at this problem and budget, from 0.
+        expected: the right answer.
+        tokens, thinking_tokens, seconds and the rest: as in `Attempt`.
+    """
+
+    budget: int
+    problem: str
+    steps: int | None
+    sample: int
+    outcome: Outcome
+    answer: str | None
+    expected: str
+    tokens: int
+    thinking_tokens: int
+    forced_tokens: int
+    closed_by_budget: bool
+    mean_logprob: float
+    finish_reason: FinishReason
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A plan and the rows that are there, complete or not."""
+
+    plan: SweepPlan
+    rows: tuple[SweepRow, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.plan.total

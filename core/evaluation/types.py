@@ -1,0 +1,236 @@
+"""What reasoning runs over problems record: frozen values that need neither torch nor pandas.
+
+Sweeps have theirs in `sweep_types`.
+
+Log-probabilities are the model's own (before any shaping) in nats; times in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from core.decoding.config import Reasoning
+from core.decoding.reasoning.transcript import Piece
+from core.decoding.trace import FinishReason
+
+Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
+OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
+# The first two make one attempt of all tokens, the others ask many; `RULES` are those of a vote.
+Rule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
+RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A question with one right answer, a number.
+
+    Args:
+        key: names the problem in its set, such as `7+5*3`.
+        answer: the number as `answers.normal_number` writes it.
+        steps: its difficulty, 1 to 8 operations; None where nobody says.
+        system: the system prompt that it is asked with; empty for none.
+    """
+
+    key: str
+    question: str
+    answer: str
+    steps: int | None = None
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemSet:
+    """Problems with a name that says where they come from (seed, or file)."""
+
+    name: str
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One reasoning run on one problem.
+
+    Args:
+        seed: of the draws; None where nothing was drawn (greedy).
+        thinking, answer_text: the two texts, marks left out.
+        answer: the number found in the answer, None where there is none.
+        tokens: everything that was emitted, marks and forced tokens included.
+        thinking_tokens: those between the marks.
+        forced_tokens: those that the model didn't choose.
+        closed_by_budget: whether the bound ended the thinking, not the model.
+        mean_logprob: of the tokens that the model chose; 0 without one.
+        seconds: of a batch, the run's share: each forward's time over the rows that it served.
+    """
+
+    problem: str
+    seed: int | None
+    thinking: str
+    answer_text: str
+    answer: str | None
+    outcome: Outcome
+    finish_reason: FinishReason
+    tokens: int
+    thinking_tokens: int
+    forced_tokens: int
+    closed_by_budget: bool
+    mean_logprob: float
+    seconds: float
+
+
+class Ballot(NamedTuple):
+    """An answer and how many samples gave it."""
+
+    answer: str
+    votes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """N attempts at one problem and what each rule makes of them.
+
+    Args:
+        attempts: in order of seeds.
+        ballots: by falling votes, ties in order of their first attempt; without an answer, no vote.
+        margin: votes of the first ballot less those of the second.
+        best: the place of the attempt with the highest mean log-probability among those with an
+            answer, None where none has.
+        scores: of the verifier, one for each attempt (0 without an answer); empty without one.
+        verified: the place of the attempt with the highest score above 0, None where there is none.
+    """
+
+    problem: Problem
+    attempts: tuple[Attempt, ...]
+    ballots: tuple[Ballot, ...]
+    margin: int
+    best: int | None
+    scores: tuple[float, ...] = ()
+    verified: int | None = None
+
+    @property
+    def winner(self) -> str | None:
+        """The majority's answer."""
+        return self.ballots[0].answer if self.ballots else None
+
+    def answer_by(self, rule: Rule) -> str | None:
+        """What a rule answers; of `single` and `greedy`, the first attempt's."""
+        if rule == "majority":
+            return self.winner
+        first = {"greedy": 0, "single": 0}
+        chosen = {**first, "best_of_n": self.best, "verifier": self.verified}[rule]
+        return self.attempts[chosen].answer if chosen is not None and self.attempts else None
+
+    def is_right(self, rule: Rule) -> bool:
+        """Whether a rule's answer is the problem's."""
+        return self.answer_by(rule) == self.problem.answer
+
+    @property
+    def tokens(self) -> int:
+        """What all attempts together spent."""
+        return sum(attempt.tokens for attempt in self.attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class StopPoint:
+    """What the answer would be if the thinking were stopped here.
+
+    Args:
+        tokens: thinking tokens up to here.
+        thinking: the text up to here.
+        piece: the thinking step that ends here; empty at 0 tokens.
+    """
+
+    tokens: int
+    thinking: str
+    piece: str
+    answer_text: str
+    answer: str | None
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class StopStrip:
+    """One thinking, stopped after each of its steps; the first point stops it before the first.
+
+    Args:
+        own_end: the last answer is the run's own; all others are greedy.
+    """
+
+    problem: Problem
+    points: tuple[StopPoint, ...]
+    own_end: bool = False
+
+    @property
+    def knew_at(self) -> int | None:
+        """The first point from which on every answer is right; None where the last one is not."""
+        first = None
+        for at, point in enumerate(self.points):
+            if point.outcome != "correct":
+                first = None
+            elif first is None:
+                first = at
+        return first
+
+
+class Share(NamedTuple):
+    """How many of how many, with the ends of the 95 % interval (Wilson 1927)."""
+
+    hits: int
+    total: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.hits / self.total if self.total else 0.0
+
+    @property
+    def percent(self) -> float:
+        """In per cent to one digit, halves up (as printed numbers are not): 1 of 16 is 6.3."""
+        return (2000 * self.hits + self.total) // (2 * self.total) / 10 if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """One way to spend at most the same tokens on every problem.
+
+    Args:
+        rule: how an answer comes of the attempts.
+        samples: attempts a problem.
+        budget: tokens that one attempt may emit.
+        tokens: spent on average a problem.
+        seconds: taken on average a problem.
+    """
+
+    rule: Rule
+    samples: int
+    budget: int
+    correct: Share
+    tokens: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalry:
+    """Rivals on the same problems, each bounded to the same total; `votes` are the many samples.
+
+    Args:
+        config: of the attempts, whose bounds follow from the total; the seed is the first one's.
+    """
+
+    problems: ProblemSet
+    total_tokens: int
+    rivals: tuple[Rival, ...]
+    votes: tuple[Vote, ...]
+    model_id: str = ""
+    config: Reasoning | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a run on a problem wrote, token by token, without the numbers of its steps."""
+
+    problem: Problem
+    config: Reasoning
+    pieces: tuple[Piece, ...]
+    attempt: Attempt

@@ -1,0 +1,91 @@
+"""Self-consistency (Wang et al. 2022), best of N, and answers that a verifier has checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from core.decoding.config import MAX_SEED, Reasoning
+from core.decoding.errors import ConfigError
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.types import ThinkMarks
+from core.evaluation.asking import prompt_ids_of
+from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.types import Attempt, Ballot, Problem, Vote
+
+Verifier: TypeAlias = Callable[[Problem, str], float]
+"""From a problem and an answer to a score: the higher the better, 0 and less for a wrong one."""
+
+MAX_SAMPLES = 256
+
+
+def sample_and_vote(
+    model: LanguageModel,
+    problem: Problem,
+    config: Reasoning,
+    samples: int,
+    *,
+    verifier: Verifier | None = None,
+    marks: ThinkMarks | None = None,
+    on_attempt: Callable[[Attempt], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Vote:
+    """Draw N attempts in one batch, with seeds `config.seed`, `+ 1`, ..., and vote.
+
+    Args:
+        should_stop: asked after every forward; the attempts that have ended by then vote.
+
+    Raises:
+        ConfigError: nothing is drawn, so that all attempts would be the same one.
+        as `reason_in_batch`.
+    """
+    ids = prompt_ids_of(model, problem, marks)
+    tasks = [Task(problem, ids, own) for own in seeded(config, samples)]
+    found: dict[int, Attempt] = {}
+    rows = min(ROWS, samples)
+    for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
+        found[at] = attempt
+        if on_attempt is not None:
+            on_attempt(attempt)
+    return vote(problem, [found[at] for at in sorted(found)], verifier)
+
+
+def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
+    """The configs of N attempts.
+
+    Raises:
+        ConfigError: more than one attempt, and nothing is drawn; or too many.
+    """
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise ConfigError(f"samples must lie in [1, {MAX_SAMPLES}], got {samples}.")
+    if samples > 1 and not config.draws:
+        raise ConfigError(
+            f"{samples} samples need something to draw: set do_sample, and a temperature above 0."
+        )
+    if config.seed > MAX_SEED - samples:
+        raise ConfigError(f"Reasoning.seed leaves no room for {samples} seeds, got {config.seed}.")
+    return [replace(config, seed=config.seed + at) for at in range(samples)]
+
+
+def vote(problem: Problem, attempts: Sequence[Attempt], verifier: Verifier | None = None) -> Vote:
+    """What each rule makes of the attempts; of equals, the first counts."""
+    answers = [attempt.answer for attempt in attempts]
+    # `most_common` keeps the order of first appearance among equals.
+    ballots = Counter(answer for answer in answers if answer is not None).most_common()
+    second = ballots[1][1] if len(ballots) > 1 else 0
+    scores: tuple[float, ...] = ()
+    if verifier is not None:
+        scores = tuple(0.0 if a is None else float(verifier(problem, a)) for a in answers)
+    named = [at for at, answer in enumerate(answers) if answer is not None]
+    passed = [at for at, score in enumerate(scores) if score > 0]
+    return Vote(
+        problem=problem,
+        attempts=tuple(attempts),
+        ballots=tuple(Ballot(*ballot) for ballot in ballots),
+        margin=ballots[0][1] - second if ballots else 0,
+        best=max(named, key=lambda at: attempts[at].mean_logprob, default=None),
+        scores=scores,
+        verified=max(passed, key=lambda at: scores[at], default=None),
+    )

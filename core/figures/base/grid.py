@@ -1,0 +1,267 @@
+"""A grid of cells with a token in each: colour from a heatmap, text and clicks from bars over it.
+
+Heatmap cells send no clicks in Streamlit and their text can't be turned; bars do both, and their
+text hides where a cell is too small for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.figures.base.axes import NO_FADE, axis, no_fade
+from core.figures.base.labels import NBSP, show_token
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import Theme
+
+# More columns than this are too narrow for level text in a figure 900 px wide.
+LEVEL_COLUMNS = 18
+_TEXT_SIZE, _LEGIBLE_TEXT, _SMALLEST_TEXT = 12, 9, 8
+_WIDTH, _PADDING = 830, 6
+_CLEAR = "rgba(0,0,0,0)"
+
+
+class Cell(NamedTuple):
+    """One cell: `column` and `row` from 0, row 0 on top, row -1 a header above the coloured ones.
+
+    `prob` colours it (None leaves the paper), `token` is raw text, `hover` is escaped Plotly text,
+    `key` is what a click hands over.
+    """
+
+    column: int
+    row: int
+    prob: float | None
+    token: str
+    hover: str
+    key: tuple[int, int]
+    faded: bool = False
+    ringed: bool = False
+
+
+class Frame(NamedTuple):
+    """The measures of a grid, px; the same for every window of one trace.
+
+    Level text turns where a cell is too narrow for it, which is what phones see.
+    """
+
+    columns: int
+    row_height: int
+    turned: bool
+    limit: int
+
+    @property
+    def angle(self) -> int | None:
+        """Text angle in degrees; None lets Plotly turn what is too long."""
+        return -90 if self.turned else None
+
+
+def frame_of(columns: int, fewest: int = 1) -> Frame:
+    """How to draw so many columns: level text in wide cells, turned text in narrow ones."""
+    drawn = max(columns, fewest)
+    if drawn > LEVEL_COLUMNS:
+        return Frame(drawn, 56, True, 9)
+    room = _WIDTH / drawn - _PADDING
+    return Frame(drawn, 40, False, min(int(room / (0.6 * _LEGIBLE_TEXT)), 16))
+
+
+def add_cells(sheet: Sheet, cells: Sequence[Cell], rows: int, frame: Frame) -> None:
+    """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
+    theme = sheet.theme
+    sheet.traces.append(_heatmap(cells, rows, frame, sheet))
+    tones: dict[tuple[str, bool], list[Cell]] = {}
+    for cell in cells:
+        ground = theme.paper if cell.prob is None else theme.probability_color(cell.prob)
+        color = theme.muted if cell.faded else theme.text_on(ground)
+        tones.setdefault((color, cell.faded), []).append(cell)
+    for (color, faded), group in tones.items():
+        sheet.traces.append(_texts(group, color, faded, frame, theme))
+    ringed = [cell for cell in cells if cell.ringed]
+    if ringed:
+        sheet.traces.append(_rings(ringed, theme))
+    sheet.layout |= {
+        "barmode": "overlay",
+        "bargap": 0,
+        "uniformtext": {"minsize": _SMALLEST_TEXT, "mode": "hide"},
+    }
+
+
+def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Properties:
+    z: list[list[float | None]] = [[None] * frame.columns for _ in range(rows)]
+    for cell in cells:
+        if cell.row >= 0:
+            z[cell.row][cell.column] = cell.prob
+    return {
+        "type": "heatmap",
+        "name": "probability",
+        "z": z,
+        "x": list(range(frame.columns)),
+        "y": list(range(rows)),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": sheet.theme.colorscale(),
+        "xgap": 1,
+        "ygap": 1,
+        "hoverinfo": "skip",
+        "showscale": True,
+        "colorbar": probability_bar(sheet),
+    }
+
+
+def _texts(
+    cells: Sequence[Cell], color: str, faded: bool, frame: Frame, theme: Theme
+) -> Properties:
+    pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": _CLEAR, "size": 8, "solidity": 0.1}
+    marker = {"color": _CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
+    turned: Properties = {} if frame.angle is None else {"textangle": frame.angle}
+    return {
+        "type": "bar",
+        "name": "removed" if faded else "tokens",
+        "x": [cell.column for cell in cells],
+        "base": [cell.row - 0.5 for cell in cells],
+        "y": [1] * len(cells),
+        "width": 1,
+        "text": [show_token(cell.token, frame.limit) for cell in cells],
+        "hovertext": [cell.hover for cell in cells],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "customdata": [list(cell.key) for cell in cells],
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
+        "marker": marker,
+        **turned,
+        **no_fade(color),
+    }
+
+
+def _rings(cells: Sequence[Cell], theme: Theme) -> Properties:
+    return {
+        "type": "bar",
+        "name": "chosen",
+        "x": [cell.column for cell in cells],
+        "base": [cell.row - 0.47 for cell in cells],
+        "y": [0.94] * len(cells),
+        "width": 0.94,
+        "hoverinfo": "skip",
+        "marker": {"color": _CLEAR, "line": {"width": 2.5, "color": theme.accent}},
+        **NO_FADE,
+    }
+
+
+def mark_column(sheet: Sheet, columns: Sequence[int], selected: int | None, rows: int) -> None:
+    """Frame the column of the selected number, header included; nothing where it is not drawn."""
+    if selected not in columns:
+        return
+    column = columns.index(selected)
+    sheet.shapes.append(
+        {
+            "name": "selected",
+            "type": "rect",
+            "x0": column - 0.5,
+            "x1": column + 0.5,
+            "y0": -1.5,
+            "y1": rows - 0.5,
+            "line": {"color": sheet.theme.ink, "width": 2},
+            "fillcolor": _CLEAR,
+        }
+    )
+
+
+def grid_axes(
+    sheet: Sheet,
+    columns_name: str,
+    header: str,
+    rows: Sequence[str],
+    ticks: Sequence[int],
+    frame: Frame,
+    *,
+    title: str = "",
+    domain: tuple[float, float] = (0, 1),
+) -> None:
+    """Column numbers on top, then the header row, then the rows, all named at the left.
+
+    Args:
+        title: of the axis of the rows.
+        domain: what the grid takes of the plotting area's height.
+    """
+    down = axis(
+        sheet.theme,
+        title,
+        0,
+        domain=list(domain),
+        range=[len(rows) - 0.5, -1.5],
+        showgrid=False,
+        showline=False,
+        tickmode="array",
+        tickvals=list(range(-1, len(rows))),
+        ticktext=[header, *rows],
+    )
+    sheet.layout |= {"xaxis": _across(ticks, frame, sheet.theme), "yaxis": down}
+    _name_columns(sheet, columns_name)
+
+
+def _across(ticks: Sequence[int], frame: Frame, theme: Theme) -> Properties:
+    return axis(
+        theme,
+        range=[-0.5, frame.columns - 0.5],
+        side="top",
+        showgrid=False,
+        showline=False,
+        tickmode="array",
+        tickvals=list(range(len(ticks))),
+        ticktext=[_number(tick, at, frame) for at, tick in enumerate(ticks)],
+        tickangle=0,
+        tickfont={"size": 10, "color": theme.muted},
+    )
+
+
+def _name_columns(sheet: Sheet, name: str) -> None:
+    sheet.annotations.append(
+        {
+            "name": "column numbers",
+            "text": name,
+            "xref": "paper",
+            "yref": "paper",
+            "x": 0,
+            "y": 1,
+            "xanchor": "right",
+            "yanchor": "bottom",
+            "xshift": -1,
+            "showarrow": False,
+            "font": {"size": 10, "color": sheet.theme.muted},
+        }
+    )
+
+
+def _number(tick: int, at: int, frame: Frame) -> str:
+    """A column's number; in narrow columns the first and every fifth."""
+    return str(tick) if not frame.turned or at == 0 or (tick % 5 == 0 and at > 2) else ""
+
+
+def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Properties:
+    """A slim level colour bar beside the key, where a phone shows it without scrolling.
+
+    Args:
+        left: px from the left edge of the plotting area.
+        offset: px below its lower edge.
+    """
+    return {
+        "orientation": "h",
+        "thickness": 9,
+        "lenmode": "pixels",
+        # The length counts the padding on both sides, which only moves the bar to its place.
+        "len": 130 + 2 * left,
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "xpad": left,
+        "y": (sheet.bottom - offset) / sheet.height,
+        "yref": "container",
+        "yanchor": "top",
+        "ypad": 0,
+        "outlinewidth": 0,
+        "tickmode": "array",
+        "tickvals": [0, 0.5, 1],
+        "ticktext": ["0", "probability", f"100{NBSP}%"],
+        "ticklabeloverflow": "allow",
+        "tickfont": {"size": 10, "color": sheet.theme.muted},
+    }

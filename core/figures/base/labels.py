@@ -1,0 +1,215 @@
+"""What figures write: tokens, numbers, stage names, settings. Tokens are untrusted text."""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from collections.abc import Collection
+from dataclasses import fields
+
+from core.decoding.config import Greedy, MethodConfig, Shaping
+from core.decoding.trace import Trace
+
+NBSP = "\u00a0"
+EMPTY = "∅"
+
+# U+2420 would be the plainer sign, but fonts that cover CJK don't hold it.
+SPACE = "␣"
+_SHOWN = {" ": SPACE, "\n": "↵", "\t": "⇥"}
+_JOINERS = ("\u200c", "\u200d")
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
+_SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": "＄"})
+
+_STAGE_NAMES = {
+    "top_k": "top-k",
+    "top_p": "top-p",
+    "min_p": "min-p",
+    "typical_p": "typical-p",
+    "epsilon_cutoff": "epsilon cutoff",
+    "eta_cutoff": "eta cutoff",
+    "no_repeat_ngram_size": "no repeated n-gram",
+    "forced": "forcing",
+}
+# Not part of what a run does, or said elsewhere in the caption.
+_UNSAID = {"shaping", "top_candidates", "seed"}
+_ALWAYS_SAID = {"num_beams", "draft_length"}
+# So many of a list, such as the stop strings, stand in a caption.
+_MOST_ITEMS = 3
+
+
+def visible_token(text: str, limit: int | None = None) -> str:
+    """A token as plain text one can see: whitespace as signs, control characters as escapes.
+
+    For `textContent`, file names and tests; a figure needs `show_token`.
+
+    Args:
+        limit: at most so many columns (a CJK character takes two), an ellipsis included.
+    """
+    if not text:
+        return EMPTY
+    # A long token is cut before its characters are looked at one by one.
+    pieces = [_visible_character(char) for char in (text if limit is None else text[: limit + 1])]
+    if unicodedata.category(text[0]).startswith("M"):
+        pieces.insert(0, "◌")
+    return "".join(pieces if limit is None else _fitting(pieces, limit))
+
+
+def _visible_character(char: str) -> str:
+    if char in _SHOWN:
+        return _SHOWN[char]
+    if unicodedata.category(char) not in _INVISIBLE or char in _JOINERS:
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def plain_name(text: str, limit: int = 24) -> str:
+    """A name as plain text: like a token, but a space is a space."""
+    return visible_token(text, limit).replace(SPACE, " ")
+
+
+def text_columns(text: str) -> int:
+    """The width of plain text in columns of a monospaced font."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _fitting(pieces: list[str], limit: int) -> list[str]:
+    widths = [text_columns(piece) for piece in pieces]
+    if sum(widths) <= limit:
+        return pieces
+    used, kept = 1, []
+    for piece, width in zip(pieces, widths, strict=True):
+        if used + width > limit:
+            break
+        used += width
+        kept.append(piece)
+    return [*kept, "…"]
+
+
+def escaped(text: str) -> str:
+    """Text that Plotly shows as it is: no tags, no entities, no MathJax, no `%{meta}`."""
+    # Plotly decodes numeric entities, but not &quot;.
+    plain = html.escape(text).replace("&quot;", "&#34;")
+    return plain.replace("$", "&#36;").replace("%{", "&#37;{")
+
+
+def show_token(text: str, limit: int | None = 24) -> str:
+    """A token as a Plotly label: visible, cut to `limit` columns, escaped."""
+    return escaped(visible_token(text, limit))
+
+
+def table_text(text: str) -> str:
+    """A token's raw text for a table; half a surrogate pair, which no table holds, as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def safe_plain(text: str) -> str:
+    """Plain text that is no markup anywhere, for alt texts and captions in the figure's meta."""
+    return text.translate(_SAFE_MARKS)
+
+
+def percent(prob: float) -> str:
+    """A probability as a percentage that stays readable when it is tiny."""
+    value = 100 * prob
+    if value == 0:
+        return f"0{NBSP}%"
+    if 0 < value < 0.0001:
+        return f"<{NBSP}0.0001{NBSP}%"
+    if value >= 1:
+        shown = f"{value:.1f}"
+        if shown == "100.0":
+            return f"100{NBSP}%" if value >= 99.9999 else f">{NBSP}99.9{NBSP}%"
+        return f"{shown}{NBSP}%"
+    return f"{float(f'{value:.2g}'):f}".rstrip("0") + f"{NBSP}%"
+
+
+def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
+    """Axis ticks from 0 to at most `top` (and 100 %), at round percentages."""
+    rough = 100 * min(top, 1.0) / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
+    values = [step * at for at in range(int(100 * min(top, 1.0) / step + 1e-6) + 1)]
+    texts = [f"{float(f'{value:.6g}'):g}{NBSP}%" for value in values]
+    return {"tickmode": "array", "tickvals": [v / 100 for v in values], "ticktext": texts}
+
+
+def milliseconds(seconds: float) -> str:
+    """Seconds as milliseconds with three significant digits."""
+    value = 1000 * seconds
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f}{NBSP}ms"
+
+
+def stage_name(name: str) -> str:
+    """A stage as the settings call it (`top_p` is top-p); plain text, not escaped."""
+    return _STAGE_NAMES.get(name, visible_token(name.replace("_", "-"), 30).replace("-", " "))
+
+
+def stage_setting(name: str, config: MethodConfig) -> str:
+    """A stage's name with the value it was set to (`top-p 0.9`); plain text."""
+    # Declared settings only: a stage's name may come from a stranger's file.
+    settings = [
+        (field.name, getattr(owner, field.name))
+        for owner in (config.shaping, config)
+        for field in fields(owner)
+    ]
+    value = next((value for known, value in settings if known == name), None)
+    return f"{stage_name(name)} {value:g}" if isinstance(value, int | float) else stage_name(name)
+
+
+def settings_caption(trace: Trace) -> str:
+    """Model, method, the settings that differ from the neutral default, and the seed; plain text.
+
+    `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
+    """
+    return config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+
+
+def config_caption(
+    model_id: str, config: MethodConfig, unsaid: Collection[str] = (), *, draft_id: str = ""
+) -> str:
+    """The caption of runs with these settings; those named in `unsaid` are said elsewhere."""
+    parts = [plain_name(model_id, 80), config.method or "decoding"]
+    if draft_id:
+        parts.append(f"draft {plain_name(draft_id, 80)}")
+    parts += _shaping_parts(config)
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if field.name in _UNSAID or field.name in unsaid:
+            continue
+        if value == field.default and field.name not in _ALWAYS_SAID:
+            continue
+        parts.append(_setting(field.name, value))
+    seed = getattr(config, "seed", None)
+    if seed is not None and getattr(config, "draws", True):
+        parts.append(f"seed {seed}")
+    return " · ".join(part for part in parts if part)
+
+
+def _shaping_parts(config: MethodConfig) -> list[str]:
+    neutral = Shaping()
+    penalties_only = isinstance(config, Greedy)
+    parts = []
+    for field in fields(config.shaping):
+        value = getattr(config.shaping, field.name)
+        acts = field.name in ("repetition_penalty", "no_repeat_ngram_size") or not penalties_only
+        drawn = field.name == "temperature" and getattr(config, "do_sample", False)
+        if acts and (drawn or value != getattr(neutral, field.name)):
+            parts.append(f"{stage_name(field.name)} {value:g}")
+    return parts
+
+
+def _setting(name: str, value: object) -> str:
+    if name == "use_cache":
+        return "cache off"
+    if name == "do_sample":
+        return "drawn"
+    words = name.replace("_", " ")
+    if isinstance(value, tuple):
+        shown = ", ".join(visible_token(str(item), 20) for item in value[:_MOST_ITEMS])
+        more = f" and {len(value) - _MOST_ITEMS} more" if len(value) > _MOST_ITEMS else ""
+        return f"{words} {shown}{more}" if value else ""
+    if isinstance(value, float):
+        return f"{words} {value:g}"
+    return f"{words} {plain_name(str(value), 30).strip()}"

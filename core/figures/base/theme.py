@@ -1,0 +1,119 @@
+"""The look of every figure, light and dark, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.figures.base.color import contrast, even_ramp, on_ramp, readable_on
+
+# The page's own fonts come first, then what covers CJK.
+SANS = (
+    "'Source Sans', 'Noto Sans', 'Noto Sans CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
+    "system-ui, sans-serif, 'Noto Color Emoji'"
+)
+MONO = (
+    "'Source Code Pro', 'Noto Sans Mono CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
+    "ui-monospace, monospace, 'Noto Color Emoji'"
+)
+
+# Okabe and Ito (2008), made to be told apart by everyone.
+OKABE_ITO = {
+    "orange": "#e69f00",
+    "sky": "#56b4e9",
+    "green": "#009e73",
+    "yellow": "#f0e442",
+    "blue": "#0072b2",
+    "vermillion": "#d55e00",
+    "purple": "#cc79a7",
+    "black": "#000000",
+}
+# Vermillion and its neighbour orange stay free for the chosen token.
+CATEGORIES = tuple(OKABE_ITO[name] for name in ("sky", "green", "yellow", "purple", "blue"))
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours (`#rrggbb`) and fonts of one look.
+
+    Args:
+        paper: behind the figure.
+        panel: behind cells, legends and hover labels.
+        ink: text and axes.
+        muted: captions, ticks, whatever is of second rank; readable on paper.
+        grid: hairlines.
+        rest: segments that stand for many tokens.
+        accent: the chosen token, and nothing else.
+        probability: even ramp; its low end fades into the paper.
+        uncertainty: even ramp for entropy, surprisal and rank.
+        first, second: two lines or two runs in one panel.
+    """
+
+    name: str
+    paper: str
+    panel: str
+    ink: str
+    muted: str
+    grid: str
+    rest: str
+    accent: str
+    probability: tuple[str, ...]
+    uncertainty: tuple[str, ...]
+    first: str
+    second: str
+    sans: str = SANS
+    mono: str = MONO
+
+    def probability_color(self, prob: float) -> str:
+        """The colour of a probability; equal differences look equal."""
+        return on_ramp(self.probability, prob)
+
+    def uncertainty_color(self, share: float) -> str:
+        """The colour of an uncertainty, 0 for none and 1 for the top of its scale."""
+        return on_ramp(self.uncertainty, share)
+
+    def text_on(self, background: str) -> str:
+        """Text colour over a cell, contrast 4.5 or more."""
+        return readable_on(background, (self.ink, self.paper))
+
+    def colorscale(self) -> list[list[float | str]]:
+        """The probability ramp as Plotly wants it."""
+        last = len(self.probability) - 1
+        return [[at / last, color] for at, color in enumerate(self.probability)]
+
+    def accent_text(self) -> str:
+        """The accent where it colours text: readable on paper."""
+        return self.accent if contrast(self.accent, self.paper) >= 4.5 else "#b34700"
+
+
+LIGHT = Theme(
+    name="light",
+    paper="#ffffff",
+    panel="#f5f7f9",
+    ink="#1a1f26",
+    muted="#5a6572",
+    grid="#e2e7ec",
+    rest="#cfd6dd",
+    accent="#d55e00",
+    probability=even_ramp(("#f8fafc", "#a9d0ec", "#3f8fc9", "#0b3c73")),
+    uncertainty=even_ramp(("#fdfaf5", "#f6cf96", "#d97a2b", "#7a2e0a")),
+    first="#0072b2",
+    second="#b8620a",
+)
+
+DARK = Theme(
+    name="dark",
+    paper="#12161b",
+    panel="#1b2129",
+    ink="#e8edf2",
+    muted="#9aa7b4",
+    grid="#2b333d",
+    rest="#3b4652",
+    accent="#ff9838",
+    probability=even_ramp(("#171c23", "#1f4a73", "#3f94d1", "#b9dfff")),
+    uncertainty=even_ramp(("#1b1a18", "#5f3512", "#d9822f", "#ffe6c4")),
+    first="#56b4e9",
+    second="#f0a53c",
+)
+
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}

@@ -1,0 +1,163 @@
+"""Several continuations merged into one tree of tokens, laid out in lanes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import networkx as nx
+
+from core.decoding.lab.types import Continuation, RowToken
+
+MOST_NODES = 500
+
+
+class Cell(NamedTuple):
+    """A node of the tree as a cell: tokens that some rows share, from one step to another.
+
+    Args:
+        depth: step of its first token, from 0.
+        lane: the first of the `lanes` rows that go through it.
+        tokens: one, or a run of several without a branch.
+        greedy: the greedy row goes through it.
+        parent: place of the cell before it; None at the root.
+    """
+
+    depth: int
+    lane: int
+    lanes: int
+    tokens: tuple[RowToken, ...]
+    greedy: bool
+    parent: int | None
+
+    @property
+    def text(self) -> str:
+        return "".join(token.text for token in self.tokens)
+
+    @property
+    def prob(self) -> float:
+        """The geometric mean of the model's own probabilities."""
+        probs = [token.raw_prob for token in self.tokens]
+        if min(probs) <= 0:
+            return 0.0
+        return math.exp(sum(map(math.log, probs)) / len(probs))
+
+
+class Layout(NamedTuple):
+    """Cells by depth, the rows by lane, and how many steps are drawn of how many."""
+
+    cells: tuple[Cell, ...]
+    lanes: tuple[Continuation, ...]
+    steps: int
+    all_steps: int
+
+
+def merged(rows: Sequence[Continuation]) -> nx.DiGraph:
+    """The rows as a tree: nodes are numbers from 0 (the root, no token), edges go a token on.
+
+    A node holds `token`, `depth` (of the token, from 0) and `rows` (places of the rows through it).
+    """
+    tree = nx.DiGraph()
+    tree.add_node(0, token=None, depth=-1, rows=[])
+    for place, row in enumerate(rows):
+        at = 0
+        tree.nodes[0]["rows"].append(place)
+        for depth, token in enumerate(row.tokens):
+            node = _child(tree, at, token.token_id)
+            if node is None:
+                node = len(tree)
+                tree.add_node(node, token=token, depth=depth, rows=[])
+                tree.add_edge(at, node)
+            tree.nodes[node]["rows"].append(place)
+            at = node
+    return tree
+
+
+def _child(tree: nx.DiGraph, node: int, token_id: int) -> int | None:
+    """The node that a token leads to, if a row went there before."""
+    after = (n for n in tree.successors(node) if tree.nodes[n]["token"].token_id == token_id)
+    return next(after, None)
+
+
+def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> Layout:
+    """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
+
+    Args:
+        fold: draw a run of tokens without a branch as one cell.
+    """
+    longest = max((len(row.tokens) for row in rows), default=0)
+    tree = merged(rows)
+    steps = _drawn_steps(tree, longest)
+    lanes = _lanes(tree)
+    cells: list[Cell] = []
+    greedy = {place for place, row in enumerate(rows) if row.seed is None}
+    _add_cells(tree, 0, None, lanes, steps, fold, greedy, cells)
+    order = sorted(range(len(rows)), key=lanes.__getitem__)
+    return Layout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
+
+
+def _drawn_steps(tree: nx.DiGraph, longest: int) -> int:
+    """So many steps that at most `MOST_NODES` nodes are drawn."""
+    depths = [tree.nodes[node]["depth"] for node in tree if node]
+    steps = longest
+    while steps > 1 and sum(depth < steps for depth in depths) > MOST_NODES:
+        steps -= 1
+    return steps
+
+
+def _lanes(tree: nx.DiGraph) -> dict[int, int]:
+    """A lane for each row: depth first, the branch of most rows first, ended rows before it."""
+    lanes: dict[int, int] = {}
+
+    def weight(node: int) -> tuple[int, int]:
+        rows = tree.nodes[node]["rows"]
+        return -len(rows), rows[0]
+
+    def visit(node: int) -> None:
+        children = sorted(tree.successors(node), key=weight)
+        going = {place for child in children for place in tree.nodes[child]["rows"]}
+        for place in tree.nodes[node]["rows"]:
+            if place not in going:
+                lanes[place] = len(lanes)
+        for child in children:
+            visit(child)
+
+    visit(0)
+    return lanes
+
+
+def _add_cells(
+    tree: nx.DiGraph,
+    node: int,
+    parent: int | None,
+    lanes: dict[int, int],
+    steps: int,
+    fold: bool,
+    greedy: set[int],
+    cells: list[Cell],
+) -> None:
+    """Append the cells of a node's children, and theirs."""
+    for child in tree.successors(node):
+        own = tree.nodes[child]
+        if own["depth"] >= steps:
+            continue
+        run, last = [own["token"]], child
+        while fold and (after := _only_child(tree, last)) is not None:
+            if tree.nodes[after]["depth"] >= steps:
+                break
+            run.append(tree.nodes[after]["token"])
+            last = after
+        first = min(lanes[place] for place in own["rows"])
+        through = bool(greedy & set(own["rows"]))
+        cells.append(Cell(own["depth"], first, len(own["rows"]), tuple(run), through, parent))
+        _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, greedy, cells)
+
+
+def _only_child(tree: nx.DiGraph, node: int) -> int | None:
+    """The next node where no row ends and none branches off."""
+    children = list(tree.successors(node))
+    if len(children) != 1:
+        return None
+    same = len(tree.nodes[children[0]]["rows"]) == len(tree.nodes[node]["rows"])
+    return children[0] if same else None

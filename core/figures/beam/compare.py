@@ -1,0 +1,93 @@
+"""Greedy decoding, beam search and the best of some samples side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.beam.compare import Rival
+from core.decoding.trace import Trace
+from core.figures.base.axes import axis, label_bar
+from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.beam.words import beam_caption, nats
+
+_TITLE = "What the search bought"
+_ROW = 58
+
+
+def beam_rivals(rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """Total log-probability under the model itself, with length, score and forwards spent."""
+    caption = beam_caption(trace)
+    if not rivals:
+        sentence = "Nothing was compared yet."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="Log-probability of the text: a shorter bar is likelier.",
+        caption=caption,
+        alt=_alt(rivals),
+        plot_height=_ROW * len(rivals),
+        left=EDGE,
+        right=EDGE,
+        below=44,
+    )
+    sheet.traces.append(_bars(rivals, theme))
+    for at, rival in enumerate(rivals):
+        label_bar(sheet, at - 0.02, _label(rival), size=12)
+        label_bar(sheet, at - 0.02, _spent(rival), right=True, size=11)
+    lowest = min(rival.sum_logprob for rival in rivals)
+    sheet.layout |= {
+        "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
+        "yaxis": axis(theme, range=[len(rivals) - 0.45, -0.5], visible=False),
+    }
+    return sheet.figure()
+
+
+def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
+    best = max(rival.score for rival in rivals)
+    return {
+        "type": "bar",
+        "name": "rivals",
+        "orientation": "h",
+        "x": [rival.sum_logprob for rival in rivals],
+        "y": [at + 0.17 for at in range(len(rivals))],
+        "width": 0.32,
+        "marker": {
+            "color": [theme.first if rival.score == best else theme.rest for rival in rivals]
+        },
+        "hovertext": [f"{_label(rival)}<br>{_spent(rival)}" for rival in rivals],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _label(rival: Rival) -> str:
+    name = escaped(plain_name(rival.name, 30))
+    return f"<b>{name}</b>{NBSP} {nats(rival.sum_logprob, 2)} · score{NBSP}{nats(rival.score)}"
+
+
+def _spent(rival: Rival) -> str:
+    return f"{rival.tokens} tokens · {rival.forwards:,} forwards, {rival.rows:,} rows"
+
+
+def _alt(rivals: Sequence[Rival]) -> str:
+    return (
+        "Total log-probabilities: "
+        + "; ".join(
+            f"{plain_name(r.name, 30)} {nats(r.sum_logprob, 2)} nats over {r.tokens} tokens with "
+            f"{r.forwards} forwards"
+            for r in rivals
+        )
+        + "."
+    )
+
+
+def beam_rivals_data(rivals: Sequence[Rival]) -> pd.DataFrame:
+    """One row for each; forwards are those after the prompt's."""
+    frame = pd.DataFrame(rivals, columns=Rival._fields)
+    return frame.assign(text=[table_text(rival.text) for rival in rivals])

@@ -1,0 +1,183 @@
+"""The tree of a beam search from its stored backpointers, and where its nodes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import networkx as nx
+
+from core.decoding.trace import BeamStep, Hypothesis
+from core.figures.beam.window import MOST_NODES, Node
+
+# How strongly a node pulls itself to the height of its parent.
+_SIZES = {"pruned": 0.72}
+_PULL = {"best": 8.0, "kept": 1.0, "finished": 0.6, "pruned": 0.12, "prompt": 1.0}
+
+
+def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
+    """Every candidate as a node, every stored backpointer as an edge from parent to child.
+
+    A node holds `candidate` (None for the prompt) and `kind`: `prompt` or the candidate's fate.
+    `graph["beams"]` holds the nodes of each step's beam by row, the one after the last included.
+    """
+    tree = nx.DiGraph()
+    beam: list[Node] = [(-1, group) for group in range(len(steps[0].groups) if steps else 1)]
+    tree.add_nodes_from(beam, candidate=None, kind="prompt")
+    beams = [beam]
+    for at, step in enumerate(steps):
+        rows: dict[int, Node] = {}
+        for place, candidate in enumerate(step.candidates):
+            node = (at, place)
+            tree.add_node(node, candidate=candidate, kind=candidate.fate)
+            tree.add_edge(beam[candidate.parent], node)
+            if candidate.row is not None:
+                rows[candidate.row] = node
+        beam = [rows[row] for row in sorted(rows)]
+        beams.append(beam)
+    tree.graph["beams"] = beams
+    return tree
+
+
+def parent_of(tree: nx.DiGraph, node: Node) -> Node | None:
+    """The node that a node's backpointer names; None for the prompt."""
+    parent: Node | None = next(iter(tree.predecessors(node)), None)
+    return parent
+
+
+def path_to(tree: nx.DiGraph, node: Node) -> tuple[Node, ...]:
+    """From the prompt to a node, both included."""
+    path = [node]
+    while (parent := parent_of(tree, path[-1])) is not None:
+        path.append(parent)
+    return tuple(reversed(path))
+
+
+def node_of(steps: Sequence[BeamStep], hypothesis: Hypothesis) -> Node:
+    """The node at which a hypothesis ends."""
+    at = len(hypothesis.token_ids) - 1
+    wanted = (hypothesis.parents[-1], hypothesis.token_ids[-1])
+    places = ((c.parent, c.token_id) for c in steps[at].candidates)
+    return at, next(place for place, found in enumerate(places) if found == wanted)
+
+
+def best_node(steps: Sequence[BeamStep], hypothesis: Hypothesis | None) -> Node | None:
+    """Where the best path ends: the hypothesis, or the most probable row of a search under way."""
+    if hypothesis is not None:
+        return node_of(steps, hypothesis)
+    if not steps or not steps[-1].kept:
+        return None
+    best = max(steps[-1].kept, key=lambda candidate: candidate.cum_logprob)
+    return len(steps) - 1, steps[-1].candidates.index(best)
+
+
+class Spot(NamedTuple):
+    """A node's place: column 0 is what stands before the window, the window's steps follow."""
+
+    node: Node
+    column: int
+    lane: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The nodes of a window of steps.
+
+    Args:
+        spots: column by column, from top to bottom.
+        lanes: how many lanes the fullest column takes; a pruned node takes less than one.
+        first, last: the first step of the window and the one after its last.
+        left_out: so many pruned ones found no room.
+    """
+
+    spots: tuple[Spot, ...]
+    lanes: float
+    first: int
+    last: int
+    left_out: int = 0
+
+    @property
+    def columns(self) -> int:
+        """Drawn columns, the one before the window included."""
+        return self.last - self.first + 1
+
+
+def lay_out_beams(
+    tree: nx.DiGraph,
+    window: tuple[int, int],
+    *,
+    pruned: bool,
+    best: Sequence[Node] = (),
+    selected: Node | None = None,
+) -> Layout:
+    """Rows in the order of their parents, so that no two edges cross, each near its parent.
+
+    Args:
+        window: the first step and the one after the last.
+        pruned: place what was pruned as well; without it, `selected` alone.
+        best: these nodes stay level where they can.
+    """
+    first, last = window
+    columns = [tree.graph["beams"][first]]
+    for _ in range(first, last):
+        columns.append(_next_column(tree, columns[-1], pruned, selected))
+    left_out = 0
+    if last - first == 1:
+        columns[1], left_out = _thinned(tree, columns[1], MOST_NODES - len(columns[0]), selected)
+    sizes = [[_SIZES.get(tree.nodes[node]["kind"], 1.0) for node in column] for column in columns]
+    lanes = max(map(sum, sizes))
+    placed: dict[Node, float] = {}
+    spots = []
+    for at, column in enumerate(columns):
+        middle = (lanes - 1) / 2
+        wanted = [placed[parent_of(tree, node)] if at else middle for node in column]  # type: ignore[index]
+        pulls = [_PULL["best" if node in best else tree.nodes[node]["kind"]] for node in column]
+        heights = _spread(wanted, pulls, sizes[at], lanes)
+        placed.update(zip(column, heights, strict=True))
+        spots += [Spot(node, at, lane) for node, lane in zip(column, heights, strict=True)]
+    return Layout(tuple(spots), lanes, first, last, left_out)
+
+
+def _next_column(
+    tree: nx.DiGraph, before: Sequence[Node], pruned: bool, selected: Node | None
+) -> list[Node]:
+    """The children of a column: by their parent's place, then by rank."""
+    found = []
+    for at, parent in enumerate(before):
+        for child in tree.successors(parent):
+            if pruned or child == selected or tree.nodes[child]["kind"] != "pruned":
+                found.append((at, tree.nodes[child]["candidate"].rank, child))
+    return [child for *_, child in sorted(found)]
+
+
+def _thinned(
+    tree: nx.DiGraph, column: list[Node], room: int, selected: Node | None
+) -> tuple[list[Node], int]:
+    """The column of a step that alone is too much, without its last pruned ones; how many."""
+    pruned = [n for n in column if tree.nodes[n]["kind"] == "pruned" and n != selected]
+    pruned.sort(key=lambda node: tree.nodes[node]["candidate"].rank)
+    out = set(pruned[max(room - (len(column) - len(pruned)), 0) :])
+    return [node for node in column if node not in out], len(out)
+
+
+def _spread(
+    wanted: Sequence[float], pulls: Sequence[float], sizes: Sequence[float], lanes: float
+) -> list[float]:
+    """Heights in the given order without overlap, as near to the wanted ones as possible.
+
+    Weighted least squares by pooling neighbours that would overlap (isotonic regression).
+    """
+    offsets = [sum(sizes[:at]) + size / 2 - 0.5 for at, size in enumerate(sizes)]
+    pools: list[tuple[float, float, int]] = []
+    for height, pull, offset in zip(wanted, pulls, offsets, strict=True):
+        mean, weight, count = height - offset, pull, 1
+        while pools and pools[-1][0] > mean:
+            before, heavy, many = pools.pop()
+            mean = (before * heavy + mean * weight) / (heavy + weight)
+            weight, count = weight + heavy, count + many
+        pools.append((mean, weight, count))
+    means = [mean for mean, _, count in pools for _ in range(count)]
+    room = lanes - sum(sizes)
+    pairs = zip(means, offsets, strict=True)
+    return [round(min(max(mean, 0.0), room) + offset, 3) for mean, offset in pairs]

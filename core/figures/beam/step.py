@@ -1,0 +1,276 @@
+"""One step of a beam search: its candidates by rank, and how far each is from the cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.beam.compare import winner_candidates
+from core.decoding.trace import BeamCandidate, BeamStep, Trace
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.color import blend
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    show_token,
+    text_columns,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
+
+_ROW, _LIMIT, _CHARACTER = 22, 10, 7.2
+_MOST_ROWS, _LEAST_PRUNED = 20, 4
+
+
+def beam_step(
+    trace: Trace,
+    index: int,
+    *,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """The candidates of a step, of the selected one's group only: nats before or behind the cut.
+
+    Args:
+        selected: the place of the one that is looked at.
+
+    A click on a bar hands over `customdata`, which begins with `[step, place]`.
+    """
+    caption, steps = beam_caption(trace), trace.beam_steps
+    if not 0 <= index < len(steps):
+        sentence = "No step is selected: click a token in the tree."
+        return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
+    step = steps[index]
+    shown = _shown(step, selected)
+    before = _parents(trace, index)
+    labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
+    left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
+    margins, strong = _margins(step, shown), _strong(trace, index)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=f"Candidates at step {index}",
+        subtitle=_subtitle(step, shown),
+        caption=caption,
+        alt=_alt(step, index, shown, margins),
+        plot_height=_ROW * len(shown),
+        left=left,
+        right=18,
+        below=72,
+    )
+    for name in ("pruned", "kept", "finished", "best"):
+        places = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
+        sheet.traces.append(_bars(name, step, index, shown, margins, places, theme))
+    sheet.layout |= _axes(labels, margins, theme) | {"barmode": "overlay", "bargap": 0.3}
+    _add_cut(sheet)
+    if selected in shown:
+        _mark(sheet, shown.index(selected), left)
+    keys = (("best path", "best"), ("kept", "kept"), ("finished", "finished"), ("pruned", "pruned"))
+    add_key(
+        sheet, ["".join(key_entry(_color(n, theme), words) for words, n in keys)], left, offset=52
+    )
+    return sheet.figure()
+
+
+def _shown(step: BeamStep, selected: int | None) -> list[int]:
+    """Places of the candidates of one group, in order of rank; of many pruned ones the first."""
+    at = selected if selected is not None and selected < len(step.candidates) else 0
+    own = _own(step, at)
+    going = sum(step.candidates[place].fate != "pruned" for place in own)
+    room = max(_MOST_ROWS - going, _LEAST_PRUNED)
+    pruned = [place for place in own if step.candidates[place].fate == "pruned"]
+    out = {place for place in pruned[room:] if place != selected}
+    return [place for place in own if place not in out]
+
+
+def _own(step: BeamStep, at: int) -> list[int]:
+    """Places of the candidates of the group that a place belongs to."""
+    group = step.group_of(step.candidates[at])
+    return [place for place, c in enumerate(step.candidates) if step.group_of(c) == group]
+
+
+def _parents(trace: Trace, index: int) -> list[str]:
+    """The text of each row of a step's beam; of the prompt none."""
+    if index == 0:
+        return [""] * len(trace.beam_steps[0].groups)
+    return [row.text for row in trace.beam_steps[index - 1].kept]
+
+
+def _strong(trace: Trace, index: int) -> int | None:
+    """The place of the best path's candidate in a step."""
+    winner = next(iter(trace.hypotheses), None)
+    if winner is None or index >= len(winner.token_ids):
+        return None
+    path = winner_candidates(trace.beam_steps, winner)
+    return trace.beam_steps[index].candidates.index(path[index])
+
+
+def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tuple[str, str, str]:
+    """Rank; parent's row and token, and token, as plain text and as Plotly's."""
+    rank, token = f"{candidate.rank:>2}", visible_token(candidate.text, _LIMIT)
+    parent = before[candidate.parent]
+    bold = f"<b>{escaped(token)}</b>{NBSP}"
+    if not parent:
+        return rank, token, bold
+    row = f"row{NBSP}{candidate.parent}"
+    plain = f"{row} {visible_token(parent, _LIMIT)} → {token}"
+    quiet = f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span>'
+    return rank, plain, f"{quiet} {bold}"
+
+
+def _aligned(labels: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Whole labels, plain and Plotly's, with the ranks below each other."""
+    widest = max(text_columns(plain) for _, plain, _ in labels)
+    gaps = [NBSP * (2 + widest - text_columns(plain)) for _, plain, _ in labels]
+    return [
+        (f"{rank}{gap}{plain}", f"{rank.replace(' ', NBSP)}{gap}{shown}")
+        for gap, (rank, plain, shown) in zip(gaps, labels, strict=True)
+    ]
+
+
+def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:
+    """Distance to the worst survivor; where none survived, to the best candidate."""
+    candidates = [step.candidates[place] for place in shown]
+    margins = [step.margin(candidate) for candidate in candidates]
+    top = max(candidate.cum_logprob for candidate in candidates)
+    return [
+        candidate.cum_logprob - top if margin is None else margin
+        for candidate, margin in zip(candidates, margins, strict=True)
+    ]
+
+
+def _subtitle(step: BeamStep, shown: Sequence[int]) -> str:
+    if step.margin(step.candidates[shown[0]]) is None:
+        return "Nothing went on after this step: nats behind its best."
+    hidden = len(_own(step, shown[0])) - len(shown)
+    left_out = f" {hidden} more are pruned." if hidden else ""
+    return f"Nats before or behind the last one that went on.{left_out}"
+
+
+def _name(step: BeamStep, place: int, strong: int | None) -> str:
+    return "best" if place == strong else step.candidates[place].fate
+
+
+def _color(name: str, theme: Theme) -> str:
+    return {
+        "best": theme.first,
+        "kept": blend(theme.first, theme.paper, 0.6),
+        "finished": theme.ink,
+        "pruned": theme.rest,
+    }[name]
+
+
+def _bars(
+    name: str,
+    step: BeamStep,
+    index: int,
+    shown: Sequence[int],
+    margins: Sequence[float],
+    rows: Sequence[int],
+    theme: Theme,
+) -> Properties:
+    """Bars of one fate; a margin of 0 still shows as a stroke."""
+    told = [
+        [
+            index,
+            shown[at],
+            show_token(step.candidates[shown[at]].text, 40),
+            nats(step.candidates[shown[at]].logprob),
+            nats(step.candidates[shown[at]].cum_logprob),
+            escaped(fate_words(step, step.candidates[shown[at]])),
+        ]
+        for at in rows
+    ]
+    color = _color(name, theme)
+    return {
+        "type": "bar",
+        "name": name,
+        "orientation": "h",
+        "y": list(rows),
+        "x": [margins[at] for at in rows],
+        "text": [nats(margins[at], 2) for at in rows],
+        "textposition": "outside",
+        "textfont": {"size": 11, "color": theme.muted},
+        "cliponaxis": False,
+        "marker": {"color": color, "line": {"color": color, "width": 2}},
+        "customdata": told,
+        "hovertemplate": "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum "
+        "%{customdata[4]}<br>%{customdata[5]}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}, "textfont": {"color": theme.muted}},
+        "unselected": {"marker": {"opacity": 1}, "textfont": {"color": theme.muted}},
+    }
+
+
+def _axes(labels: Sequence[tuple[str, str]], margins: Sequence[float], theme: Theme) -> Properties:
+    low, high = min(*margins, 0.0), max(*margins, 0.0)
+    # Room for the numbers at both ends.
+    room = max(high - low, 0.1) * 0.2
+    return {
+        "xaxis": axis(theme, "nats", 6, range=[low - room, high + room], zeroline=False, nticks=6),
+        "yaxis": axis(
+            theme,
+            range=[len(labels) - 0.5, -0.5],
+            showgrid=False,
+            tickmode="array",
+            tickvals=list(range(len(labels))),
+            ticktext=[shown for _, shown in labels],
+            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
+        ),
+    }
+
+
+def _add_cut(sheet: Sheet) -> None:
+    sheet.shapes.append(
+        {
+            "name": "cut",
+            "type": "line",
+            "yref": "paper",
+            "x0": 0,
+            "x1": 0,
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": sheet.theme.ink, "width": 1.2},
+        }
+    )
+
+
+def _mark(sheet: Sheet, row: int, left: int) -> None:
+    """A frame around the selected one, its label included."""
+    sheet.shapes.append(
+        {
+            "name": "selected",
+            "type": "rect",
+            "xref": "paper",
+            "xsizemode": "pixel",
+            "xanchor": 0,
+            "layer": "below",
+            "x0": 6 - left,
+            "x1": -2,
+            "y0": row - 0.46,
+            "y1": row + 0.46,
+            "line": {"color": sheet.theme.accent, "width": 2},
+            "fillcolor": "rgba(0,0,0,0)",
+        }
+    )
+
+
+def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[float]) -> str:
+    told = "; ".join(
+        f"{visible_token(step.candidates[place].text, 16)} {step.candidates[place].fate} "
+        f"{nats(margin, 2)}"
+        for place, margin in zip(shown[:6], margins, strict=False)
+    )
+    return (
+        f"{len(shown)} candidates of step {index} by rank with their distance to the last one that "
+        f"went on, in nats: {told}."
+    )
+
+
+def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
+    """The candidates of one step, as in `beam_tree_data`."""
+    whole = beam_tree_data(trace)
+    return whole[whole["step"] == index].reset_index(drop=True)

@@ -1,0 +1,100 @@
+"""A beam's candidate in words and as a row of a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.decoding.beam.hypotheses import score_of
+from core.decoding.beam.replay import RANKED_ANEW, ParentGuesses
+from core.decoding.config import BeamSearch
+from core.decoding.trace import BeamCandidate, BeamStep, Trace
+from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
+from core.figures.beam.graph import beam_graph, best_node, path_to
+
+MINUS = "\u2212"
+ENDS = {
+    "eos": "the model ended it",
+    "stop": "a stop string ended it",
+    "length": "its length ended it",
+}
+COLUMNS = (
+    "step rank row parent_row token_id token logprob raw_logprob cum_logprob score fate ended "
+    "margin on_best_path guessed_parent_row"
+).split()
+
+
+def nats(value: float, digits: int = 3) -> str:
+    """A log-probability with a real minus sign."""
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def plain_number(value: float) -> str:
+    """A setting with all its digits and a real minus sign."""
+    return f"{value:g}".replace("-", MINUS)
+
+
+def beam_caption(trace: Trace) -> str:
+    """Model, method and settings; and those of the search itself, where it was ranked anew."""
+    notes = [plain_name(note, 120) for note in trace.notes if note.startswith(RANKED_ANEW)]
+    return " · ".join([settings_caption(trace), *notes])
+
+
+def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
+    """What became of a candidate, and by how much it was before or behind the last survivor."""
+    if candidate.fate == "kept":
+        return f"kept as row {candidate.row}"
+    if candidate.fate == "finished":
+        return f"finished: {ENDS[candidate.ended or 'length']}"
+    margin = step.margin(candidate)
+    if candidate.ended:
+        return "pruned: it ended outside the first places"
+    if margin is None:
+        return "pruned: the search ended here"
+    return f"pruned: {nats(abs(margin))}{NBSP}nats {'behind' if margin <= 0 else 'ahead'}"
+
+
+def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
+    """What the path up to a candidate of this step would score if it ended there."""
+    penalty = getattr(trace.config, "length_penalty", 1.0)
+    return score_of(candidate.cum_logprob, step + 1, penalty)
+
+
+def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.DataFrame:
+    """Every candidate of every step with its stored parent; the token's text is raw.
+
+    `margin` is the distance to the worst survivor, nats; `guessed_parent_row` is an estimate, and
+    stands only where there was one to make.
+    """
+    steps = trace.beam_steps
+    tree = beam_graph(steps)
+    end = best_node(steps, next(iter(trace.hypotheses), None))
+    best = set(path_to(tree, end)) if end else set()
+    guessed = {(g.step, g.row): g.guess for g in (guesses.guesses if guesses else ())}
+    records = [
+        (
+            at,
+            c.rank,
+            c.row,
+            c.parent,
+            c.token_id,
+            table_text(c.text),
+            c.logprob,
+            c.raw_logprob,
+            c.cum_logprob,
+            score_at(trace, at, c),
+            c.fate,
+            c.ended,
+            step.margin(c),
+            (at, place) in best,
+            guessed.get((step.index, c.row)) if c.row is not None else None,
+        )
+        for at, step in enumerate(steps)
+        for place, c in enumerate(step.candidates)
+    ]
+    frame = pd.DataFrame(records, columns=COLUMNS)
+    return frame.astype({"row": "Int64", "guessed_parent_row": "Int64"})
+
+
+def is_grouped(trace: Trace) -> bool:
+    """Whether the search had several groups."""
+    return isinstance(trace.config, BeamSearch) and trace.config.num_beam_groups > 1

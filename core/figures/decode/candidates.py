@@ -1,0 +1,209 @@
+"""One step's candidates: the model's probability beside the one that was drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import Candidate, TokenStep, Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    percent,
+    percent_ticks,
+    settings_caption,
+    show_token,
+    stage_name,
+    text_columns,
+    visible_token,
+)
+from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+_ROW_HEIGHT = 38
+_LABEL_LIMIT = 12
+# A bar's label stands behind it: "12.3 %" needs about 60 px, in a figure 400 px wide too.
+_LABEL_SHARE = 0.26
+_LOWER = "Lower bar: what was drawn from."
+_LOWER_GREEDY = "Greedy keeps only the top one."
+_LOWER_FORCED = "Forced: the chosen one was put there."
+
+
+def candidate_bars(
+    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, count: int = 15
+) -> go.Figure:
+    """A step's candidates as pairs of bars: raw above, final below, the chosen one marked.
+
+    Args:
+        count: so many candidates by rank; the chosen one is added when it ranks lower.
+
+    A click on a bar hands over `customdata = [step index, token id]`.
+    """
+    caption = settings_caption(trace)
+    if step is None or not step.candidates:
+        sentence = "No step is selected, or it holds no candidates."
+        return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
+    shown = _shown(step, count)
+    lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
+    lower = _LOWER_FORCED if step.origin == "forced" else lower
+    columns = max(text_columns(visible_token(c.text, _LABEL_LIMIT)) for c in shown)
+    left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=f"Candidates at step {step.index}",
+        subtitle=f"Upper bar: the model's own. {lower}",
+        caption=caption,
+        alt=_alt(step, shown),
+        plot_height=_ROW_HEIGHT * len(shown),
+        left=left,
+        right=18,
+        below=62,
+    )
+    sheet.traces = [_raw_bars(step, shown, theme), _final_bars(step, shown, theme)]
+    sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
+    sheet.layout |= _axes(step, shown, theme)
+    add_key(sheet, _key(shown, theme), left, offset=44)
+    return sheet.figure()
+
+
+def _quiet(candidate: Candidate) -> bool:
+    """Whether greedy or a forced token left it out, as all others: nothing to tell of it."""
+    return candidate.removed_by in ("argmax", "forced")
+
+
+def _marked(candidate: Candidate) -> bool:
+    """Whether its row tells what removed it."""
+    return candidate.removed_by is not None and not _quiet(candidate)
+
+
+def _shown(step: TokenStep, count: int) -> list[Candidate]:
+    shown = list(step.candidates[: max(count, 1)])
+    if all(c.token_id != step.token_id for c in shown):
+        shown += [c for c in step.candidates if c.token_id == step.token_id]
+    return shown
+
+
+def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
+    out = [_marked(c) for c in shown]
+    return _bars(
+        step,
+        shown,
+        name="raw",
+        x=[c.raw_prob for c in shown],
+        text=[percent(c.raw_prob) for c in shown],
+        marker={
+            "color": [theme.paper if gone else theme.rest for gone in out],
+            "pattern": {
+                "shape": ["/" if gone else "" for gone in out],
+                "fillmode": "overlay",
+                "fgcolor": [theme.muted if gone else theme.rest for gone in out],
+                "size": 5,
+                "solidity": 0.25,
+            },
+            "line": {"width": [1 if gone else 0 for gone in out], "color": theme.muted},
+        },
+        textfont={"size": 11, "color": theme.muted},
+    )
+
+
+def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
+    colors = [theme.accent if c.token_id == step.token_id else theme.first for c in shown]
+    inks = [theme.muted if c.removed_by else theme.ink for c in shown]
+    return _bars(
+        step,
+        shown,
+        name="final",
+        x=[c.prob for c in shown],
+        text=[_final_text(c) for c in shown],
+        marker={"color": colors, "line": {"width": 0}},
+        textfont={"size": 11, "color": inks},
+    )
+
+
+def _final_text(candidate: Candidate) -> str:
+    if candidate.removed_by is None:
+        return percent(candidate.prob)
+    return "" if _quiet(candidate) else f"removed by {escaped(stage_name(candidate.removed_by))}"
+
+
+def _bars(step: TokenStep, shown: Sequence[Candidate], **properties: object) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(shown))),
+        "textposition": "outside",
+        "textangle": 0,
+        "cliponaxis": False,
+        "constraintext": "none",
+        "hovertext": [candidate_hover(step, c) for c in shown],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "customdata": [[step.index, c.token_id] for c in shown],
+        **NO_FADE,
+        **properties,
+    }
+
+
+def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
+    digits = max(len(str(candidate.rank)) for candidate in shown)
+    down = axis(
+        theme,
+        "token and its rank",
+        range=[len(shown) - 0.5, -0.5],
+        showgrid=False,
+        tickmode="array",
+        tickvals=list(range(len(shown))),
+        ticktext=[_tick(candidate, step, digits, theme) for candidate in shown],
+        tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
+    )
+    top = max(*(max(c.raw_prob, c.prob) for c in shown), 1e-9)
+    across = {"range": [0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)}
+    return {"xaxis": axis(theme, "probability", 6, **across), "yaxis": down}
+
+
+def _tick(candidate: Candidate, step: TokenStep, digits: int, theme: Theme) -> str:
+    token = show_token(candidate.text, _LABEL_LIMIT)
+    if candidate.token_id == step.token_id:
+        token = f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
+    elif _marked(candidate):
+        token = f'<span style="color:{theme.muted}">{token}</span>'
+    rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
+    return f'{token} <span style="color:{theme.muted};font-size:10px">{rank}</span> '
+
+
+def _key(shown: Sequence[Candidate], theme: Theme) -> list[str]:
+    keys = [
+        key_entry(theme.rest, "raw"),
+        key_entry(theme.first, "final"),
+        key_entry(theme.accent, "chosen"),
+    ]
+    if any(_marked(c) for c in shown):
+        keys.append(key_entry(theme.muted, "removed", "▨"))
+    return ["".join(keys)]
+
+
+def _alt(step: TokenStep, shown: Sequence[Candidate]) -> str:
+    chosen = step.chosen
+    top = ", ".join(f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3])
+    removed = sum(c.removed_by is not None for c in shown)
+    return (
+        f"Bar chart of {len(shown)} candidates at step {step.index}. Most probable: {top}. "
+        f"Chosen: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
+        f"{percent(chosen.raw_prob)} before and {percent(chosen.prob)} after shaping. "
+        f"{removed} of those shown were removed."
+    )
+
+
+def candidate_bars_data(
+    step: TokenStep | None,
+    trace: Trace,  # noqa: ARG001 - called like the figure
+    *,
+    count: int = 15,
+) -> pd.DataFrame:
+    """The bars that `candidate_bars` draws, one candidate a row, with the tokens' raw text."""
+    shown = [] if step is None else [candidate_record(step, c) for c in _shown(step, count)]
+    return pd.DataFrame(shown, columns=CANDIDATE_COLUMNS)

@@ -1,0 +1,220 @@
+"""Where a run's time went: the prompt, the steps, and every step on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    milliseconds,
+    plain_name,
+    settings_caption,
+    table_text,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+
+_TITLE = "Where the time went"
+_ROW, _LINES, _GAP, _LEFT = 58, 190, 68, 56
+_BAR = 0.42
+_MANY_POINTS = 80
+_PARTS = ("prefill", "forward", "shaping", "draw", "other")
+
+
+def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Figure:
+    """Totals of every run as one bar each, and below them the seconds of every step, in ms.
+
+    Args:
+        runs: a name and a trace each, such as cache on and cache off.
+    """
+    if not any(trace.steps for _, trace in runs):
+        sentence = "No run to time: nothing was processed."
+        caption = "\n".join(settings_caption(trace) for _, trace in runs)
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    upper = _ROW * len(runs)
+    height = upper + _GAP + _LINES
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="Above: the run. Below: each step; the first has no forward.",
+        caption="\n".join(_captions(runs)),
+        alt=_alt(runs),
+        plot_height=height,
+        left=_LEFT,
+        right=20,
+        below=74,
+    )
+    _add_totals(sheet, runs)
+    sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
+    sheet.layout["barmode"] = "stack"
+    sheet.layout |= _total_axes(runs, upper / height, theme)
+    sheet.layout |= _step_axes(runs, _LINES / height, theme)
+    add_key(sheet, _key(runs, theme), _LEFT, offset=40)
+    return sheet.figure()
+
+
+def _parts(trace: Trace) -> dict[str, float]:
+    """Seconds of the prompt and of the steps' parts; `other` is what the parts don't explain."""
+    seconds = [step.seconds for step in trace.token_steps]
+    parts = {
+        "prefill": trace.timings.prefill,
+        "forward": sum(item.forward for item in seconds),
+        "shaping": sum(item.shaping for item in seconds),
+        "draw": sum(item.draw for item in seconds),
+    }
+    inside = parts["forward"] + parts["shaping"] + parts["draw"]
+    return {**parts, "other": max(0.0, trace.timings.decode - inside)}
+
+
+def _part_colors(theme: Theme) -> dict[str, str]:
+    colors = ("purple", "sky", "green", "yellow")
+    return {
+        **{part: OKABE_ITO[color] for part, color in zip(_PARTS, colors, strict=False)},
+        "other": theme.rest,
+    }
+
+
+def _run_style(number: int, theme: Theme) -> tuple[str, str, str]:
+    """Colour, dash and marker of a run's line; the shapes tell them apart without colour."""
+    color = (theme.ink, theme.second, theme.first, theme.muted)[number % 4]
+    return color, ("solid", "dash", "dot", "dashdot")[number % 4], ("circle", "diamond")[number % 2]
+
+
+def _add_totals(sheet: Sheet, runs: Sequence[tuple[str, Trace]]) -> None:
+    totals = [_parts(trace) for _, trace in runs]
+    for part, color in _part_colors(sheet.theme).items():
+        values = [1000 * total[part] for total in totals]
+        sheet.traces.append(
+            {
+                "type": "bar",
+                "name": part,
+                "orientation": "h",
+                "y": list(range(len(runs))),
+                "x": values,
+                "width": _BAR,
+                "marker": {"color": color, "line": {"color": sheet.theme.paper, "width": 0.8}},
+                "hovertext": [f"{part} {milliseconds(value / 1000)}" for value in values],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [[number, -1] for number in range(len(runs))],
+            }
+        )
+    for row, (name, trace) in enumerate(runs):
+        top = row - _BAR / 2
+        label_bar(sheet, top, f"<b>{_name(name)}</b>", yshift=1)
+        label_bar(sheet, top, _summary(trace), right=True, size=11, yshift=1)
+
+
+def _name(name: str) -> str:
+    return escaped(plain_name(name))
+
+
+def _summary(trace: Trace) -> str:
+    speed = f"{trace.tokens_per_second:,.0f}{NBSP}tokens/s"
+    timings = trace.timings
+    parts = [f"prefill {milliseconds(timings.prefill)}", f"decode {milliseconds(timings.decode)}"]
+    return " · ".join([*parts, speed])
+
+
+def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
+    steps = trace.token_steps
+    color, dash, symbol = _run_style(number, theme)
+    hovers = [
+        f"<b>{_name(name)}</b>, step {step.index}<br>{milliseconds(step.seconds.total)}"
+        f"<br>forward {milliseconds(step.seconds.forward)}"
+        f"<br>shaping {milliseconds(step.seconds.shaping)}"
+        f"<br>draw {milliseconds(step.seconds.draw)}"
+        for step in steps
+    ]
+    return {
+        "type": "scatter",
+        "name": _name(name),
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "x": [step.index for step in steps],
+        "y": [1000 * step.seconds.total for step in steps],
+        "mode": "lines+markers" if len(steps) <= _MANY_POINTS else "lines",
+        "line": {"color": color, "dash": dash, "width": 2},
+        "marker": {"symbol": symbol, "size": 7, "color": color},
+        "cliponaxis": False,
+        "hovertext": hovers,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "customdata": [[step.index, step.token_id] for step in steps],
+        **NO_FADE,
+    }
+
+
+def _total_axes(runs: Sequence[tuple[str, Trace]], upper: float, theme: Theme) -> Properties:
+    longest = max(1000 * sum(_parts(trace).values()) for _, trace in runs)
+    across = axis(
+        theme,
+        "ms",
+        2,
+        range=[0, longest * 1.02 or 1],
+        showgrid=False,
+        nticks=6,
+        tickformat=",",
+    )
+    down = axis(
+        theme,
+        range=[len(runs) - 0.7, -0.7],
+        domain=[1 - upper, 1],
+        showgrid=False,
+        showline=False,
+        showticklabels=False,
+    )
+    return {"xaxis": across, "yaxis": down}
+
+
+def _step_axes(runs: Sequence[tuple[str, Trace]], lower: float, theme: Theme) -> Properties:
+    last = max(len(trace.token_steps) for _, trace in runs)
+    across = {"anchor": "y2", "range": [-0.5, max(last, 8) - 0.5], "showgrid": False, "nticks": 8}
+    upright = {"anchor": "x2", "domain": [0, lower], "rangemode": "tozero", "nticks": 5}
+    return {
+        "xaxis2": axis(theme, "step", **across),
+        "yaxis2": axis(theme, "ms a step", **upright),
+    }
+
+
+def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
+    parts = "".join(key_entry(color, part) for part, color in _part_colors(theme).items())
+    signs = {"circle": "●", "diamond": "◆"}
+    styles = [_run_style(number, theme) for number in range(len(runs))]
+    lines = [
+        key_entry(color, _name(name), signs[symbol])
+        for (color, _, symbol), (name, _) in zip(styles, runs, strict=True)
+    ]
+    return [parts, "".join(lines)]
+
+
+def _captions(runs: Sequence[tuple[str, Trace]]) -> list[str]:
+    if len(runs) == 1:
+        return [settings_caption(runs[0][1])]
+    return [f"{plain_name(name)}: {settings_caption(trace)}" for name, trace in runs]
+
+
+def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
+    parts = [
+        f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
+        for name, trace in runs
+    ]
+    return ("Times of the runs. " + ". ".join(parts) + ".").replace(NBSP, " ")
+
+
+def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:
+    """Seconds: one row for each run's prompt (no step number) and one for each step."""
+    names = "run part step forward_s shaping_s draw_s total_s".split()
+    records: list[tuple[object, ...]] = []
+    for name, trace in runs:
+        prefill = trace.timings.prefill
+        name = table_text(name)
+        records.append((name, "prefill", None, prefill, 0.0, 0.0, prefill))
+        for step in trace.token_steps:
+            records.append((name, "step", step.index, *step.seconds, step.seconds.total))
+    return pd.DataFrame(records, columns=names).astype({"step": "Int64"})

@@ -1,0 +1,225 @@
+"""How sure the model was, and how surprising what came was, along the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.color import blend
+from core.figures.base.labels import (
+    NBSP,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+Unit: TypeAlias = Literal["nats", "bits"]
+
+_TITLE = "How sure the model was"
+_PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
+# More tokens than this can't be written below the axis, so every n-th is.
+_MOST_TICKS = 32
+_MOST_STEMS = 60
+_LEFT = 48
+
+
+def uncertainty(
+    trace: Trace, *, unit: Unit = "nats", selected: int | None = None, theme: Theme = LIGHT
+) -> go.Figure:
+    """Entropy before and surprisal of every chosen token, both of the raw distribution.
+
+    A click on a point hands over `customdata = [step index, token id]`.
+    """
+    caption = settings_caption(trace)
+    steps = trace.token_steps
+    if not steps:
+        sentence = "This run emitted no token, so there is no uncertainty to show."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    scale = _PER_NAT[unit]
+    entropy = [step.entropy * scale for step in steps]
+    surprisal = [step.surprisal * scale for step in steps]
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="Entropy: before the draw. Surprisal: of what was drawn.",
+        caption=caption,
+        alt=_alt(steps, entropy, surprisal, unit),
+        plot_height=240,
+        left=_LEFT,
+        right=18,
+        below=116,
+    )
+    _add_marks(sheet, steps, entropy, surprisal, unit)
+    sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme)
+    if selected is not None:
+        _mark(sheet, selected)
+    keys = [
+        key_entry(blend(theme.first, theme.paper, 0.6), "entropy"),
+        key_entry(theme.second, "surprisal", "◆"),
+    ]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=98)
+    return sheet.figure()
+
+
+def _add_marks(
+    sheet: Sheet,
+    steps: Sequence[TokenStep],
+    entropy: list[float],
+    surprisal: list[float],
+    unit: Unit,
+) -> None:
+    """Bars for the entropy, diamonds for the surprisal, and stems from one to the other."""
+    shared = {
+        "x": [step.index for step in steps],
+        "hovertext": [_hover(step, unit) for step in steps],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "customdata": [[step.index, step.token_id] for step in steps],
+        **NO_FADE,
+    }
+    sheet.traces.append({**_bars(entropy, sheet.theme), **shared})
+    if len(steps) <= _MOST_STEMS:
+        sheet.traces.append(_stems(steps, entropy, surprisal, sheet.theme))
+    sheet.traces.append({**_points(surprisal, sheet.theme), **shared})
+
+
+def _bars(entropy: list[float], theme: Theme) -> Properties:
+    return {
+        "type": "bar",
+        "name": "entropy",
+        "y": entropy,
+        "width": 0.94,
+        "marker": {"color": blend(theme.first, theme.paper, 0.6), "line": {"width": 0}},
+    }
+
+
+def _points(surprisal: list[float], theme: Theme) -> Properties:
+    return {
+        "type": "scatter",
+        "name": "surprisal",
+        "y": surprisal,
+        "mode": "markers",
+        "marker": {
+            "color": theme.second,
+            "size": 9 if len(surprisal) <= _MOST_TICKS else 6,
+            "symbol": "diamond",
+            "line": {"color": theme.paper, "width": 1},
+        },
+        "cliponaxis": False,
+    }
+
+
+def _stems(
+    steps: Sequence[TokenStep], entropy: list[float], surprisal: list[float], theme: Theme
+) -> Properties:
+    """From what was expected to what came: a stem upwards is a surprise."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for step, low, high in zip(steps, entropy, surprisal, strict=True):
+        x += [step.index, step.index, None]
+        y += [low, high, None]
+    return {
+        "type": "scatter",
+        "name": "difference",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"color": theme.second, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+
+
+def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) -> Properties:
+    first, last = steps[0].index, steps[-1].index
+    named = steps[:: math.ceil(len(steps) / _MOST_TICKS)]
+    across = axis(
+        theme,
+        "chosen token and its step",
+        8,
+        range=[first - 0.7, max(last, first + 7) + 0.7],
+        showgrid=False,
+        tickmode="array",
+        tickvals=[step.index for step in named],
+        ticktext=[_tick(step, len(str(last)), theme) for step in named],
+        tickangle=-90,
+        tickfont={"family": theme.mono, "size": 10, "color": theme.ink},
+        ticklabelstandoff=2,
+    )
+    upright = axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)
+    return {"xaxis": across, "yaxis": upright}
+
+
+def _tick(step: TokenStep, digits: int, theme: Theme) -> str:
+    number = str(step.index).rjust(digits).replace(" ", NBSP)
+    token = show_token(step.chosen.text, 8)
+    return f'{token} <span style="color:{theme.muted}">{number}</span>'
+
+
+def _mark(sheet: Sheet, selected: int) -> None:
+    sheet.shapes.append(
+        {
+            "name": "selected",
+            "type": "rect",
+            "layer": "below",
+            "yref": "paper",
+            "x0": selected - 0.5,
+            "x1": selected + 0.5,
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": sheet.theme.panel,
+            "line": {"color": sheet.theme.ink, "width": 1.5},
+        }
+    )
+
+
+def _hover(step: TokenStep, unit: Unit) -> str:
+    scale = _PER_NAT[unit]
+    return "<br>".join(
+        [
+            f"<b>{show_token(step.chosen.text, 40)}</b>",
+            f"step {step.index} · rank {step.chosen.rank:,}",
+            f"entropy {step.entropy * scale:.3f} {unit}",
+            f"surprisal {step.surprisal * scale:.3f} {unit}",
+            f"model {percent(step.chosen.raw_prob)}",
+        ]
+    )
+
+
+def _alt(
+    steps: Sequence[TokenStep], entropy: list[float], surprisal: list[float], unit: Unit
+) -> str:
+    at = max(range(len(steps)), key=lambda place: surprisal[place])
+    return (
+        f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "
+        f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}. "
+        f"The most surprising token is {visible_token(steps[at].chosen.text, 24)} at step "
+        f"{steps[at].index} with {surprisal[at]:.2f} {unit}."
+    )
+
+
+def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
+    """Entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
+    scale = _PER_NAT[unit]
+    records = [
+        (
+            s.index,
+            s.token_id,
+            table_text(s.chosen.text),
+            s.chosen.rank,
+            s.entropy * scale,
+            s.surprisal * scale,
+        )
+        for s in trace.token_steps
+    ]
+    names = ["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"]
+    return pd.DataFrame(records, columns=names)

@@ -1,0 +1,159 @@
+"""The most probable tokens at every step, as a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.axes import add_key, key_entry
+from core.figures.base.grid import Cell, add_cells, frame_of, grid_axes, mark_column
+from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
+from core.figures.base.sheet import Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+Value: TypeAlias = Literal["raw", "final"]
+
+_TITLE = "The likeliest tokens at every step"
+_LEFT = 64
+# A run that has just begun doesn't fill the width with three cells.
+_FEWEST_COLUMNS = 8
+_SUBTITLES = {
+    "raw": "Colour: the model's own probability, before any setting.",
+    "final": "Colour: the probability drawn from, after all settings.",
+}
+_WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
+
+
+def probability_heatmap(
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int = 40,
+    rows: int = 10,
+    value: Value = "raw",
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Steps across, candidates by rank down, colour for probability, a ring for what was chosen.
+
+    Args:
+        first: index of the first step drawn.
+        columns: so many steps are drawn at most; above 40 their tokens are too small to read.
+        rows: so many ranks are drawn at most; a choice beyond them stands in a row of its own.
+        value: `raw` before shaping, `final` after it (removed candidates are faded then).
+        selected: index of the step to mark.
+
+    A click on a cell hands over `customdata = [step index, token id]`.
+    """
+    if not trace.token_steps:
+        sentence = "This run emitted no token, so there are no candidates to show."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=settings_caption(trace))
+    steps = _window(trace, first, columns)
+    ranks, beyond = _shape(trace, rows)
+    names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
+    numbers = [step.index for step in steps]
+    frame = frame_of(min(columns, len(trace.token_steps)), _FEWEST_COLUMNS)
+    sheet = Sheet(theme)
+    _lay_out(sheet, trace, steps, value, frame.row_height * (len(names) + 1))
+    add_cells(sheet, _cells(steps, ranks, value), len(names), frame)
+    grid_axes(sheet, "step", "chosen", names, numbers, frame, title="rank")
+    mark_column(sheet, numbers, selected, len(names))
+    add_key(sheet, _key(steps, value, beyond, ranks, theme), _LEFT)
+    return sheet.figure()
+
+
+def _lay_out(
+    sheet: Sheet, trace: Trace, steps: Sequence[TokenStep], value: Value, plot_height: int
+) -> None:
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_SUBTITLES[value],
+        caption=settings_caption(trace),
+        alt=_alt(steps, value),
+        plot_height=plot_height,
+        left=_LEFT,
+        above=24,
+        below=40,
+    )
+
+
+def _window(trace: Trace, first: int, columns: int) -> tuple[TokenStep, ...]:
+    steps = trace.token_steps
+    start = min(max(first, 0), max(len(steps) - 1, 0))
+    return steps[start : start + max(columns, 1)]
+
+
+def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
+    """How many ranks to draw, and whether a choice lies beyond them; equal in every window."""
+    steps = trace.token_steps
+    known = max(sum(c.rank <= len(step.candidates) for c in step.candidates) for step in steps)
+    ranks = max(1, min(rows, known))
+    return ranks, any(step.chosen.rank > ranks for step in steps)
+
+
+def _cells(steps: Sequence[TokenStep], ranks: int, value: Value) -> list[Cell]:
+    cells = []
+    for column, step in enumerate(steps):
+        cells.append(_header(column, step))
+        for candidate in step.candidates:
+            chosen = candidate.token_id == step.token_id
+            if candidate.rank > ranks and not chosen:
+                continue
+            cells.append(
+                Cell(
+                    column=column,
+                    row=min(candidate.rank - 1, ranks),
+                    prob=candidate.raw_prob if value == "raw" else candidate.prob,
+                    token=candidate.text,
+                    hover=candidate_hover(step, candidate),
+                    key=(step.index, candidate.token_id),
+                    faded=value == "final" and candidate.removed_by is not None,
+                    ringed=chosen,
+                )
+            )
+    return cells
+
+
+def _header(column: int, step: TokenStep) -> Cell:
+    chosen = step.chosen
+    hover = candidate_hover(step, chosen)
+    return Cell(column, -1, None, chosen.text, hover, (step.index, chosen.token_id))
+
+
+def _key(
+    steps: Sequence[TokenStep], value: Value, beyond: bool, ranks: int, theme: Theme
+) -> list[str]:
+    keys = key_entry(theme.accent, "chosen", "<b>□</b>")
+    if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
+        keys += key_entry(theme.muted, "removed", "▨")
+    return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
+
+
+def _alt(steps: Sequence[TokenStep], value: Value) -> str:
+    text = " ".join(visible_token(step.chosen.text, 24) for step in steps)
+    firsts = sum(step.chosen.rank == 1 for step in steps)
+    return (
+        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {steps[0].index} to "
+        f"{steps[-1].index}. The most probable token was chosen at {firsts} of {len(steps)} steps. "
+        f"Chosen tokens: {text}"
+    )
+
+
+def probability_heatmap_data(
+    trace: Trace, *, first: int = 0, columns: int = 40, rows: int = 10
+) -> pd.DataFrame:
+    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text."""
+    ranks = _shape(trace, rows)[0] if trace.token_steps else 0
+    shown = [
+        candidate_record(step, candidate)
+        for step in _window(trace, first, columns)
+        for candidate in step.candidates
+        if candidate.rank <= ranks or candidate.token_id == step.token_id
+    ]
+    return pd.DataFrame(shown, columns=CANDIDATE_COLUMNS)

@@ -1,0 +1,282 @@
+"""What the model predicts inside the prompt, where nobody asks it to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import Candidate, PromptPosition, TokenStep, Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.color import blend
+from core.figures.base.grid import Cell, Frame, add_cells, frame_of, grid_axes, mark_column
+from core.figures.base.labels import (
+    NBSP,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+_TITLE = "The model's guesses in the prompt"
+_SUBTITLE = (
+    "Each guess follows the prompt up to there: read across, they are no text. "
+    "Only the last prediction is used."
+)
+_COLUMNS = (
+    "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
+    "next_is_generated surprisal entropy"
+).split()
+_ROWS = ("guess", "actual", "rank")
+_BARS, _GAP, _LEFT = 100, 26, 64
+_FEWEST_COLUMNS = 3
+
+
+def prompt_reading(
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int = 40,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Every prompt token, the guess for the token after it, what really follows and its surprisal.
+
+    What follows the last token is the first generated one; that guess alone is used.
+
+    Args:
+        first: the first prompt position drawn.
+        columns: so many positions are drawn at most.
+        selected: the position to mark.
+
+    A click on a cell hands over `customdata = [position, token id]`.
+    """
+    caption = settings_caption(trace)
+    prompt = trace.prompt_step
+    if prompt is None or not prompt.positions:
+        sentence = "The prompt was not processed, so there is nothing to read."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    positions = _window(prompt.positions, first, columns)
+    numbers = [position.index for position in positions]
+    frame = frame_of(min(columns, len(prompt.positions)), _FEWEST_COLUMNS)
+    grid = frame.row_height * (len(_ROWS) + 1)
+    height = grid + _GAP + _BARS
+    drawn = trace.token_steps[0] if trace.token_steps else None
+    sheet = Sheet(theme)
+    _lay_out(sheet, trace, positions, height)
+    add_cells(sheet, _cells(positions, prompt.positions, drawn), len(_ROWS), frame)
+    domain = ((height - grid) / height, 1)
+    grid_axes(sheet, "position", "prompt", _ROWS, numbers, frame, domain=domain)
+    _add_surprisal(sheet, positions, prompt.positions, drawn, _BARS / height)
+    mark_column(sheet, numbers, selected, len(_ROWS))
+    _explain(sheet, positions, frame)
+    return sheet.figure()
+
+
+def _window(
+    positions: Sequence[PromptPosition], first: int, columns: int
+) -> Sequence[PromptPosition]:
+    start = min(max(first, 0), len(positions) - 1)
+    return positions[start : start + max(columns, 1)]
+
+
+def _following(
+    position: PromptPosition, everything: Sequence[PromptPosition], drawn: TokenStep | None
+) -> Candidate | None:
+    """The token that really follows, with the model's probability and rank for it."""
+    if position.next_token_id is None:
+        return drawn.chosen if drawn else None
+    prob, rank = position.next_prob or 0.0, position.next_rank or 0
+    after = everything[position.index + 1 : position.index + 2]
+    text = after[0].text if after else ""
+    return Candidate(position.next_token_id, text, rank, math.nan, prob, prob)
+
+
+def _surprisal(following: Candidate | None) -> float | None:
+    """Nats; None where nothing follows or the probability is rounded to 0."""
+    if following is None:
+        return None
+    return -math.log(following.raw_prob) if following.raw_prob > 0 else None
+
+
+def _cells(
+    positions: Sequence[PromptPosition],
+    everything: Sequence[PromptPosition],
+    drawn: TokenStep | None,
+) -> list[Cell]:
+    cells = []
+    for column, position in enumerate(positions):
+        last = position.next_token_id is None
+        following = _following(position, everything, drawn)
+        hover = _hover(position, following, last)
+        key = (position.index, position.token_id)
+        cells.append(Cell(column, -1, None, position.text, hover, key))
+        if position.candidates:
+            guess = position.candidates[0]
+            key = (position.index, guess.token_id)
+            cells.append(Cell(column, 0, guess.raw_prob, guess.text, hover, key, ringed=last))
+        if following is not None:
+            key = (position.index, following.token_id)
+            mark = "drawn" if last else "✓" if following.rank == 1 else f"{following.rank}"
+            cells.append(Cell(column, 1, following.raw_prob, following.text, hover, key))
+            cells.append(Cell(column, 2, None, mark, hover, key))
+    return cells
+
+
+def _hover(position: PromptPosition, following: Candidate | None, last: bool) -> str:
+    lines = [f"<b>{show_token(position.text, 40)}</b>", f"position {position.index}"]
+    for at, guess in enumerate(position.candidates[:3], start=1):
+        lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
+    if following is not None:
+        word = "drawn" if last else "actual"
+        lines.append(f"{word}: {show_token(following.text, 30)} {percent(following.raw_prob)}")
+        surprisal = _surprisal(following)
+        known = "" if surprisal is None else f", surprisal {surprisal:.3f} nats"
+        lines.append(f"rank {following.rank:,}{known}")
+    lines.append(f"entropy {position.entropy:.3f} nats")
+    return "<br>".join(lines)
+
+
+def _add_surprisal(
+    sheet: Sheet,
+    positions: Sequence[PromptPosition],
+    everything: Sequence[PromptPosition],
+    drawn: TokenStep | None,
+    height: float,
+) -> None:
+    """Stems with dots; bars here would keep Plotly from hiding cell text that doesn't fit."""
+    theme = sheet.theme
+    following = [_following(position, everything, drawn) for position in positions]
+    values = [_surprisal(candidate) for candidate in following]
+    sheet.traces.append(_stems(values, theme))
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "surprisal",
+            "yaxis": "y2",
+            "x": list(range(len(positions))),
+            "y": values,
+            "mode": "markers",
+            "marker": {"color": theme.second, "size": 8},
+            "cliponaxis": False,
+            "hovertext": [
+                _hover(position, candidate, position.next_token_id is None)
+                for position, candidate in zip(positions, following, strict=True)
+            ],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+            "customdata": [[position.index, position.token_id] for position in positions],
+            **NO_FADE,
+        }
+    )
+    top = 1.12 * max([1.0, *(value for value in values if value is not None)])
+    upright = {"domain": [0, height], "anchor": "x", "range": [0, top], "nticks": 4}
+    sheet.layout["yaxis2"] = axis(theme, "surprisal, nats", **upright)
+
+
+def _stems(values: Sequence[float | None], theme: Theme) -> Properties:
+    x: list[int | None] = []
+    y: list[float | None] = []
+    for column, value in enumerate(values):
+        x += [column, column, None]
+        y += [0, value, None]
+    return {
+        "type": "scatter",
+        "yaxis": "y2",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"color": blend(theme.second, theme.paper, 0.4), "width": 4},
+        "hoverinfo": "skip",
+    }
+
+
+def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) -> None:
+    if positions[-1].next_token_id is None:
+        _point_at_last(sheet, len(positions) - 1, frame)
+    used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
+    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
+
+
+def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
+    words, right = "the only prediction that is used", column >= frame.columns / 2
+    sheet.annotations.append(
+        {
+            "name": "used",
+            "text": f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>",
+            "x": column + 0.5 if right else column - 0.5,
+            "y": 1,
+            "yref": "paper",
+            "xanchor": "right" if right else "left",
+            "yanchor": "bottom",
+            "yshift": 18,
+            "showarrow": False,
+            "font": {"size": 11, "color": sheet.theme.accent_text()},
+        }
+    )
+
+
+def _lay_out(
+    sheet: Sheet, trace: Trace, positions: Sequence[PromptPosition], plot_height: int
+) -> None:
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_SUBTITLE,
+        caption=settings_caption(trace),
+        alt=_alt(positions),
+        plot_height=plot_height,
+        left=_LEFT,
+        above=42,
+        below=40,
+    )
+
+
+def _alt(positions: Sequence[PromptPosition]) -> str:
+    known = [position for position in positions if position.next_rank is not None]
+    right = sum(position.next_rank == 1 for position in known)
+    guesses = " ".join(visible_token(p.candidates[0].text, 24) for p in positions if p.candidates)
+    return (
+        f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "
+        f"right at {right} of {len(known)} positions. The guesses read across: {guesses}"
+    )
+
+
+def prompt_reading_data(
+    trace: Trace, *, first: int = 0, columns: int | None = None
+) -> pd.DataFrame:
+    """One prompt position a row: token, first guess, what follows; probabilities, nats, raw text.
+
+    Args:
+        columns: so many positions at most; all of them by default.
+    """
+    prompt = trace.prompt_step
+    everything = prompt.positions if prompt else ()
+    drawn = trace.token_steps[0] if trace.token_steps else None
+    shown = _window(everything, first, columns or len(everything)) if everything else ()
+    records = [_record(position, _following(position, everything, drawn)) for position in shown]
+    frame = pd.DataFrame(records, columns=_COLUMNS)
+    return frame.astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})
+
+
+def _record(position: PromptPosition, following: Candidate | None) -> dict[str, object]:
+    record: dict[str, object] = {
+        "position": position.index,
+        "token_id": position.token_id,
+        "token": table_text(position.text),
+        "next_is_generated": position.next_token_id is None,
+        "surprisal": _surprisal(following),
+        "entropy": position.entropy,
+    }
+    if position.candidates:
+        guess = position.candidates[0]
+        record |= {"guess_id": guess.token_id, "guess": table_text(guess.text)}
+        record["guess_prob"] = guess.raw_prob
+    if following:
+        record |= {"next_id": following.token_id, "next": table_text(following.text)}
+        record |= {"next_prob": following.raw_prob, "next_rank": following.rank}
+    return record

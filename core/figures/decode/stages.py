@@ -1,0 +1,260 @@
+"""The way of one step: from the model's distribution through every stage to the draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import plotly.graph_objects as go
+
+from core.decoding.trace import Candidate, Stage, TokenStep, Trace
+from core.figures.base.axes import axis, label_bar, no_fade
+from core.figures.base.color import with_alpha
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    percent,
+    percent_ticks,
+    settings_caption,
+    show_token,
+    stage_name,
+    stage_setting,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
+from core.figures.decode.stage_bars import (
+    Segment,
+    shown_stages,
+    stage_segments,
+    token_palette,
+)
+
+_TITLE = "From probabilities to a token"
+_ROW = 60
+_BAR = 0.46
+_SIDE = 16
+_GAP = 66
+# Segments of this share have room for the percentage, in a figure 400 px wide too.
+_WIDE = 0.26
+
+
+def step_way(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """One bar of 100 % for each stage, candidates by rank, and the draw below.
+
+    A token keeps its colour from bar to bar; a ribbon follows the chosen one. A click hands over
+    `customdata = [step index, token id]`.
+    """
+    caption = settings_caption(trace)
+    if step is None or not step.stages:
+        sentence = "No step is selected, or it holds no stages."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    stages, scores = shown_stages(step), scored(step)
+    lower = SCORE_ROW * len(scores) + _GAP if scores else 0
+    upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=f"Step {step.index}. A token keeps its colour; the chosen one is orange.",
+        caption=caption,
+        alt=_alt(step, stages),
+        plot_height=upper + lower,
+        left=_SIDE,
+        right=_SIDE + 6,
+        below=44,
+    )
+    segments = _segments(step, stages)
+    _add_segments(sheet, step, stages, segments)
+    _add_ribbon(sheet, step, segments)
+    for row, stage in enumerate(stages):
+        _label_stage(sheet, step, trace, row, stage, last=row == len(stages) - 1)
+    _label_draw(sheet, step, len(stages))
+    sheet.layout |= _axes(upper / _ROW, lower / (upper + lower), theme)
+    if scores:
+        add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
+    return sheet.figure()
+
+
+def _segments(step: TokenStep, stages: Sequence[Stage]) -> list[Segment]:
+    """The pieces of every stage's bar and, below them, of the draw's."""
+    pieces = [piece for row, stage in enumerate(stages) for piece in stage_segments(row, stage)]
+    return pieces + [Segment(len(stages), *piece) for piece in drawn_segments(step)]
+
+
+def _add_segments(
+    sheet: Sheet, step: TokenStep, stages: Sequence[Stage], segments: Sequence[Segment]
+) -> None:
+    theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
+    colors = token_palette(step, stages, theme)
+    for place, candidate in enumerate(step.candidates):
+        own = [piece for piece in segments if piece.candidate == place]
+        texts = [_segment_text(candidate, piece.share) for piece in own]
+        if own and own[-1].row == len(stages) and candidate.token_id == step.token_id:
+            texts[-1] = ""  # named beside the bar; the mark of the draw would cross it
+        sheet.traces.append(
+            {
+                **_bar(own, texts, colors[place], theme),
+                "name": show_token(candidate.text),
+                "hovertext": [_hover(candidate, names[piece.row], piece.share) for piece in own],
+                "customdata": [[step.index, candidate.token_id]] * len(own),
+            }
+        )
+    sheet.traces.append(_others(step, segments, names, theme))
+    fit = {"minsize": 10, "mode": "hide"}
+    sheet.layout |= {"barmode": "overlay", "bargap": 0, "uniformtext": fit}
+
+
+def _others(
+    step: TokenStep, segments: Sequence[Segment], names: Sequence[str], theme: Theme
+) -> Properties:
+    """The tokens that are no candidates, hatched."""
+    own, words = [piece for piece in segments if piece.candidate is None], "other tokens"
+    bar = _bar(own, [words] * len(own), theme.panel, theme)
+    pattern = {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15}
+    return {
+        **bar,
+        **no_fade(theme.muted),
+        "name": words,
+        "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
+        "marker": {**_marker(theme.panel, theme), "pattern": pattern},
+        "hovertext": [
+            f"<b>{words}</b><br>{escaped(stage_name(names[piece.row]))} {percent(piece.share)}"
+            for piece in own
+        ],
+        "customdata": [[step.index, -1]] * len(own),
+    }
+
+
+def _segment_text(candidate: Candidate, share: float) -> str:
+    if share < _WIDE:
+        return show_token(candidate.text, 12)
+    return f"{show_token(candidate.text, 9)} {percent(share)}"
+
+
+def _bar(pieces: Sequence[Segment], texts: list[str], color: str, theme: Theme) -> Properties:
+    ink = theme.text_on(color)
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": [piece.row for piece in pieces],
+        "x": [piece.share for piece in pieces],
+        "base": [piece.low for piece in pieces],
+        "width": _BAR,
+        "text": texts,
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "textfont": {"family": theme.mono, "size": 12, "color": ink},
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "marker": _marker(color, theme),
+        **no_fade(ink),
+    }
+
+
+def _marker(color: str, theme: Theme) -> Properties:
+    width = 0.3 if color == theme.rest else 0.8
+    return {"color": color, "line": {"color": theme.paper, "width": width}}
+
+
+def _hover(candidate: Candidate, stage: str, share: float) -> str:
+    lines = [
+        f"<b>{show_token(candidate.text, 40)}</b>",
+        f"rank {candidate.rank:,} · id {candidate.token_id}",
+        f"{escaped(stage_name(stage))} {percent(share)}",
+    ]
+    if candidate.removed_by:
+        lines.append(f"removed by {escaped(stage_name(candidate.removed_by))}")
+    return "<br>".join(lines)
+
+
+def _label_stage(
+    sheet: Sheet, step: TokenStep, trace: Trace, row: int, stage: Stage, *, last: bool
+) -> None:
+    name = escaped(stage_setting(stage.name, trace.config))
+    note = ", the model's own" if row == 0 else " → final" if last else ""
+    _label(sheet, row, f"<b>{name}</b>{note}")
+    _label(sheet, row, _outcome(step, stage, row), right=True)
+
+
+def _label(sheet: Sheet, row: int, text: str, *, right: bool = False) -> None:
+    label_bar(sheet, row - _BAR / 2, text, right=right, yshift=-1)
+
+
+def _outcome(step: TokenStep, stage: Stage, row: int) -> str:
+    if row == 0:
+        return f"{stage.kept:,} tokens"
+    everything, before = step.stages[0].kept, step.stages[row - 1].kept
+    if stage.removed_mass <= 0 and stage.kept == before:
+        return "nothing removed"
+    return f"−{percent(stage.removed_mass)} removed, {stage.kept:,} of {everything:,} kept"
+
+
+def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
+    """Shapes that join the chosen token's segments from bar to bar."""
+    places = [c.token_id for c in step.candidates]
+    own = [s for s in segments if s.candidate == places.index(step.token_id)]
+    for upper, lower in pairwise(own):
+        top, bottom = upper.row + _BAR / 2, lower.row - _BAR / 2
+        corners = (
+            (upper.low, top),
+            (upper.low + upper.share, top),
+            (lower.low + lower.share, bottom),
+            (lower.low, bottom),
+        )
+        sheet.shapes.append(
+            {
+                "name": "ribbon",
+                "type": "path",
+                "path": "M " + " L ".join(f"{x:.6f},{y:.3f}" for x, y in corners) + " Z",
+                "fillcolor": with_alpha(sheet.theme.accent, 0.22),
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
+
+
+def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
+    shown = show_token(step.chosen.text, 16)
+    token = f'<span style="font-family:{sheet.theme.mono};font-weight:700">{shown}</span>'
+    if step.origin == "forced":
+        _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
+    elif step.draw.interval is not None:
+        _label(sheet, row, "<b>draw</b>")
+        _label(sheet, row, f"{step.draw.uniform:.4f} falls on {token}", right=True)
+        mark_uniform(sheet, step, row, _BAR)
+    elif step.draw.method == "argmax":
+        _label(sheet, row, f"<b>no draw</b>: argmax takes the most probable, {token}")
+    else:
+        method = escaped(step.draw.method)
+        _label(sheet, row, f"<b>draw</b>: {method} adds noise and takes {token}")
+
+
+def _axes(rows: float, bottom: float, theme: Theme) -> Properties:
+    across = {"range": [0, 1], "showgrid": False, **percent_ticks(1.0), "anchor": "y"}
+    down = axis(
+        theme,
+        range=[rows - 0.5 - 0.17, -0.5 - 0.17],
+        domain=[bottom, 1],
+        showgrid=False,
+        showline=False,
+        showticklabels=False,
+    )
+    return {"xaxis": axis(theme, "share of all probability", **across), "yaxis": down}
+
+
+def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
+    ways = "; ".join(
+        f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
+        for stage in stages
+    )
+    chosen = step.chosen
+    number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
+    how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
+    text = (
+        f"The stages of step {step.index} as bars of 100 percent. {ways}. "
+        f"{how}: {visible_token(chosen.text, 24)}, "
+        f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
+    )
+    return text.replace(NBSP, " ")

@@ -1,0 +1,64 @@
+"""Colours of the generated text, token by token, for a strip that the page draws."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple, TypeAlias
+
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.theme import LIGHT, Theme
+
+By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
+
+# Fixed tops, so that a colour means the same in every run.
+_TOP_ENTROPY = 5.0
+_TOP_SURPRISAL = 8.0
+_TOP_RANK = 1000
+
+
+class Legend(NamedTuple):
+    """What a strip's colours mean: names of both ends, and the colours between them."""
+
+    title: str
+    low: str
+    high: str
+    stops: tuple[str, ...]
+
+
+def token_share(step: TokenStep, by: By) -> float:
+    """Where a step stands on the scale of `by`, in [0, 1].
+
+    Probability of the chosen token as it is, entropy up to 5 nats, surprisal up to 8 nats, rank
+    by its logarithm up to 1,000; all of the raw distribution.
+    """
+    if by == "probability":
+        value = step.chosen.raw_prob
+    elif by == "entropy":
+        value = step.entropy / _TOP_ENTROPY
+    elif by == "surprisal":
+        value = step.surprisal / _TOP_SURPRISAL
+    else:
+        value = math.log(step.chosen.rank) / math.log(_TOP_RANK)
+    return min(max(value, 0.0), 1.0)
+
+
+def token_colors(
+    trace: Trace, by: By = "probability", theme: Theme = LIGHT
+) -> list[tuple[str, str]]:
+    """Background and text colour of every generated token; their contrast is 4.5 or more."""
+    color = theme.probability_color if by == "probability" else theme.uncertainty_color
+    grounds = [color(token_share(step, by)) for step in trace.token_steps]
+    return [(ground, theme.text_on(ground)) for ground in grounds]
+
+
+def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
+    """The meaning of `token_colors`, for a gradient with two labels."""
+    if by == "probability":
+        title = "probability of the chosen token, before shaping"
+        return Legend(title, "0\u00a0%", "100\u00a0%", theme.probability)
+    titles = {
+        "entropy": ("entropy before the draw", "0 nats", "5 nats or more"),
+        "surprisal": ("surprisal of the chosen token", "0 nats", "8 nats or more"),
+        "rank": ("rank of the chosen token", "rank 1", "rank 1,000 or lower"),
+    }
+    return Legend(*titles[by], theme.uncertainty)

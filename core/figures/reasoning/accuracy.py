@@ -1,0 +1,189 @@
+"""Accuracy against the budget, over all problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.sweep.curves import BudgetPoint, curve
+from core.evaluation.sweep.fair import fair_rows
+from core.evaluation.sweep.types import Sweep
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.reasoning.words import (
+    BUDGET_WORDS,
+    NOTHING_YET,
+    band_words,
+    levels_within,
+    share_words,
+    so_far,
+    sweep_caption,
+)
+
+_TITLE = "Accuracy against the budget"
+LEFT, _HEIGHT = 52, 260
+PERCENTS: Properties = {
+    "range": [-0.02, 1.04],
+    "tickmode": "array",
+    "tickvals": [0, 0.25, 0.5, 0.75, 1],
+    "ticktext": [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)],
+}
+COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
+
+
+def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = LIGHT) -> go.Figure:
+    """The share of right answers at each budget, with Wilson's 95 % interval as a band.
+
+    A click on a point hands over `customdata = [budget]`.
+
+    Args:
+        marked: the budget that the page is set to; drawn where the axis holds it, else said.
+    """
+    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
+    if not points:
+        return plain_sentence(
+            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
+        )
+    sheet, plan = Sheet(theme), sweep.plan
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
+        caption=caption,
+        alt=_alt(points),
+        plot_height=_HEIGHT,
+        left=LEFT,
+        right=EDGE + 8,
+        above=18,
+        below=66,
+    )
+    sheet.traces = [band(points, theme), line(points, theme)]
+    ends = reach(plan.budgets)
+    sheet.layout |= {
+        "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
+        "yaxis": axis(theme, **PERCENTS),
+    }
+    _mark_levels(sheet, levels_within(plan.budgets, plan.budget_field))
+    words = [key_entry(theme.first, "right answers", "●")]
+    if marked is not None and ends[0] <= marked <= ends[1]:
+        _mark_now(sheet, marked)
+        words.append(key_entry(theme.accent, "the budget set above", "┃"))
+    elif marked is not None:
+        side = "▶" if marked > ends[1] else "◀"
+        beyond = f"the budget set above, {marked:,}, lies beyond"
+        words.append(key_entry(theme.accent, beyond, side))
+    add_key(sheet, ["".join(words)], LEFT, offset=46)
+    return sheet.figure()
+
+
+def reach(budgets: Sequence[int]) -> list[float]:
+    """The ends of an axis that holds these budgets."""
+    room = max(1.0, 0.04 * (budgets[-1] - budgets[0]))
+    return [budgets[0] - room, budgets[-1] + room]
+
+
+def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") -> Properties:
+    """The interval as a filled outline."""
+    there, back = list(points), list(reversed(points))
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines",
+        "x": [point.budget for point in (*there, *back)],
+        "y": [p.correct.high for p in there] + [p.correct.low for p in back],
+        "fill": "toself",
+        "fillcolor": blend(theme.first, theme.paper, 0.8),
+        "line": {
+            "width": 0 if len(points) > 1 else 2,
+            "color": blend(theme.first, theme.paper, 0.5),
+        },
+        "hoverinfo": "skip",
+    }
+
+
+def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
+    """The shares as points on a line; each hands its budget over when it is clicked."""
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines+markers",
+        "x": [point.budget for point in points],
+        "y": [point.correct.value for point in points],
+        "line": {"color": theme.first, "width": 2.5},
+        "marker": {"color": theme.first, "size": 7, "line": {"color": theme.paper, "width": 1}},
+        "customdata": [[point.budget] for point in points],
+        "hovertext": [_hover(point) for point in points],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "cliponaxis": False,
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _hover(point: BudgetPoint) -> str:
+    return f"<b>budget {point.budget}</b><br>{share_words(point.correct)}"
+
+
+def _mark_levels(sheet: Sheet, levels: dict[str, int]) -> None:
+    """Dotted lines with the names of the levels above the plotting area."""
+    for name, budget in levels.items():
+        style = {"color": sheet.theme.muted, "width": 1, "dash": "dot"}
+        place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
+        sheet.shapes.append(
+            {"name": "level", "type": "line", "layer": "below", "line": style, **place}
+        )
+        sheet.annotations.append(
+            {
+                "name": "level",
+                "text": name,
+                "x": budget,
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "borderpad": 0,
+                "showarrow": False,
+                "font": {"size": 11, "color": sheet.theme.muted},
+            }
+        )
+
+
+def _mark_now(sheet: Sheet, budget: int) -> None:
+    style = {"color": sheet.theme.accent, "width": 2}
+    place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
+    sheet.shapes.append({"name": "now", "type": "line", "layer": "below", "line": style, **place})
+
+
+def _alt(points: Sequence[BudgetPoint]) -> str:
+    words = "; ".join(
+        f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
+        for p in points
+    )
+    return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
+
+
+def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
+    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
+    return frame([(None, curve(fair_rows(sweep)))])
+
+
+def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:
+    """Curves as a table; the number of steps is empty where all are counted together."""
+    records = [
+        (
+            point.budget,
+            steps,
+            point.correct.hits,
+            point.correct.total,
+            point.correct.value,
+            point.correct.low,
+            point.correct.high,
+        )
+        for steps, points in panels
+        for point in points
+    ]
+    return pd.DataFrame(records, columns=COLUMNS).astype({"steps": "Int64"})

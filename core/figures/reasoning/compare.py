@@ -1,0 +1,175 @@
+"""One bound on tokens, several ways: one long attempt, a vote of many, the best of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.types import RULES, Rival, Rivalry, Rule, Vote
+from core.figures.base.axes import axis, label_bar
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP, config_caption, table_text
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.reasoning.words import problems_words, share_words
+
+_TITLE = "The same bound, other ways"
+_ROW = 62
+RULE_WORDS: dict[Rule, str] = {
+    "greedy": "single, greedy",
+    "single": "single, drawn",
+    "majority": "majority vote",
+    "best_of_n": "best of N",
+    "verifier": "checked by arithmetic",
+}
+COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds"
+
+
+def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
+    """Accuracy of each way with Wilson's 95 % interval, and what it really spent."""
+    caption, rivals = _caption(rivalry), rivalry.rivals
+    if not rivals:
+        sentence = "Nothing was compared yet."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
+        "problem at most. At the right: what it really spent. "
+        f"The line is the 95{NBSP}% interval.",
+        caption=caption,
+        alt=_alt(rivalry),
+        plot_height=_ROW * len(rivals),
+        left=EDGE,
+        right=EDGE,
+        below=26,
+    )
+    sheet.traces = [_bars(rivals, theme)]
+    for at, rival in enumerate(rivals):
+        label_bar(sheet, at - 0.04, _label(rival), size=12)
+        label_bar(sheet, at - 0.04, _spent(rival), right=True)
+    ticks = [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)]
+    across = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ticks}
+    sheet.layout |= {
+        "xaxis": axis(theme, range=[0, 1.02], **across),
+        "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
+    }
+    return sheet.figure()
+
+
+def _caption(rivalry: Rivalry) -> str:
+    """Model, settings, total and problems; plain text."""
+    bounds = ("max_thinking_tokens", "max_new_tokens")
+    run = (
+        [] if rivalry.config is None else [config_caption(rivalry.model_id, rivalry.config, bounds)]
+    )
+    total = f"at most {rivalry.total_tokens:,} tokens a problem"
+    return " · ".join([*run, total, problems_words(rivalry.problems)])
+
+
+def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
+    most = max(rival.correct.value for rival in rivals)
+    return {
+        "type": "bar",
+        "name": "rivals",
+        "orientation": "h",
+        "x": [rival.correct.value for rival in rivals],
+        "y": [at + 0.15 for at in range(len(rivals))],
+        "width": 0.32,
+        # Half as strong, so that the interval over it can be seen to its ends.
+        "marker": {
+            "color": [
+                blend(theme.first if rival.correct.value == most else theme.muted, theme.paper, 0.5)
+                for rival in rivals
+            ],
+            "line": {"width": 0},
+        },
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [rival.correct.high - rival.correct.value for rival in rivals],
+            "arrayminus": [rival.correct.value - rival.correct.low for rival in rivals],
+            "color": theme.ink,
+            "thickness": 1.5,
+            "width": 5,
+        },
+        "hovertext": [
+            f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
+            for rival in rivals
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _label(rival: Rival) -> str:
+    share = f"{rival.correct.percent:g}{NBSP}%"
+    size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
+    return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
+
+
+def _spent(rival: Rival) -> str:
+    return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
+
+
+def _alt(rivalry: Rivalry) -> str:
+    words = "; ".join(
+        f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
+        f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
+        f"{r.tokens:,.0f} tokens spent"
+        for r in rivalry.rivals
+    )
+    return f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}."
+
+
+def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
+    """One row for each way; tokens and seconds are means for each problem."""
+    records = [
+        (
+            r.rule,
+            r.samples,
+            r.budget,
+            r.correct.hits,
+            r.correct.total,
+            r.correct.value,
+            r.correct.low,
+            r.correct.high,
+            r.tokens,
+            r.seconds,
+        )
+        for r in rivalry.rivals
+    ]
+    return pd.DataFrame(records, columns=COLUMNS.split())
+
+
+def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
+    """One row for each problem: its ballots, and what each rule answers."""
+    names = [
+        "problem",
+        "steps",
+        "expected",
+        "ballots",
+        "margin",
+        *RULES,
+        *(f"{r}_right" for r in RULES),
+    ]
+    records = [
+        (
+            table_text(vote.problem.key),
+            vote.problem.steps,
+            vote.problem.answer,
+            ballot_words(vote),
+            vote.margin,
+            *(vote.answer_by(rule) for rule in RULES),
+            *(vote.is_right(rule) if vote.problem.answer else None for rule in RULES),
+        )
+        for vote in votes
+    ]
+    return pd.DataFrame(records, columns=names).astype({"steps": "Int64"})
+
+
+def ballot_words(vote: Vote) -> str:
+    """The answers and how many samples gave each; plain text."""
+    return ", ".join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or "no answer"

@@ -1,0 +1,142 @@
+"""Accuracy against the budget by difficulty: small multiples on one scale."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
+from core.evaluation.sweep.fair import fair_rows
+from core.evaluation.sweep.types import Sweep
+from core.figures.base.axes import axis
+from core.figures.base.labels import NBSP
+from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.reasoning.accuracy import LEFT, PERCENTS, band, frame, line, reach
+from core.figures.reasoning.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
+
+_TITLE = "The harder, the more it needs"
+# In px, but for the gap beside a panel, which is a share of its width.
+_COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
+
+
+def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+    """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
+    panels, caption = _panels(sweep), sweep_caption(sweep.plan)
+    if not panels:
+        unsaid = "These problems don't say how many steps they take."
+        sentence = unsaid if fair_rows(sweep) else NOTHING_YET
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
+    height = rows * _PANEL + (rows - 1) * _PANEL_GAP
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
+        caption=caption,
+        alt=_panels_alt(panels),
+        plot_height=height,
+        left=LEFT,
+        right=EDGE + 4,
+        above=22,
+        below=50,
+    )
+    for at, (steps, points) in enumerate(panels.items()):
+        _add_panel(sheet, at, steps, points, sweep, height)
+    _name_axis(sheet, BUDGET_WORDS[sweep.plan.budget_field])
+    return sheet.figure()
+
+
+def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
+    by_steps = curves_by_steps(fair_rows(sweep))
+    return {steps: points for steps, points in by_steps.items() if steps is not None}
+
+
+def _add_panel(
+    sheet: Sheet,
+    at: int,
+    steps: int,
+    points: tuple[BudgetPoint, ...],
+    sweep: Sweep,
+    height: int,
+) -> None:
+    """A panel in its place: axes, band, line and its number of steps as a heading."""
+    theme, plan = sheet.theme, sweep.plan
+    row, column = divmod(at, _COLUMNS)
+    end = "" if at == 0 else str(at + 1)
+    width = 1 / (_COLUMNS + _SIDE_GAP * (_COLUMNS - 1))
+    left, top = column * width * (1 + _SIDE_GAP), 1 - row * (_PANEL + _PANEL_GAP) / height
+    drawn = band(points, theme, f"interval {steps}"), line(points, theme, f"steps {steps}")
+    sheet.traces += [{**one, "xaxis": f"x{end}", "yaxis": f"y{end}"} for one in drawn]
+    ticks = {"tickvals": [0, 0.5, 1], "ticktext": [f"{n}{NBSP}%" for n in (0, 50, 100)]}
+    sheet.layout |= {
+        f"xaxis{end}": axis(
+            theme,
+            tickangle=0,
+            domain=[left, left + width],
+            anchor=f"y{end}",
+            range=reach(plan.budgets),
+            nticks=3,
+        ),
+        f"yaxis{end}": axis(
+            theme,
+            domain=[top - _PANEL / height, top],
+            anchor=f"x{end}",
+            showticklabels=column == 0,
+            **{**PERCENTS, **ticks},
+        ),
+    }
+    _head(sheet, f"{steps} {'step' if steps == 1 else 'steps'}", left, top)
+
+
+def _head(sheet: Sheet, words: str, left: float, top: float) -> None:
+    """A heading over a panel."""
+    sheet.annotations.append(
+        {
+            "name": "panel",
+            "text": f"<b>{words}</b>",
+            "xref": "paper",
+            "yref": "paper",
+            "x": left,
+            "y": top,
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "yshift": 3,
+            "borderpad": 0,
+            "showarrow": False,
+            "font": {"size": 12, "color": sheet.theme.ink},
+        }
+    )
+
+
+def _name_axis(sheet: Sheet, words: str) -> None:
+    """One title for the axes of all panels, below them."""
+    sheet.annotations.append(
+        {
+            "name": "axis",
+            "text": words,
+            "xref": "paper",
+            "yref": "paper",
+            "x": 0.5,
+            "y": 0,
+            "yanchor": "top",
+            "yshift": -24,
+            "borderpad": 0,
+            "showarrow": False,
+            "font": {"size": 12, "color": sheet.theme.muted},
+        }
+    )
+
+
+def _panels_alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
+    words = "; ".join(
+        f"{steps} {'step' if steps == 1 else 'steps'}: from {points[0].correct.percent:g} % "
+        f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
+        for steps, points in panels.items()
+    )
+    return f"Accuracy by budget, one panel for each number of steps. {words}."
+
+
+def reason_difficulty_data(sweep: Sweep) -> pd.DataFrame:
+    """A row for each number of steps and budget."""
+    return frame(list(_panels(sweep).items()))

@@ -1,0 +1,200 @@
+"""Where it knew: the answer that the model would give if its thinking were stopped at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
+from core.figures.base.axes import add_key, axis, key_entry, label_bar
+from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
+
+_TITLE = "Where did it know?"
+_ROW, _MOST_ROWS = 40, 16
+_PIECE, _ANSWER = 30, 16
+COLUMNS = "stop thinking_tokens step answer_text answer outcome knew_from_here".split()
+
+
+def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.Figure:
+    """A row for each place where the thinking was stopped: its length and the answer given there.
+
+    A click on a bar hands over `customdata = [thinking tokens]`.
+
+    Args:
+        caption: of the run whose thinking it is; plain text.
+    """
+    if not strip.points:
+        sentence = "The thinking was not stopped anywhere yet."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    sheet, shown = Sheet(theme), _shown(strip)
+    ends = " but the last" if strip.own_end else ""
+    caption = f"{caption} · answers at the stops{ends} taken greedily"
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_subtitle(strip, shown),
+        caption=caption,
+        alt=_alt(strip),
+        plot_height=_ROW * len(shown),
+        left=EDGE,
+        right=EDGE,
+        below=66,
+    )
+    for row, at in enumerate(shown):
+        point = strip.points[at]
+        label_bar(sheet, row - 0.02, _where(at, point), size=12)
+        label_bar(sheet, row - 0.02, _said(strip, at, theme), right=True, size=12)
+    _mark_gaps(sheet, shown)
+    sheet.traces = [_bars(strip, shown, theme), _nothing_spent(strip, shown, theme)]
+    longest = max(strip.points[at].tokens for at in shown)
+    # Half a token is no token.
+    ticks: Properties = {"dtick": 1} if longest < 7 else {"nticks": 7}
+    sheet.layout |= {
+        "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], **ticks),
+        "yaxis": axis(theme, range=[len(shown) - 0.4, -0.55], visible=False),
+    }
+    present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
+    if strip.problem.answer:
+        words = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present]
+        add_key(sheet, ["".join(words)], EDGE, offset=46)
+    return sheet.figure()
+
+
+def _shown(strip: StopStrip) -> list[int]:
+    """The rows that are drawn: all, or the two ends and a window that holds the first right one."""
+    count, knew = len(strip.points), strip.knew_at
+    if count <= _MOST_ROWS:
+        return list(range(count))
+    between = _MOST_ROWS - 2
+    first = min(max(1, (knew or 0) - between // 2), count - 1 - between)
+    return [0, *range(first, first + between), count - 1]
+
+
+def _mark_gaps(sheet: Sheet, shown: Sequence[int]) -> None:
+    """A dashed line where stops are left out."""
+    style = {"color": sheet.theme.muted, "width": 1, "dash": "dash"}
+    for row, (before, after) in enumerate(pairwise(shown)):
+        if after > before + 1:
+            place = {"xref": "paper", "x0": 0, "x1": 1, "y0": row + 0.45, "y1": row + 0.45}
+            sheet.shapes.append({"name": "gap", "type": "line", "line": style, **place})
+
+
+def _subtitle(strip: StopStrip, shown: Sequence[int]) -> str:
+    words = "The thinking, stopped after each of its steps; answers are taken greedily there"
+    words += ", the last is the run's own." if strip.own_end else "."
+    if len(shown) < len(strip.points):
+        words += f" Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last."
+    return words
+
+
+def _where(at: int, point: StopPoint) -> str:
+    if not at:
+        return "without thinking"
+    text = " ".join(point.piece.split())
+    return escaped(plain_name(text, _PIECE)) if text else "an empty step"
+
+
+def _said(strip: StopStrip, at: int, theme: Theme) -> str:
+    """The answer at a stop, with a mark that isn't colour alone; Plotly text."""
+    point = strip.points[at]
+    given = show_token(point.answer, _ANSWER) if point.answer is not None else "no answer"
+    if not strip.problem.answer:
+        return f"<b>{given}</b>"
+    if point.outcome == "correct":
+        mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓"
+        strong = f"<b>{given}{mark}</b>" if at == strip.knew_at else given + mark
+        return f'<span style="color:{theme.ink}">{strong}</span>'
+    return f"{given}{NBSP}✗"
+
+
+def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
+    points = [strip.points[at] for at in shown]
+    judged = bool(strip.problem.answer)
+    return {
+        "type": "bar",
+        "name": "stops",
+        "orientation": "h",
+        "x": [point.tokens for point in points],
+        "y": [row + 0.17 for row in range(len(points))],
+        "width": 0.26,
+        "marker": {
+            "color": [outcome_color(p.outcome, theme) if judged else theme.first for p in points],
+            "line": {"width": 0},
+        },
+        "customdata": [[point.tokens] for point in points],
+        "hovertext": [_hover(point, judged) for point in points],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _nothing_spent(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
+    """A stroke at 0, where a bar would have no length."""
+    rows = [row for row, at in enumerate(shown) if not strip.points[at].tokens]
+    points = [strip.points[shown[row]] for row in rows]
+    judged = bool(strip.problem.answer)
+    colors = [outcome_color(p.outcome, theme) if judged else theme.first for p in points]
+    return {
+        "type": "scatter",
+        "name": "no tokens",
+        "mode": "markers",
+        "x": [0] * len(rows),
+        "y": [row + 0.17 for row in rows],
+        "marker": {"symbol": "line-ns-open", "size": 8, "color": colors, "line": {"width": 3}},
+        "cliponaxis": False,
+        "customdata": [[0]] * len(rows),
+        "hovertext": [_hover(point, judged) for point in points],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _hover(point: StopPoint, judged: bool) -> str:
+    verdict = [OUTCOME_WORDS[point.outcome]] if judged else []
+    return "<br>".join(
+        [
+            f"<b>{point.tokens} thinking tokens</b>",
+            f"it answers: {show_token(point.answer_text.strip(), 60)}",
+            *verdict,
+        ]
+    )
+
+
+def _alt(strip: StopStrip) -> str:
+    answers = ", ".join(f"{p.answer or 'none'} at {p.tokens} tokens" for p in strip.points)
+    knew = strip.knew_at
+    if not strip.problem.answer:
+        end = "The right answer is not known here."
+    elif knew is None:
+        end = f"At its end it doesn't give the right answer, {strip.problem.answer}."
+    else:
+        end = (
+            f"From {strip.points[knew].tokens} tokens on it gives the right answer, "
+            f"{strip.problem.answer}."
+        )
+    return f"What the model answers where its thinking is stopped: {answers}. {end}"
+
+
+def reason_stops_data(strip: StopStrip) -> pd.DataFrame:
+    """A row for each stop; texts are raw."""
+    records = [
+        (
+            at,
+            p.tokens,
+            table_text(p.piece),
+            table_text(p.answer_text),
+            p.answer,
+            p.outcome if strip.problem.answer else None,
+            at == strip.knew_at,
+        )
+        for at, p in enumerate(strip.points)
+    ]
+    return pd.DataFrame(records, columns=COLUMNS)

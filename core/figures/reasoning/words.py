@@ -1,0 +1,85 @@
+"""Budgets, outcomes and settings of reasoning runs in words, colours and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.config import LEVELS
+from core.evaluation.sweep.fair import whole_problems
+from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
+from core.evaluation.types import Outcome, ProblemSet, Share
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP, config_caption, plain_name
+from core.figures.base.theme import OKABE_ITO, Theme
+
+OUTCOME_WORDS: dict[Outcome, str] = {
+    "correct": "correct",
+    "wrong": "wrong",
+    "truncated": "truncated before answering",
+    "unparsable": "unparsable",
+}
+NOTHING_YET = "No problem has been run at every budget yet."
+BUDGET_WORDS: dict[BudgetField, str] = {
+    "max_thinking_tokens": "thinking budget, tokens",
+    "max_new_tokens": "bound on the whole run, tokens",
+}
+
+
+def quiet_color(theme: Theme) -> str:
+    """A grey for bars of second rank, which stands out from the paper in both themes."""
+    return blend(theme.muted, theme.paper, 0.35)
+
+
+def outcome_color(outcome: Outcome, theme: Theme) -> str:
+    """Fixed colours that are told apart in print and by everyone."""
+    if outcome == "truncated":
+        return quiet_color(theme)
+    names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
+    return OKABE_ITO[names[outcome]]
+
+
+def sweep_caption(plan: SweepPlan) -> str:
+    """Model, settings, problems and seeds of a sweep; plain text."""
+    config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
+    return f"{config} · {problems_words(plan.problems)}{_samples(plan)}"
+
+
+def _samples(plan: SweepPlan) -> str:
+    return f" · {plan.samples} samples each" if plan.samples > 1 else ""
+
+
+def problems_words(problems: ProblemSet) -> str:
+    """How many problems and where they come from; plain text."""
+    count = len(problems.problems)
+    noun = "problem" if count == 1 else "problems"
+    return f"{count} {noun}: {plain_name(problems.name, 80)}"
+
+
+def band_words(plan: SweepPlan) -> str:
+    """What the band of a curve is."""
+    over = " over problems" if plan.samples > 1 else ""
+    return f"the band is the 95{NBSP}% interval{over}."
+
+
+def so_far(sweep: Sweep) -> str:
+    """What a figure of an unfinished sweep has to say; empty for a complete one."""
+    if sweep.complete:
+        return ""
+    done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
+    first = "the first problem" if done == 1 else f"the first {done:,} problems"
+    return f" So far {first} of {all_of_them:,}, each at every budget."
+
+
+def share_words(share: Share) -> str:
+    """A share with its interval; escaped Plotly text."""
+    return (
+        f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
+        f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
+    )
+
+
+def levels_within(budgets: Sequence[int], field: BudgetField) -> dict[str, int]:
+    """The named levels that lie on an axis of these budgets."""
+    if field != "max_thinking_tokens" or not budgets:
+        return {}
+    return {name: most for name, most in LEVELS.items() if budgets[0] <= most <= budgets[-1]}

@@ -1,0 +1,285 @@
+"""What each way of scoring feeds to the target in one round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.config import SCORINGS, Scoring
+from core.decoding.speculative.scoring import FedRow, feed
+from core.decoding.trace import Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar, no_fade
+from core.figures.base.labels import (
+    NBSP,
+    settings_caption,
+    show_token,
+    table_text,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+_TITLE = "What is fed to the target"
+_LEFT, _RIGHT, _ROW, _HEAD = 92, 84, 30, 1.0
+# The cached part is one block, as wide as so many tokens.
+_BLOCK = 2
+_ID_COLUMNS = 11
+_NAMES = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
+_CLEAR = "rgba(0,0,0,0)"
+
+
+class _Line(NamedTuple):
+    """A sequence and the row that it is drawn in."""
+
+    y: float
+    number: int
+    row: FedRow
+
+
+def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
+    """The rows of a round's one forward, as the engine makes them, under either way of scoring."""
+    step = trace.rounds[at]
+    drafted = [token.token_id for token in step.drafted]
+    return feed(scoring, step.target_cache.before, _pending(trace, at)[0], drafted)
+
+
+def _pending(trace: Trace, at: int) -> tuple[int, str]:
+    """The token that the target has not read yet: id and text."""
+    before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
+    if before is not None:
+        last = before.extra or before.accepted[-1]
+        return last.token_id, last.text
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    if positions:
+        return positions[-1].token_id, positions[-1].text
+    return (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
+
+
+def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
+    """Both ways of scoring the round `at`, one under the other; positions across."""
+    caption = settings_caption(trace)
+    if not 0 <= at < len(trace.rounds):
+        sentence = "There is no such round: click a token in the timeline."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    groups, y = [], 0.0
+    for scoring in SCORINGS:
+        y += _HEAD
+        rows = fed_rows(trace, at, scoring)
+        lines = [_Line(y + number, number, row) for number, row in enumerate(rows)]
+        groups.append((scoring, lines))
+        y += len(rows)
+    width = len(groups[0][1][0].row.token_ids)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=f"Round {at}: one forward either way. Marked positions are those that are read.",
+        caption=caption,
+        alt=_alt(groups, at),
+        plot_height=round(_ROW * y),
+        left=_LEFT,
+        right=_RIGHT,
+        above=22,
+        below=34,
+    )
+    texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+    for scoring, lines in groups:
+        _add_group(sheet, scoring, lines, texts, width)
+    sheet.layout |= _axes(groups, width, y, theme) | {"barmode": "overlay", "bargap": 0}
+    sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
+    keys = [
+        key_entry(theme.rest, "cached"),
+        key_entry(_new_color(theme), "new"),
+        key_entry(theme.muted, "padding", "▨"),
+        key_entry(theme.accent, "read", "●"),
+    ]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=10)
+    return sheet.figure()
+
+
+def _new_color(theme: Theme) -> str:
+    return theme.probability_color(0.35)
+
+
+def _add_group(
+    sheet: Sheet, scoring: Scoring, lines: Sequence[_Line], texts: Sequence[str], width: int
+) -> None:
+    theme = sheet.theme
+    top = lines[0].y - 0.5
+    label_bar(sheet, top, _heading(scoring, lines), yshift=1)
+    cached = [line for line in lines if line.row.cached]
+    ink = theme.text_on(theme.rest)
+    sheet.traces.append(
+        {
+            **_cells("cached", [(-_BLOCK / 2 - 0.5, line.y) for line in cached], _BLOCK),
+            "text": [f"{line.row.cached} cached" for line in cached],
+            "textfont": {"size": 11, "color": ink},
+            "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
+            "hoverinfo": "skip",
+            **no_fade(ink),
+        }
+    )
+    for new in (True, False):
+        sheet.traces.append(_tokens(lines, texts, width, theme, new=new))
+    reads = [(place, line.y) for line in lines for place in line.row.reads]
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "read",
+            "mode": "markers",
+            "x": [x + 0.38 for x, _ in reads],
+            "y": [y - 0.26 for _, y in reads],
+            "marker": {"size": 7, "color": theme.accent, "line": {"width": 0}},
+            "hoverinfo": "skip",
+            **NO_FADE,
+        }
+    )
+    for line in lines:
+        _say_length(sheet, line)
+
+
+def _heading(scoring: Scoring, lines: Sequence[_Line]) -> str:
+    new = sum(line.row.new for line in lines)
+    fed = sum(len(line.row.token_ids) for line in lines)
+    sequences = "1 sequence" if len(lines) == 1 else f"{len(lines)} sequences"
+    padding = f", {fed - new} of padding" if fed > new else ""
+    tokens = "1 new token" if new == 1 else f"{new} new tokens"
+    return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}{padding}".replace(" ", NBSP)
+
+
+def _cells(name: str, spots: Sequence[tuple[float, float]], width: float) -> Properties:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [x for x, _ in spots],
+        "base": [y - 0.5 for _, y in spots],
+        "y": [1] * len(spots),
+        "width": width,
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+    }
+
+
+def _tokens(
+    lines: Sequence[_Line], texts: Sequence[str], width: int, theme: Theme, *, new: bool
+) -> Properties:
+    found = [
+        (place, line)
+        for line in lines
+        for place in range(len(line.row.token_ids))
+        if (place < line.row.new) is new
+    ]
+    ground = _new_color(theme) if new else theme.panel
+    ink = theme.text_on(ground) if new else theme.muted
+    shape = {"shape": "/", "fgcolor": theme.muted, "bgcolor": ground, "size": 6, "solidity": 0.12}
+    marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
+    limit = max(3, min(9, 70 // width))
+    return {
+        **_cells("new" if new else "padding", [(place, line.y) for place, line in found], 1),
+        "text": [show_token(texts[place], limit) if new else "" for place, _ in found],
+        "textfont": {"family": theme.mono, "size": 11, "color": ink},
+        "hovertext": [_hover(line, place, texts, new=new) for place, line in found],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "marker": marker if new else {**marker, "pattern": shape},
+        **no_fade(ink),
+    }
+
+
+def _hover(line: _Line, place: int, texts: Sequence[str], *, new: bool) -> str:
+    row = line.row
+    token = show_token(texts[place], 40) if new else "padding, which nobody reads"
+    read = " · its logits are read" if place in row.reads else ""
+    return (
+        f"<b>{token}</b><br>sequence {line.number} · position {row.positions[place]}"
+        f"<br>id {row.token_ids[place]}{read}"
+    )
+
+
+def _say_length(sheet: Sheet, line: _Line) -> None:
+    sheet.annotations.append(
+        {
+            "name": "length",
+            "text": f"length {line.row.length}",
+            "xref": "paper",
+            "x": 1,
+            "y": line.y,
+            "xanchor": "left",
+            "xshift": 6,
+            "showarrow": False,
+            "font": {"size": 11, "color": sheet.theme.muted},
+        }
+    )
+
+
+def _axes(
+    groups: Sequence[tuple[Scoring, Sequence[_Line]]], width: int, height: float, theme: Theme
+) -> Properties:
+    lines = [line for _, found in groups for line in found]
+    row = lines[0].row
+    every = 1 if width <= _ID_COLUMNS else 5
+    shown = [place for place in range(width) if place % every == 0]
+    # With narrow cells the ids stand in the hover and in the table only.
+    ids = width <= _ID_COLUMNS
+    names = [
+        f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
+        for p in shown
+    ]
+    return {
+        "xaxis": axis(
+            theme,
+            side="top",
+            range=[-_BLOCK - 0.5, width - 0.5],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=[-_BLOCK / 2 - 0.5, *shown],
+            ticktext=["position<br>token" if ids else "position", *names],
+            tickangle=0,
+            tickfont={"size": 10, "color": theme.muted},
+        ),
+        "yaxis": axis(
+            theme,
+            range=[height - 0.5, 0.5 - _HEAD],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=[line.y for line in lines],
+            ticktext=[f"sequence {line.number} " for line in lines],
+        ),
+    }
+
+
+def _alt(groups: Sequence[tuple[Scoring, Sequence[_Line]]], at: int) -> str:
+    words = "; ".join(
+        f"{_NAMES[scoring]} feeds {len(lines)} sequences with "
+        f"{sum(line.row.new for line in lines)} new tokens behind {lines[0].row.cached} cached ones"
+        for scoring, lines in groups
+    )
+    return f"Drawing of what is fed to the target in round {at}. {words}."
+
+
+def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
+    """Every token that either way feeds in the round, one a row."""
+    names = "scoring sequence length cached position token_id token padding read".split()
+    records: list[tuple[object, ...]] = []
+    for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
+        texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+        for number, row in enumerate(fed_rows(trace, at, scoring)):
+            records += [
+                (
+                    scoring,
+                    number,
+                    row.length,
+                    row.cached,
+                    row.positions[place],
+                    token_id,
+                    table_text(texts[place]) if place < row.new else "",
+                    place >= row.new,
+                    place in row.reads,
+                )
+                for place, token_id in enumerate(row.token_ids)
+            ]
+    return pd.DataFrame(records, columns=names)

@@ -1,0 +1,284 @@
+"""Whether anything is lost: counted over many runs, and enumerated on three tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.config import Acceptance
+from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
+from core.decoding.speculative.report import Losslessness, Outcome
+from core.decoding.trace import Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.labels import (
+    escaped,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    text_columns,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.words import kind_color, rule_words
+
+_ROW, _LIMIT, _MOST = 30, 18, 12
+# What a p-value has to fall below before chance is no explanation any more.
+DOUBT = 0.01
+
+
+def p_words(p_value: float) -> str:
+    """`0.43`, `0.0021`; tiny ones as a bound."""
+    return f"{p_value:.2g}" if p_value >= 1e-4 else "below 0.0001"
+
+
+def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> str:
+    """What the test says, in a sentence or two; plain text.
+
+    Args:
+        rule: of the runs.
+        claims: whether it keeps the target's distribution.
+    """
+    runs = f"Acceptance rule {rule_words(rule)}, {found.runs} runs each of {found.tokens} tokens"
+    if not found.outcomes:
+        return f"{runs}: no run was finished, so there is nothing to test."
+    if found.p_value is None and not found.outcomes[0].token_ids:
+        return f"{runs}: every text was too rare to test; take fewer tokens or more runs."
+    if found.p_value is None:
+        return f"{runs}: only one text came out of both, so there is nothing to test."
+    test = (
+        f"{runs}: chi-square {found.chi_square:.1f} with {found.degrees} degrees of freedom, "
+        f"p-value {p_words(found.p_value)}."
+    )
+    if found.p_value < DOUBT:
+        if not claims:
+            return f"{test} The two distributions differ, as this rule lets them."
+        chance = f"By chance alone this happens in fewer than {DOUBT:.0%} of such tests."
+        return f"{test} {chance} Run it again with another seed: it should not stay so."
+    more = " This rule doesn't claim it, and more runs may show a difference." if not claims else ""
+    return f"{test} Nothing speaks against one and the same distribution.{more}"
+
+
+def spec_outcomes(found: Losslessness, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """How often each short text came out of speculative and of target-only decoding."""
+    title = "The same texts, as often?"
+    caption = f"{settings_caption(trace)} · {found.runs} runs each, first {found.tokens} tokens"
+    shown = list(found.outcomes[:_MOST])
+    if not shown:
+        sentence = "No run was finished, so there is nothing to compare."
+        return plain_sentence(theme, sentence, title=title, caption=caption)
+    labels = [_label(outcome) for outcome in shown]
+    left = 24 + round(7.3 * max(map(text_columns, labels)))
+    top = max(max(o.speculative, o.target_only) for o in shown)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=title,
+        subtitle=_outcome_subtitle(found),
+        caption=caption,
+        alt=_outcome_alt(shown),
+        plot_height=_ROW * len(shown),
+        left=left,
+        right=40,
+        below=64,
+    )
+    sheet.traces = [
+        _outcome_bars("speculative", shown, [o.speculative for o in shown], theme.first, -0.2),
+        _outcome_bars("target only", shown, [o.target_only for o in shown], theme.rest, 0.2),
+    ]
+    sheet.layout |= {
+        "barmode": "overlay",
+        "xaxis": axis(theme, "runs", range=[0, top * 1.04], nticks=6),
+        "yaxis": axis(
+            theme,
+            range=[len(shown) - 0.5, -0.5],
+            showgrid=False,
+            tickmode="array",
+            tickvals=list(range(len(shown))),
+            ticktext=[f"{escaped(label)} " for label in labels],
+            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
+        ),
+    }
+    keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
+    add_key(sheet, [keys], left, offset=42)
+    return sheet.figure()
+
+
+def _outcome_subtitle(found: Losslessness) -> str:
+    hidden = max(0, len(found.outcomes) - _MOST)
+    more = f" {hidden} more outcomes are in the table." if hidden else ""
+    p = "" if found.p_value is None else f"p-value {p_words(found.p_value)}."
+    return f"Outcomes too rare for the test are counted together. {p}{more}"
+
+
+def _label(outcome: Outcome) -> str:
+    return visible_token(outcome.text, _LIMIT) if outcome.token_ids else "all others"
+
+
+def _outcome_bars(
+    name: str, shown: Sequence[Outcome], values: Sequence[int], color: str, shift: float
+) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": [at + shift for at in range(len(shown))],
+        "x": list(values),
+        "width": 0.38,
+        "marker": {"color": color, "line": {"width": 0}},
+        "text": [str(value) for value in values],
+        "textposition": "outside",
+        "textangle": 0,
+        "cliponaxis": False,
+        "hovertext": [
+            f"<b>{show_token(o.text, 40)}</b><br>speculative {o.speculative}<br>"
+            f"target only {o.target_only}"
+            for o in shown
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        **NO_FADE,
+    }
+
+
+def _outcome_alt(shown: Sequence[Outcome]) -> str:
+    words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
+    return f"Bars of how often short texts came out, speculative and target-only: {words}."
+
+
+def spec_outcomes_data(found: Losslessness) -> pd.DataFrame:
+    """A row for each outcome; those too rare for the test are the last one together."""
+    records = [
+        (
+            " ".join(map(str, o.token_ids)),
+            table_text(o.text) if o.token_ids else "all others",
+            o.speculative,
+            o.target_only,
+        )
+        for o in found.outcomes
+    ]
+    return pd.DataFrame(records, columns=["token_ids", "text", "speculative", "target_only"])
+
+
+def normalised(weights: Sequence[float]) -> list[float]:
+    """Weights as a distribution; even where all of them are 0."""
+    total = sum(weights)
+    return [w / total if total > 0 else 1 / len(weights) for w in weights]
+
+
+def spec_enumeration(
+    table: AcceptanceTable, names: Sequence[str], rule: str, *, theme: Theme = LIGHT
+) -> go.Figure:
+    """What one trial emits for every token: accepted and recovered, against the target's."""
+    rows = table.rows
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title="Emitted against the target",
+        subtitle=enumeration_words(table),
+        caption=f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
+        alt=_enumeration_alt(table, names),
+        plot_height=210,
+        left=56,
+        right=20,
+        below=58,
+    )
+    accepted = [row.accepted for row in rows]
+    sheet.traces = [
+        _stack("accepted", rows, accepted, kind_color("accepted", theme)),
+        _stack("recovered", rows, [row.recovered for row in rows], kind_color("recovered", theme)),
+        _ticks("target", [row.target_prob for row in rows], theme.ink, 4),
+        _ticks("draft", [row.draft_prob for row in rows], theme.second, 2),
+    ]
+    sheet.layout |= _enumeration_axes(rows, names, theme)
+    keys = [
+        key_entry(kind_color("accepted", theme), "accepted"),
+        key_entry(kind_color("recovered", theme), "recovered"),
+        key_entry(theme.ink, "target", "<b>━</b>"),
+        key_entry(theme.second, "draft", "━"),
+    ]
+    add_key(sheet, ["".join(keys)], 56, offset=30)
+    return sheet.figure()
+
+
+def _enumeration_axes(rows: Sequence[TableRow], names: Sequence[str], theme: Theme) -> Properties:
+    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
+    return {
+        "barmode": "stack",
+        "xaxis": axis(
+            theme,
+            range=[-0.5, len(rows) - 0.5],
+            showgrid=False,
+            tickmode="array",
+            tickvals=list(range(len(rows))),
+            ticktext=[show_token(name) for name in names],
+            tickfont={"size": 13, "color": theme.ink},
+        ),
+        "yaxis": axis(theme, "probability", range=[0, top * 1.08 or 1], nticks=5, tickformat=".0%"),
+    }
+
+
+def enumeration_words(table: AcceptanceTable) -> str:
+    """Whether what is emitted is the target's distribution; plain text."""
+    lost = table.total_variation
+    rejected = f"A drafted token is rejected with {percent(table.rejected)}."
+    if lost < 1e-9:
+        return f"{rejected} What comes out is the target’s distribution exactly."
+    return (
+        f"{rejected} What comes out is not the target’s distribution: the total variation "
+        f"distance is {percent(lost)}."
+    )
+
+
+def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: str) -> Properties:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": list(range(len(rows))),
+        "y": list(values),
+        "width": 0.5,
+        "marker": {"color": color, "line": {"width": 0}},
+        "hovertext": [
+            f"{name} {percent(value)}<br>emitted {percent(row.emitted)}<br>"
+            f"target {percent(row.target_prob)}"
+            for row, value in zip(rows, values, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _ticks(name: str, values: Sequence[float], color: str, width: int) -> Properties:
+    """A level line over each bar."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for at, value in enumerate(values):
+        x += [at - 0.33, at + 0.33, None]
+        y += [value, value, None]
+    line = {"color": color, "width": width}
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "line": line,
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+
+
+def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
+    words = "; ".join(
+        f"{name} emitted with {percent(row.emitted)}, target {percent(row.target_prob)}"
+        for name, row in zip(names, table.rows, strict=True)
+    )
+    return f"Bars of what one trial emits: {words}. {enumeration_words(table)}"
+
+
+def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> pd.DataFrame:
+    """A row for each token: how its emitted probability comes about."""
+    columns = ["token", *TableRow._fields, "emitted"]
+    records = [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
+    return pd.DataFrame(records, columns=columns)

@@ -1,0 +1,238 @@
+"""The figures that a run is judged by, each with its definition and source, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import pandas as pd
+
+from core.decoding.speculative.metrics import (
+    acceptance_rate,
+    alpha,
+    counts,
+    expected_speedup,
+    expected_tokens_per_round,
+    system_efficiency,
+    tokens_per_forward,
+    vllm_acceptance_rate,
+)
+from core.decoding.speculative.report import Comparison, LengthSweep
+from core.decoding.trace import Trace
+from core.figures.base.labels import milliseconds
+from core.figures.speculative.same import same_rounds_words
+from core.figures.speculative.words import rule_of
+
+_COLUMNS = ["metric", "value", "definition", "source"]
+_LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
+Row = tuple[str, str, str, str]
+# The rate that the paper's formulas take: name, definition and source. Of the other rules it is
+# another one, for which the paper claims nothing.
+_RATE_OF = {
+    "speculative": (
+        "alpha",
+        "mean over the tried positions of sum(min(target, draft))",
+        f"{_LEVIATHAN}, {{}}",
+    )
+}
+_OTHER_RATE = (
+    "mean accept_prob",
+    "over the tried positions, by this run's rule",
+    f"as {_LEVIATHAN}, {{}}, which is about another rule",
+)
+
+
+def _rate(value: float | None) -> str:
+    return "none drafted" if value is None else f"{100 * value:.1f} %"
+
+
+def _number(value: float | None) -> str:
+    return "none drafted" if value is None else f"{value:.2f}"
+
+
+def spec_metrics_data(
+    trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
+) -> pd.DataFrame:
+    """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
+    rows = [*_counted(trace), *_rates(trace), *_expected(trace)]
+    if comparison is not None:
+        rows += _measured(trace, comparison)
+    if sweep is not None:
+        rows += _swept(sweep)
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _counted(trace: Trace) -> list[Row]:
+    found = counts(trace.rounds)
+    here = "this trace"
+    return [
+        ("drafted", str(found.drafted), "tokens that the draft proposed", here),
+        ("accepted", str(found.accepted), "drafted tokens that were emitted", here),
+        ("recovered", str(found.recovered), "drawn by the target after a rejection", here),
+        ("bonus", str(found.bonus), "drawn by the target after the last accepted token", here),
+        ("emitted", str(found.emitted), "tokens of the text: accepted, recovered, bonus", here),
+        ("target forwards", str(found.rounds), "rounds, each one forward of the target", here),
+    ]
+
+
+def _rates(trace: Trace) -> list[Row]:
+    rounds = trace.rounds
+    return [
+        (
+            "acceptance rate",
+            _rate(acceptance_rate(rounds)),
+            "accepted / drafted; nothing counts behind the first rejection",
+            "vLLM v1, transformers",
+        ),
+        (
+            "acceptance rate, all trials",
+            _rate(vllm_acceptance_rate(rounds)),
+            "tokens whose own trial holds / drafted, behind a rejection too",
+            "vLLM v0",
+        ),
+        (
+            "system efficiency",
+            _rate(system_efficiency(rounds)),
+            "emitted / what rounds without any rejection would have emitted",
+            "vLLM v0",
+        ),
+        (
+            "tokens a target forward",
+            _number(tokens_per_forward(rounds)),
+            "emitted / rounds; target-only decoding has 1",
+            "block efficiency, tau",
+        ),
+    ]
+
+
+def _expected(trace: Trace) -> list[Row]:
+    """What the paper's formula gives for the rate at which this rule accepts."""
+    rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
+    name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
+    rows = [
+        (
+            name,
+            _number(rate),
+            what,
+            source.format("corollary 3.6") if name == "alpha" else "this trace",
+        )
+    ]
+    if rate is not None:
+        rows.append(
+            (
+                "expected tokens a round",
+                _number(expected_tokens_per_round(rate, rounds)),
+                f"(1 − a^(k+1)) / (1 − a), mean over the rounds; a is {name}, k as drafted in each",
+                source.format("equation 1"),
+            )
+        )
+    return rows
+
+
+def _measured(trace: Trace, found: Comparison) -> list[Row]:
+    costs, tally = found.costs, counts(trace.rounds)
+    length = tally.drafted / tally.rounds if tally.rounds else 0.0
+    alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
+    rows = [
+        (
+            "draft cost c",
+            f"{costs.draft / costs.target:.2f}",
+            f"{milliseconds(costs.draft)} to draft a token, over {alone} of a target-only token",
+            _HERE,
+        ),
+        (
+            "verification cost v",
+            f"{verify / costs.target:.2f}",
+            f"{milliseconds(verify)} to score and verify a round, {length:.1f} drafted tokens on "
+            f"average, over {alone}",
+            _HERE,
+        ),
+        ("speed-up", f"{found.speedup:.2f}", "seconds a token, target-only / speculative", _HERE),
+    ]
+    rate = alpha(trace.rounds, rule_of(trace))
+    if rate is None:
+        return rows
+    source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)[2]
+    return [
+        *rows,
+        (
+            "expected speed-up",
+            f"{expected_speedup(rate, trace.rounds, costs):.2f}",
+            "expected tokens a round / (k c + v), k as drafted in each round, v measured",
+            source.format("theorem 3.8"),
+        ),
+    ]
+
+
+def _swept(found: LengthSweep) -> list[Row]:
+    """Of the measured lengths alone: beyond them nothing is known."""
+    if found.best is None:
+        return []
+    longest = found.points[-1].draft_length
+    even = "none" if found.break_even is None else str(found.break_even)
+    return [
+        (
+            "best draft length",
+            str(found.best),
+            "the measured k with the highest predicted speed-up",
+            "draft length sweep",
+        ),
+        (
+            "break-even draft length",
+            f"{longest} or above" if found.pays_to_the_end else even,
+            f"the longest of the measured k (up to {longest}) that is predicted to be no slower "
+            "than the target alone",
+            "draft length sweep",
+        ),
+    ]
+
+
+def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
+    """Milliseconds from the prompt to the last token, by each percentile that the runs support."""
+    ours = comparison.speculative_latency.percentiles
+    alone = dict(comparison.target_latency.percentiles)
+    return pd.DataFrame(
+        {
+            "percentile": [percent for percent, _ in ours],
+            "speculative, ms": [1000 * seconds for _, seconds in ours],
+            "target only, ms": [1000 * alone[percent] for percent, _ in ours],
+        }
+    )
+
+
+def latency_words(comparison: Comparison) -> str:
+    """What the table of latencies counts; plain text."""
+    runs = len(comparison.speculative_latency.seconds)
+    return (
+        f"Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
+        "first pair that isn't counted. Forwards, shaping and draws count on both sides, the "
+        "running text and the trace on neither. A percentile is told where a run lies beyond it: "
+        "the 10th and 90th from 10 runs on, the 99th from 100."
+    )
+
+
+def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
+    """Both ways of scoring: the median seconds of the target's forward over all rounds, in ms."""
+    names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
+    records = []
+    for scoring, traces in found.items():
+        rounds = [step for trace in traces for step in trace.rounds]
+        seconds = [step.seconds.score for step in rounds]
+        records.append((names[scoring], len(rounds), 1000 * median(seconds) if seconds else None))
+    return pd.DataFrame(records, columns=["way", "rounds", "score, ms a round"])
+
+
+def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
+    """Which way was faster, and whether both emitted the same; plain text."""
+    frame = spec_scoring_data(found)
+    times = dict(zip(frame["way"], frame["score, ms a round"], strict=True))
+    if not all(value and value > 0 for value in times.values()):
+        return "Nothing was scored."
+    slow, quick = sorted(times, key=lambda way: -times[way])
+    first, second = (traces[-1] for traces in found.values())
+    ratio = f"{times[slow] / times[quick]:.1f} times as long"
+    return (
+        f"{quick} took {milliseconds(times[quick] / 1000)} a round, {slow.lower()} "
+        f"{milliseconds(times[slow] / 1000)}, {ratio}. "
+        f"{same_rounds_words(first, second)}"
+    )

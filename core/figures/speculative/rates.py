@@ -1,0 +1,220 @@
+"""How often each draft position is accepted, and which draft length pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
+from core.decoding.speculative.report import LengthSweep, SweepPoint
+from core.decoding.trace import Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.labels import percent, settings_caption
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.words import kind_color, rule_of
+
+_LEFT = 56
+
+
+def spec_positions(trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """For each draft position: accepted of all drafted there, and of those that were reached."""
+    title, caption = "Acceptance by position", settings_caption(trace)
+    rates = acceptance_by_position(trace.rounds)
+    if not rates:
+        sentence = "Nothing was drafted in this run."
+        return plain_sentence(theme, sentence, title=title, caption=caption)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=title,
+        subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
+        "accepted. Of those reached it tells how hard the position itself is.",
+        caption=caption,
+        alt=_positions_alt(rates),
+        plot_height=220,
+        left=_LEFT,
+        right=20,
+        below=66,
+    )
+    color = kind_color("accepted", theme)
+    sheet.traces = [
+        _bars("of drafted", rates, [rate.rate for rate in rates], color, -0.2),
+        _bars(
+            "of reached",
+            rates,
+            [r.rate_when_reached for r in rates],
+            kind_color("bonus", theme),
+            0.2,
+        ),
+    ]
+    sheet.layout |= {
+        "barmode": "overlay",
+        "xaxis": axis(
+            theme,
+            "draft position",
+            range=[-0.5, max(len(rates), 4) - 0.5],
+            showgrid=False,
+            tickmode="array",
+            tickvals=list(range(0, len(rates), 1 + len(rates) // 20)),
+        ),
+        "yaxis": axis(theme, "accepted", range=[0, 1.12], tickvals=[0, 0.5, 1], tickformat=".0%"),
+    }
+    keys = key_entry(color, "of drafted") + key_entry(kind_color("bonus", theme), "of reached")
+    add_key(sheet, [keys], _LEFT, offset=44)
+    return sheet.figure()
+
+
+def _bars(
+    name: str,
+    rates: Sequence[PositionRate],
+    values: Sequence[float | None],
+    color: str,
+    shift: float,
+) -> Properties:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [rate.position + shift for rate in rates],
+        "y": list(values),
+        "width": 0.38,
+        "marker": {"color": color, "line": {"width": 0}},
+        "text": ["" if v is None or len(rates) > 12 else f"{v:.0%}" for v in values],
+        "textposition": "outside",
+        "textangle": 0,
+        "cliponaxis": False,
+        "hovertext": [
+            f"position {r.position}<br>accepted {r.accepted} of {r.drafted} drafted, "
+            f"{r.reached} reached"
+            for r in rates
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        **NO_FADE,
+    }
+
+
+def _positions_alt(rates: Sequence[PositionRate]) -> str:
+    words = "; ".join(
+        f"position {r.position}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
+        for r in rates[:12]
+    )
+    return f"Bars of accepted tokens for each draft position. {words}."
+
+
+def spec_positions_data(trace: Trace) -> pd.DataFrame:
+    """Counts and rates, a row for each position."""
+    names = "position drafted reached accepted rate rate_when_reached".split()
+    records = [
+        (*rate, rate.rate, rate.rate_when_reached) for rate in acceptance_by_position(trace.rounds)
+    ]
+    return pd.DataFrame(records, columns=names)
+
+
+def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """Measured and predicted speed-up over target-only decoding, by draft length."""
+    title, caption = "Which draft length pays", settings_caption(trace)
+    if not sweep.points:
+        sentence = "No draft length was measured."
+        return plain_sentence(theme, sentence, title=title, caption=caption)
+    points = sweep.points
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=title,
+        subtitle=_sweep_subtitle(sweep, trace),
+        caption=f"{caption} · every length measured with seeds of its own",
+        alt=_sweep_alt(sweep, trace),
+        plot_height=240,
+        left=_LEFT,
+        right=24,
+        below=66,
+    )
+    sheet.traces = [
+        _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid"),
+        _line("predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"),
+    ]
+    line = {"color": theme.muted, "width": 1.5, "dash": "dot"}
+    even: Properties = {"xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}
+    sheet.shapes.append({"name": "even", "type": "line", "line": line, **even})
+    sheet.layout |= _sweep_axes(points, theme)
+    keys = [
+        key_entry(theme.first, "measured", "●"),
+        key_entry(theme.second, "predicted", "◆"),
+        key_entry(theme.muted, "target only", "┄"),
+    ]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=44)
+    return sheet.figure()
+
+
+def _sweep_axes(points: Sequence[SweepPoint], theme: Theme) -> Properties:
+    lengths = [point.draft_length for point in points]
+    top = max(1.0, *(max(p.measured, p.predicted) for p in points))
+    return {
+        "xaxis": axis(
+            theme,
+            "draft length",
+            range=[lengths[0] - 0.5, lengths[-1] + 0.5],
+            showgrid=False,
+            tickmode="array",
+            tickvals=lengths,
+        ),
+        "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
+    }
+
+
+def _line(
+    name: str,
+    points: Sequence[SweepPoint],
+    values: Sequence[float],
+    color: str,
+    symbol: str,
+    dash: str,
+) -> Properties:
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines+markers",
+        "x": [point.draft_length for point in points],
+        "y": list(values),
+        "line": {"color": color, "width": 2.5, "dash": dash},
+        "marker": {"symbol": symbol, "size": 9, "color": color},
+        "hovertext": [
+            f"draft length {p.draft_length}<br>measured {p.measured:.2f}<br>predicted "
+            f"{p.predicted:.2f}<br>{p.tokens_per_round:.2f} tokens a round<br>"
+            f"{percent(p.acceptance_rate)} of drafted accepted"
+            for p in points
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "cliponaxis": False,
+    }
+
+
+def _sweep_subtitle(sweep: LengthSweep, trace: Trace) -> str:
+    if sweep.alpha is None:
+        return "Nothing was drafted, so there is nothing to predict."
+    rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"
+    parts = [f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here."]
+    if sweep.best is not None:
+        parts.append(f"Best by the prediction: {sweep.best}.")
+    if sweep.break_even is None:
+        parts.append("No measured length is predicted to pay.")
+    else:
+        end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
+        parts.append(f"Predicted to pay up to {sweep.break_even}{end}.")
+    return " ".join(parts)
+
+
+def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
+    words = "; ".join(
+        f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
+        for p in sweep.points
+    )
+    said = _sweep_subtitle(sweep, trace)
+    return f"Speed-up over target-only decoding by draft length. {words}. {said}"
+
+
+def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
+    """A row for each draft length."""
+    return pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))

@@ -1,0 +1,118 @@
+"""Whether two runs that must emit the same do, and if not, whether rounding can be why."""
+
+from __future__ import annotations
+
+import math
+
+from core.decoding.trace import DraftRound, Trace
+from core.figures.base.labels import visible_token
+
+# Two forwards of different shape differ by so many nats: 1e-5 of a largest logit of about 50 in
+# float32, and 0.05 in the half-wide types; a gap of two tokens may close by twice as much.
+_FLOAT32, _NARROW = 1e-3, 0.1
+# Below this a probability has lost its digits.
+_TINY = 1e-9
+
+
+def identity_words(own: Trace, alone: Trace) -> str:
+    """Greedy decoding with and without a draft, token by token; plain text.
+
+    Where they part, the two tokens and how far apart the target alone has them.
+    """
+    length = min(len(own.token_ids), len(alone.token_ids))
+    pairs = zip(own.token_ids, alone.token_ids, strict=False)
+    at = next((at for at, (a, b) in enumerate(pairs) if a != b), None)
+    if at is None:
+        # A run that was stopped has a beginning alone.
+        if len(own.token_ids) != len(alone.token_ids) and own.finish_reason != "cancelled":
+            return (
+                f"The first {length} tokens are identical, then one of both goes on: this should "
+                "not happen."
+            )
+        return f"Identical: all {length} tokens."
+    step = alone.token_steps[at]
+    ids = [candidate.token_id for candidate in step.candidates]
+    theirs = visible_token(step.text or alone.text, 30)
+    if own.token_ids[at] not in ids or alone.token_ids[at] not in ids or len(step.stages) < 3:
+        return (
+            f"Token {at} differs, and to the target alone, which wrote “{theirs}”, the other is "
+            "not among the likely ones. This should not happen."
+        )
+    # Behind the penalties, before the one-hot stage and the final one.
+    probs = step.stages[-3].probs
+    mine, other = ids.index(own.token_ids[at]), ids.index(alone.token_ids[at])
+    gap = _gap(probs[mine], probs[other])
+    texts = [visible_token(step.candidates[place].text, 30) for place in (mine, other)]
+    return (
+        f"Token {at} differs: “{texts[0]}”, and “{texts[1]}” by the target alone, whose logits for "
+        f"both are {gap:.2g} apart. {_excuse(gap, _tolerance(alone))}"
+    )
+
+
+def _gap(a: float, b: float) -> float:
+    return abs(math.log(a) - math.log(b)) if a > 0 < b else math.inf
+
+
+def _tolerance(trace: Trace) -> float:
+    return _FLOAT32 if trace.dtype in ("", "float32", "float64") else _NARROW
+
+
+def _excuse(difference: float, tolerance: float) -> str:
+    if difference <= tolerance:
+        return "Two forwards of different shape differ by rounding, which explains it."
+    return "Rounding doesn't explain that: this should not happen."
+
+
+def same_rounds_words(a: Trace, b: Trace) -> str:
+    """Whether two runs of the same dice that were scored in two ways are the same; plain text."""
+    if a.token_ids == b.token_ids:
+        return "Both emitted the same tokens."
+    for at, (one, other) in enumerate(zip(a.rounds, b.rounds, strict=False)):
+        if _fates(one) != _fates(other):
+            apart = _apart(one, other)
+            return (
+                f"They emitted different tokens from round {at} on. {_choices(one, other)} What "
+                f"the target gives the tokens there differs by up to {apart:.2g} nats. "
+                f"{_excuse(apart, _tolerance(a))}"
+            )
+    return "They emitted different tokens from the same rounds: this should not happen."
+
+
+def _fates(step: DraftRound) -> tuple[object, ...]:
+    fates = [(token.token_id, token.outcome) for token in step.drafted]
+    return (*fates, step.extra.token_id if step.extra else None)
+
+
+def _choices(one: DraftRound, other: DraftRound) -> str:
+    """The first emitted token that differs."""
+    names = [
+        [*(t.text for t in step.accepted), *([step.extra.text] if step.extra else [])]
+        for step in (one, other)
+    ]
+    pairs = zip(*names, strict=False)
+    found = next(((x, y) for x, y in pairs if x != y), None)
+    if found is None:
+        return ""
+    first, second = (visible_token(text, 30) for text in found)
+    return f"There one has “{first}”, the other “{second}”."
+
+
+def _apart(one: DraftRound, other: DraftRound) -> float:
+    """The largest difference in nats of what both say of one token, while the drafts are one.
+
+    Infinite where another token was drafted: the draft reads the same either way.
+    """
+    positions = []
+    for mine, theirs in zip(one.drafted, other.drafted, strict=False):
+        if mine.token_id != theirs.token_id:
+            return math.inf
+        positions.append((mine.candidates, theirs.candidates))
+    if one.bonus and other.bonus:
+        positions.append((one.bonus.candidates, other.bonus.candidates))
+    differences = [
+        _gap(a.target_raw_prob, b.target_raw_prob)
+        for mine, theirs in positions
+        for a, b in zip(sorted(mine), sorted(theirs), strict=False)
+        if a.token_id == b.token_id and a.target_raw_prob > _TINY
+    ]
+    return max(differences, default=math.inf)

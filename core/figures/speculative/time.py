@@ -1,0 +1,250 @@
+"""Where the time of speculative decoding goes, and what target-only decoding takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.speculative.report import (
+    Comparison,
+    speculative_token_seconds,
+)
+from core.decoding.trace import DraftRound, Trace
+from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar
+from core.figures.base.labels import NBSP, milliseconds, settings_caption
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+
+_TITLE = "Where the time goes"
+_PARTS = ("propose", "score", "verify")
+_ROW, _ROUNDS, _GAP, _LEFT, _BAR = 54, 190, 70, 62, 0.42
+
+
+def spec_time(
+    trace: Trace, comparison: Comparison | None = None, *, theme: Theme = LIGHT
+) -> go.Figure:
+    """Milliseconds a token by stage, beside target-only decoding where it was measured, and below
+    the stages of every round, in ms.
+
+    Args:
+        comparison: its last speculative run is drawn instead of `trace`.
+    """
+    shown = trace if comparison is None else comparison.speculative
+    if not shown.rounds:
+        sentence = "This run made no round, so there is nothing to time."
+        caption = settings_caption(shown)
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    rows = _totals(shown, comparison)
+    upper = _ROW * len(rows)
+    height = upper + _GAP + _ROUNDS
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle="Above: a token, on average. Below: each round, with what it emitted.",
+        caption=settings_caption(shown),
+        alt=_alt(shown, rows),
+        plot_height=height,
+        left=_LEFT,
+        right=20,
+        below=60,
+    )
+    _add_totals(sheet, rows)
+    _add_rounds(sheet, shown.rounds)
+    sheet.layout["barmode"] = "stack"
+    sheet.layout |= _axes(rows, shown.rounds, upper / height, _ROUNDS / height, theme)
+    colors = _colors(theme)
+    keys = [key_entry(colors[part], part) for part in _PARTS]
+    if comparison is not None:
+        keys.append(key_entry(theme.rest, "target only"))
+    add_key(sheet, ["".join(keys)], _LEFT, offset=42)
+    return sheet.figure()
+
+
+def _colors(theme: Theme) -> dict[str, str]:
+    names = ("yellow", "sky", "green")
+    colors = {part: OKABE_ITO[name] for part, name in zip(_PARTS, names, strict=True)}
+    return {**colors, "target only": theme.rest}
+
+
+def _parts(steps: Sequence[DraftRound]) -> dict[str, float]:
+    return {part: sum(getattr(step.seconds, part) for step in steps) for part in _PARTS}
+
+
+def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict[str, float]]]:
+    """Seconds a token, by stage, of each way of decoding.
+
+    Of measured runs the medians are drawn; the stages share them as in the run that is shown.
+    """
+    own = _parts(trace.rounds)
+    total = sum(own.values())
+    per_token = speculative_token_seconds(trace)
+    if comparison is not None:
+        per_token = median(comparison.speculative_token_seconds)
+    scale = per_token / total if total else 0.0
+    rows = [("Speculative", {part: value * scale for part, value in own.items()})]
+    if comparison is not None:
+        rows.append(("Target only", {"target only": median(comparison.target_token_seconds)}))
+    return rows
+
+
+def _add_totals(sheet: Sheet, rows: Sequence[tuple[str, dict[str, float]]]) -> None:
+    colors = _colors(sheet.theme)
+    for at, (name, parts) in enumerate(rows):
+        for part, seconds in parts.items():
+            sheet.traces.append(
+                {
+                    "type": "bar",
+                    "name": f"{name}: {part}",
+                    "orientation": "h",
+                    "y": [at],
+                    "x": [1000 * seconds],
+                    "width": _BAR,
+                    "marker": {
+                        "color": colors[part],
+                        "line": {"color": sheet.theme.paper, "width": 0.8},
+                    },
+                    "hovertext": [f"{part} {milliseconds(seconds)} a token"],
+                    "hovertemplate": "%{hovertext}<extra></extra>",
+                }
+            )
+        label_bar(sheet, at - _BAR / 2, f"<b>{name}</b>", yshift=1)
+        total = f"{milliseconds(sum(parts.values()))} a token"
+        label_bar(sheet, at - _BAR / 2, total, right=True, size=11, yshift=1)
+
+
+def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
+    colors = _colors(sheet.theme)
+    for part in _PARTS:
+        values = [getattr(step.seconds, part) for step in steps]
+        sheet.traces.append(
+            {
+                "type": "bar",
+                "name": part,
+                "xaxis": "x2",
+                "yaxis": "y2",
+                "x": list(range(len(steps))),
+                "y": [1000 * value for value in values],
+                "width": 0.8,
+                "marker": {"color": colors[part], "line": {"width": 0}},
+                "hovertext": [
+                    f"round {at}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
+                    f"<br>round {milliseconds(step.seconds.total)}"
+                    for at, (step, value) in enumerate(zip(steps, values, strict=True))
+                ],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [[at, -1] for at in range(len(steps))],
+                **NO_FADE,
+            }
+        )
+    if len(steps) <= 40:
+        _add_counts(sheet, steps)
+
+
+def _add_counts(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
+    """How many tokens each round emitted, over its bar."""
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "emitted",
+            "xaxis": "x2",
+            "yaxis": "y2",
+            "mode": "text",
+            "x": list(range(len(steps))),
+            "y": [1000 * step.seconds.total for step in steps],
+            "text": [str(len(step.token_ids)) for step in steps],
+            "textposition": "top center",
+            "textfont": {"size": 10, "color": sheet.theme.muted},
+            "hoverinfo": "skip",
+        }
+    )
+
+
+def _axes(
+    rows: Sequence[tuple[str, dict[str, float]]],
+    steps: Sequence[DraftRound],
+    upper: float,
+    lower: float,
+    theme: Theme,
+) -> Properties:
+    longest = max(1000 * sum(parts.values()) for _, parts in rows)
+    slowest = max(1000 * step.seconds.total for step in steps)
+    return {
+        "xaxis": axis(
+            theme,
+            f"ms{NBSP}a{NBSP}token",
+            2,
+            range=[0, longest * 1.02 or 1],
+            showgrid=False,
+            nticks=6,
+        ),
+        "yaxis": axis(
+            theme,
+            range=[len(rows) - 0.7, -0.7],
+            domain=[1 - upper, 1],
+            showgrid=False,
+            showline=False,
+            showticklabels=False,
+        ),
+        "xaxis2": axis(
+            theme,
+            "round",
+            anchor="y2",
+            range=[-0.5, max(len(steps), 8) - 0.5],
+            showgrid=False,
+            nticks=10,
+        ),
+        "yaxis2": axis(
+            theme,
+            "ms a round",
+            anchor="x2",
+            domain=[0, lower],
+            range=[0, slowest * 1.14 or 1],
+            nticks=5,
+        ),
+    }
+
+
+def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
+    words = ". ".join(
+        f"{name}: "
+        + ", ".join(f"{part} {milliseconds(seconds)}" for part, seconds in parts.items())
+        + " a token"
+        for name, parts in rows
+    )
+    return f"Times of {len(trace.rounds)} rounds. {words}.".replace(NBSP, " ")
+
+
+def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.DataFrame:
+    """Seconds: a row for each round, and for each token of target-only decoding.
+
+    Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
+    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
+    without a trace spends, stands behind it and is no part of it.
+    """
+    names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
+    shown = trace if comparison is None else comparison.speculative
+    records: list[tuple[object, ...]] = []
+    for at, step in enumerate(shown.rounds):
+        seconds = step.seconds
+        records.append(
+            (
+                "speculative",
+                "round",
+                at,
+                len(step.drafted),
+                len(step.token_ids),
+                seconds.propose,
+                seconds.score,
+                seconds.verify,
+                seconds.total,
+                seconds.record,
+            )
+        )
+    for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
+        own = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
+        records.append(("target only", "token", at, 0, 1, *own))
+    return pd.DataFrame(records, columns=names)

@@ -1,0 +1,206 @@
+"""The rounds of speculative decoding: what was drafted, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.trace import DraftRound, Trace
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.grid import LEVEL_COLUMNS
+from core.figures.base.labels import (
+    escaped,
+    settings_caption,
+    table_text,
+    visible_token,
+)
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.timeline_cells import GAP, add_cells, add_marks, add_ring, spots_of
+from core.figures.speculative.words import (
+    KINDS,
+    SIGNS,
+    Kind,
+    emitted,
+    extra_kind,
+    kind_color,
+    kind_words,
+)
+
+COLUMNS = 40
+_TITLE = "Rounds, and what became of them"
+_SUBTITLE = "A column is a round; its last row is the target’s own token."
+_LEFT, _FEWEST = 92, 8
+# More rows than this are flat, or the figure would fill two screens.
+_TALL_ROWS = 10
+# Upright tokens of up to so many rows have room for longer words.
+_HIGH_ROWS = 6
+_DATA = (
+    "round position outcome token_id token emitted draft_prob target_prob accept_prob uniform "
+    "residual_mass prob"
+).split()
+
+
+def spec_timeline(
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int = COLUMNS,
+    selected: tuple[int, int] | None = None,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Rounds across, draft positions down, the target's own token in the last row.
+
+    Args:
+        first: the first round drawn.
+        columns: so many rounds are drawn at most; above 40 their tokens are too small to read.
+        selected: round and place of the token to mark; the target's own has place -1.
+
+    A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
+    ends, as a share of the plotting area, and what lies around that area in px.
+    """
+    caption = settings_caption(trace)
+    if not trace.rounds:
+        sentence = "This run made no round, so there is nothing to show."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    first = min(max(first, 0), len(trace.rounds) - 1)
+    rounds = trace.rounds[first : first + columns]
+    depth = max(1, max(len(step.drafted) for step in trace.rounds))
+    drawn = max(min(columns, len(trace.rounds)), _FEWEST)
+    spots = spots_of(rounds, first, depth)
+    sheet = Sheet(theme)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
+        caption=caption,
+        alt=_alt(rounds, first),
+        plot_height=round(_row_height(drawn, depth) * (depth + 1 + GAP)),
+        left=_LEFT,
+        above=24,
+        below=34,
+    )
+    flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
+    add_cells(sheet, spots, drawn, height, flat=flat)
+    add_marks(sheet, spots, drawn, height, flat=flat)
+    add_ring(sheet, spots, selected)
+    sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
+    sheet.layout |= {"barmode": "overlay", "bargap": 0}
+    sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
+    key = "".join(
+        key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS
+    )
+    add_key(sheet, [key], _LEFT, offset=10)
+    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
+    return sheet.figure()
+
+
+def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
+    margin: dict[str, int] = sheet.layout["margin"]  # type: ignore[assignment]
+    return {
+        "ends": [(at + 1) / drawn for at in range(count)],
+        "first": first,
+        "left": margin["l"],
+        "right": margin["r"],
+        "top": margin["t"],
+        "bottom": margin["b"],
+    }
+
+
+def _part(trace: Trace, first: int, count: int) -> str:
+    """Which rounds these are, where there are more."""
+    whole = len(trace.rounds)
+    return "" if count == whole else f" Rounds {first} to {first + count - 1} of {whole}."
+
+
+def _row_height(drawn: int, depth: int) -> int:
+    if depth > _TALL_ROWS:
+        return 22
+    if drawn <= LEVEL_COLUMNS:
+        return 35
+    return 84 if depth <= _HIGH_ROWS else 66
+
+
+def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Properties:
+    every = 1 if drawn <= LEVEL_COLUMNS else 5
+    shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
+    rows = [f"position {place} " if place == 0 else f"{place} " for place in range(depth)]
+    return {
+        "xaxis": axis(
+            theme,
+            range=[-0.5, drawn - 0.5],
+            side="top",
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=shown,
+            ticktext=[f"round {first + at}" if at == 0 else str(first + at) for at in shown],
+            tickangle=0,
+            tickfont={"size": 10, "color": theme.muted},
+        ),
+        "yaxis": axis(
+            theme,
+            range=[depth + GAP + 0.5, -0.5],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=[*range(depth), depth + GAP],
+            ticktext=[*rows, "target’s own "],
+        ),
+    }
+
+
+def _alt(rounds: Sequence[DraftRound], first: int) -> str:
+    drafted = [token for step in rounds for token in step.drafted]
+    accepted = sum(token.outcome == "accepted" for token in drafted)
+    recovered = sum(step.recovered is not None for step in rounds)
+    bonus = sum(step.bonus is not None for step in rounds)
+    text = "".join(step.text for step in rounds)
+    return (
+        f"Timeline of rounds {first} to {first + len(rounds) - 1}: {accepted} of {len(drafted)} "
+        f"drafted tokens accepted, {recovered} recovered, {bonus} bonus. "
+        f"Text: {visible_token(text, 300)}"
+    )
+
+
+def spec_timeline_data(trace: Trace) -> pd.DataFrame:
+    """Every drafted token and every token that the target added, one a row; text is raw."""
+    records: list[tuple[object, ...]] = []
+    out = {(found.round, found.place) for found in emitted(trace)}
+    for at, step in enumerate(trace.rounds):
+        for place, token in enumerate(step.drafted):
+            records.append(
+                (
+                    at,
+                    place,
+                    kind_words(token.outcome),
+                    token.token_id,
+                    table_text(token.text),
+                    (at, place) in out,
+                    token.draft_prob,
+                    token.target_prob,
+                    token.accept_prob,
+                    token.uniform,
+                    token.residual_mass,
+                    None,
+                )
+            )
+        extra = step.extra
+        if extra is not None:
+            own = (extra_kind(step), extra.token_id, table_text(extra.text), True)
+            probs = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
+            records.append((at, len(step.accepted), *own, *probs))
+    return pd.DataFrame(records, columns=_DATA)
+
+
+def key_words(theme: Theme) -> list[tuple[str, str, str]]:
+    """Colour, kind and words of what stands in the text, for a key beside it."""
+    shown: tuple[Kind, ...] = ("accepted", "recovered", "bonus")
+    words = {
+        "accepted": "drafted and accepted",
+        "recovered": "recovered after a rejection",
+        "bonus": "bonus",
+    }
+    return [(kind_color(kind, theme), kind, escaped(words[kind])) for kind in shown]

@@ -1,0 +1,169 @@
+"""The cells of the timeline: a drafted token, or the target's own, with its mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.trace import DraftRound
+from core.figures.base.axes import NO_FADE, no_fade
+from core.figures.base.grid import LEVEL_COLUMNS, frame_of
+from core.figures.base.labels import percent, show_token
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.speculative.words import (
+    EXTRA,
+    KINDS,
+    SYMBOLS,
+    Kind,
+    extra_kind,
+    kind_color,
+    kind_words,
+    number,
+    soft_color,
+)
+
+# Between the draft positions and the target's own row.
+GAP = 0.22
+_CLEAR = "rgba(0,0,0,0)"
+# What a mark takes of an upright cell, and a character of its text; px.
+_MARK_ROOM, _CHARACTER = 24, 7.25
+
+
+class Spot(NamedTuple):
+    """A cell; `place` is that of the token in its round."""
+
+    column: int
+    row: float
+    kind: Kind
+    text: str
+    hover: str
+    key: tuple[int, int]
+
+
+def spots_of(rounds: Sequence[DraftRound], first: int, depth: int) -> list[Spot]:
+    """The cells of these rounds; `first` is the number of the first one."""
+    spots = []
+    for column, step in enumerate(rounds):
+        at = first + column
+        for place, token in enumerate(step.drafted):
+            hover = _draft_hover(at, place, step)
+            spots.append(Spot(column, place, token.outcome, token.text, hover, (at, place)))
+        if step.extra is not None:
+            hover = _extra_hover(at, step)
+            row = depth + GAP
+            spots.append(Spot(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA)))
+    return spots
+
+
+def _draft_hover(at: int, place: int, step: DraftRound) -> str:
+    token = step.drafted[place]
+    lines = [
+        f"<b>{show_token(token.text, 40)}</b>",
+        f"round {at} · position {place} · {kind_words(token.outcome)}",
+        f"target_prob {percent(token.target_prob)}",
+        f"draft_prob {percent(token.draft_prob)}",
+        f"accept_prob {number(token.accept_prob)}",
+    ]
+    if token.uniform is not None:
+        lines.append(f"uniform number {number(token.uniform)}")
+    return "<br>".join(lines)
+
+
+def _extra_hover(at: int, step: DraftRound) -> str:
+    extra = step.extra
+    assert extra is not None
+    return "<br>".join(
+        [
+            f"<b>{show_token(extra.text, 40)}</b>",
+            f"round {at} · {kind_words(extra_kind(step))}",
+            f"drawn with {percent(extra.prob)}",
+            f"target_prob {percent(extra.target_prob)}",
+        ]
+    )
+
+
+def add_cells(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
+    """A bar for each cell, in the colour of its kind, with its token; `height` of a row in px."""
+    theme, frame = sheet.theme, frame_of(drawn)
+    # A small cell holds the mark alone.
+    bare = flat and frame.turned
+    upright = int((height - _MARK_ROOM) / _CHARACTER)
+    limit = upright if frame.turned else frame.limit - 2 * flat
+    for kind in KINDS:
+        own = [spot for spot in spots if spot.kind == kind]
+        if not own:
+            continue
+        ground = soft_color(kind, theme)
+        ink = theme.muted if kind == "not_reached" else theme.text_on(ground)
+        pattern: Properties = {}
+        if kind == "not_reached":
+            shape = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
+            pattern = {"pattern": {**shape, "solidity": 0.15}}
+        sheet.traces.append(
+            {
+                "type": "bar",
+                "name": kind_words(kind),
+                "x": [spot.column for spot in own],
+                "base": [spot.row - 0.5 for spot in own],
+                "y": [1] * len(own),
+                "width": 1,
+                "text": ["" if bare else show_token(spot.text, limit) for spot in own],
+                "textposition": "inside",
+                "insidetextanchor": "middle" if flat else "end",
+                **({} if frame.angle is None else {"textangle": frame.angle}),
+                "textfont": {"family": theme.mono, "size": 12, "color": ink},
+                "hovertext": [spot.hover for spot in own],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [list(spot.key) for spot in own],
+                "marker": {
+                    "color": ground,
+                    "line": {"width": 1.5, "color": theme.paper},
+                    **pattern,
+                },
+                **no_fade(ink),
+            }
+        )
+
+
+def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
+    """Over the token; in flat rows beside it, or in its place."""
+    narrow = drawn > LEVEL_COLUMNS
+    aside = 0.4 if flat and not narrow else 0.0
+    up = 0.0 if flat else 0.5 - 11 / height if narrow else 0.25
+    size = 8 if narrow else 9
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "marks",
+            "mode": "markers",
+            "x": [spot.column - aside for spot in spots],
+            "y": [spot.row - up for spot in spots],
+            "hoverinfo": "skip",
+            "marker": {
+                "symbol": [SYMBOLS[spot.kind] for spot in spots],
+                "color": [kind_color(spot.kind, sheet.theme) for spot in spots],
+                "size": [size + (3 if spot.kind == "bonus" else 0) for spot in spots],
+                "line": {"width": 0},
+            },
+            **NO_FADE,
+        }
+    )
+
+
+def add_ring(sheet: Sheet, spots: Sequence[Spot], selected: tuple[int, int] | None) -> None:
+    """A ring around the selected token, if it is drawn."""
+    found = next((spot for spot in spots if spot.key == selected), None)
+    if found is None:
+        return
+    sheet.shapes.append(
+        {
+            "name": "selected",
+            "type": "rect",
+            "x0": found.column - 0.48,
+            "x1": found.column + 0.48,
+            "y0": found.row - 0.47,
+            "y1": found.row + 0.47,
+            "line": {"color": sheet.theme.ink, "width": 2.5},
+            "fillcolor": _CLEAR,
+        }
+    )

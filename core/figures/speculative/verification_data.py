@@ -1,0 +1,65 @@
+"""One position of a round, as its figure and its table look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.decoding.trace import DraftRound, DraftToken, ExtraToken, PairCandidate, Trace
+from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, token_at
+
+
+@dataclass(frozen=True)
+class Look:
+    """A position as it is drawn: `place` as it was asked for, `position` where it stands."""
+
+    trace: Trace
+    at: int
+    place: int
+    step: DraftRound
+    position: int
+    drafted: DraftToken | None
+    extra: ExtraToken | None
+    candidates: tuple[PairCandidate, ...]
+
+    @property
+    def residual_mass(self) -> float:
+        """0 where the rule knows no residual."""
+        speculative = rule_of(self.trace) == "speculative"
+        return self.drafted.residual_mass if self.drafted and speculative else 0.0
+
+    def kind_of(self, candidate: PairCandidate) -> Kind | None:
+        """What the token is here: the drafted one, the one that the target added, or neither."""
+        if self.drafted is not None and candidate.token_id == self.drafted.token_id:
+            return self.drafted.outcome
+        if self.extra is not None and candidate.token_id == self.extra.token_id:
+            return extra_kind(self.step)
+        return None
+
+
+def look_at(trace: Trace, at: int, place: int) -> Look | None:
+    """A round's token by its place; None where there is none."""
+    if token_at(trace, at, place) is None:
+        return None
+    step = trace.rounds[at]
+    reached = len(step.accepted)
+    position = reached if place == EXTRA else place
+    drafted = step.drafted[position] if position < len(step.drafted) else None
+    extra = step.extra if position == reached else None
+    if drafted is not None:
+        return Look(trace, at, place, step, position, drafted, extra, drafted.candidates)
+    assert extra is not None
+    return Look(trace, at, place, step, position, None, extra, extra.candidates)
+
+
+def shown_candidates(look: Look, count: int) -> list[PairCandidate]:
+    """The likeliest in either model, by falling target_prob."""
+    own = {token.token_id for token in (look.drafted, look.extra) if token is not None}
+    rest = sorted(
+        (c for c in look.candidates if c.token_id not in own),
+        key=lambda c: -max(c.target_prob, c.draft_prob or 0.0),
+    )
+    # A probability of 0 in both has nothing to show.
+    rest = [c for c in rest if max(c.target_prob, c.draft_prob or 0.0) > 0]
+    keep = own | {c.token_id for c in rest[: max(0, count - len(own))]}
+    chosen = [c for c in look.candidates if c.token_id in keep]
+    return sorted(chosen, key=lambda c: (-c.target_prob, -(c.draft_prob or 0.0)))

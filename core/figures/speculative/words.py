@@ -1,0 +1,167 @@
+"""What becomes of the tokens of speculative decoding, in words, marks and colours."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from core.decoding.config import Acceptance, Speculative
+from core.decoding.trace import DraftRound, DraftToken, ExtraToken, Trace
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP, percent
+from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+
+Kind: TypeAlias = Literal["accepted", "rejected", "recovered", "bonus", "not_reached"]
+KINDS: tuple[Kind, ...] = ("accepted", "rejected", "recovered", "bonus", "not_reached")
+EXTRA = -1
+"""The place, in a round, of the token that the target adds; the drafted ones have 0, 1, 2, ..."""
+
+_COLORS: dict[Kind, str] = {
+    "accepted": OKABE_ITO["green"],
+    "rejected": OKABE_ITO["vermillion"],
+    "recovered": OKABE_ITO["sky"],
+    "bonus": OKABE_ITO["purple"],
+}
+# Plotly's marks, which need no font, and the letters that stand for them in a key.
+SYMBOLS: dict[Kind, str] = {
+    "accepted": "circle",
+    "rejected": "x",
+    "recovered": "diamond",
+    "bonus": "star",
+    "not_reached": "circle-open",
+}
+SIGNS: dict[Kind, str] = {
+    "accepted": "●",
+    "rejected": "<b>×</b>",
+    "recovered": "◆",
+    "bonus": "★",
+    "not_reached": "○",
+}
+_SOFT = {"light": 0.68, "dark": 0.74}
+# On a dark ground the colours themselves are too dark.
+_LIGHTER = {"light": 0.0, "dark": 0.22}
+
+
+class Emitted(NamedTuple):
+    """A token of the text: the round and the place in it that it came from."""
+
+    round: int
+    place: int
+    kind: Kind
+    text: str
+    token: str
+
+
+def kind_words(kind: Kind) -> str:
+    """`not reached`."""
+    return kind.replace("_", " ")
+
+
+def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
+    """The colour of a mark."""
+    if kind not in _COLORS:
+        return theme.muted
+    return blend(_COLORS[kind], theme.ink, _LIGHTER[theme.name])
+
+
+def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
+    """The colour behind a token."""
+    if kind == "not_reached":
+        return theme.panel
+    return blend(_COLORS[kind], theme.paper, _SOFT[theme.name])
+
+
+def extra_kind(step: DraftRound) -> Kind:
+    """Whether the target's own token was recovered or is a bonus."""
+    return "recovered" if step.recovered is not None else "bonus"
+
+
+def emitted(trace: Trace) -> list[Emitted]:
+    """The tokens of the text in their order."""
+    found = []
+    for at, step in enumerate(trace.rounds):
+        texts = iter(step.texts)
+        for place, token in enumerate(step.accepted):
+            found.append(Emitted(at, place, "accepted", next(texts, ""), token.text))
+        if step.extra is not None:
+            kind = extra_kind(step)
+            found.append(Emitted(at, EXTRA, kind, next(texts, ""), step.extra.text))
+    return found
+
+
+def where_words(place: int) -> str:
+    """Where a token stands in its round."""
+    return "the target’s own token" if place == EXTRA else f"position {place}"
+
+
+def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:
+    """A round's token by its place; None where there is none."""
+    if not 0 <= at < len(trace.rounds):
+        return None
+    step = trace.rounds[at]
+    if place == EXTRA:
+        return step.extra
+    return step.drafted[place] if 0 <= place < len(step.drafted) else None
+
+
+def rule_of(trace: Trace) -> Acceptance:
+    """The acceptance rule of a run."""
+    config = trace.config
+    return config.acceptance if isinstance(config, Speculative) else "speculative"
+
+
+def rule_words(rule: Acceptance) -> str:
+    """`exact match`."""
+    return "exact match" if rule == "exact" else rule
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A probability or a uniform number as a decimal fraction; tiny ones stay readable."""
+    if value in (0, 1):
+        return f"{value:.0f}"
+    return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
+
+
+def trial_words(token: DraftToken, rule: Acceptance) -> str:
+    """A drafted token's trial in one sentence with its numbers; plain text."""
+    pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
+    end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
+    if rule == "typical" and token.threshold is not None:
+        passed = "above" if token.passed else "not above"
+        return f"{pair}: {passed} the threshold of {percent(token.threshold)}.{end}"
+    thrown = f"the number thrown was {number(token.uniform or 0.0)}"
+    if rule == "exact":
+        own = "the drafted token" if token.passed else "another token"
+        return f"{pair}: {thrown}, with which the target drew {own}.{end}"
+    below = "below it" if token.passed else "not below it"
+    return (
+        f"{pair}: accepted with probability min(1,{NBSP}target_prob / draft_prob) = "
+        f"{number(token.accept_prob)}; {thrown}, {below}.{end}"
+    )
+
+
+_UNREACHED = {
+    True: " It would have passed, but the round was over before it.",
+    False: " It would not have passed, and the round was over before it.",
+}
+
+
+def extra_words(step: DraftRound, rule: Acceptance) -> str:
+    """Where the target's own token came from, in one sentence; plain text."""
+    extra = step.extra
+    if extra is None:
+        return "An accepted token ended the run, so the target added none."
+    if step.bonus is not None:
+        why = "Nothing was drafted" if not step.drafted else "Every drafted token was accepted"
+        return (
+            f"{why}: a bonus from the target's own distribution, drawn with {percent(extra.prob)}."
+        )
+    if rule == "typical":
+        return (
+            f"In place of the rejected token the target's most probable one, {percent(extra.prob)}."
+        )
+    if rule == "exact":
+        return f"What the target itself drew, with {percent(extra.prob)}."
+    return (
+        f"Drawn from the residual, max(0,{NBSP}target{NBSP}−{NBSP}draft) renormalised, "
+        f"with {percent(extra.prob)}; the target alone gives it {percent(extra.target_prob)}."
+    )

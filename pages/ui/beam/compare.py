@@ -1,0 +1,260 @@
+"""What became of greedy's path, what the search bought, and how wrong a guess would be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core import figures
+from core.decoding.beam.compare import (
+    GreedyPath,
+    Rival,
+    greedy_path,
+    rivals,
+    winner_candidates,
+)
+from core.decoding.beam.replay import Reranking, guess_parents
+from core.decoding.config import BeamSearch
+from core.decoding.trace import Trace
+from core.figures.base.labels import table_text, visible_token
+from core.figures.beam.words import ENDS, fate_words
+from pages.ui.beam import controls as beam_controls
+from pages.ui.beam import work
+from pages.ui.beam.state import BeamView
+from pages.ui.decode import controls
+from pages.ui.widgets import figure
+
+
+def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
+    """The ranked paths with the parts of their scores, and with their ranks in the run."""
+    rows = ranking.hypotheses
+    if view.trace is None or not rows:
+        st.text("No path has finished, so there is nothing to rank.")
+        return
+    then = {(h.group, h.token_ids): at + 1 for at, h in enumerate(view.trace.hypotheses)}
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "rank": range(1, len(rows) + 1),
+                "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
+                "score": [r.score for r in rows],
+                "sum of log-probs": [r.sum_logprob for r in rows],
+                "tokens": [len(r.token_ids) for r in rows],
+                "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
+                "ended by": [ENDS[r.finish_reason].removesuffix(" ended it") for r in rows],
+                **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
+                "text": [table_text(r.text) for r in rows],
+            }
+        ),
+        key="hypotheses",
+        hide_index=True,
+        column_config={
+            "text": st.column_config.TextColumn(width="large"),
+            "score": st.column_config.NumberColumn(format="%.4f"),
+            "sum of log-probs": st.column_config.NumberColumn(format="%.4f"),
+            "divisor": st.column_config.NumberColumn(
+                format="%.3f", help="tokens to the power of the length penalty"
+            ),
+        },
+    )
+    st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
+
+
+def draw(view: BeamView, trace: Trace) -> None:
+    """Greedy's way through the search, and the comparison on demand.
+
+    Args:
+        trace: the search as it is ranked now.
+    """
+    winner = next(iter(trace.hypotheses), None)
+    greedy = greedy_path(trace, winner)
+    if greedy is None:
+        st.text(
+            "Here the candidates were drawn, so that greedy's path can't be followed in them."
+            if trace.beam_steps
+            else "This search has made no step."
+        )
+    else:
+        with st.container(key="autopsy", gap="small"):
+            st.text(_left(trace, greedy))
+            _go(view, trace, greedy)
+            if greedy.parted_at is not None and winner is not None:
+                other = winner_candidates(trace.beam_steps, winner)[greedy.parted_at]
+                own = greedy.path[greedy.parted_at]
+                st.text(_parted(greedy.parted_at, own.text, other.text))
+    _compare(view, trace)
+
+
+def _left(trace: Trace, greedy: GreedyPath) -> str:
+    """What became of greedy's path; plain text."""
+    if greedy.end == "unseen":
+        return (
+            f"Greedy's path left the beam at step {greedy.step}: none of its continuations was "
+            "among the candidates."
+        )
+    last = greedy.path[-1]
+    if greedy.end == "pruned":
+        fate = fate_words(trace.beam_steps[greedy.step], last)
+        return (
+            f"Greedy's path left the beam at step {greedy.step}, with "
+            f"{visible_token(last.text, 24)} at rank {last.rank}, {fate}."
+        )
+    if greedy.end == "finished":
+        return f"Greedy's path stayed in the beam and finished at step {greedy.step}."
+    return "Greedy's path stayed in the beam to the end of the search."
+
+
+def _parted(step: int, own: str, other: str) -> str:
+    return (
+        f"The winner parted from it at step {step}: {visible_token(other, 24)} instead of "
+        f"greedy's {visible_token(own, 24)}."
+    )
+
+
+def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
+    """Buttons to the places that the sentences name."""
+    steps, places = trace.beam_steps, {}
+    if greedy.end == "pruned":
+        places["Show where greedy left"] = (greedy.step, greedy.path[-1])
+    if greedy.parted_at is not None:
+        places["Show where they parted"] = (greedy.parted_at, greedy.path[greedy.parted_at])
+    with st.container(horizontal=True, gap="small"):
+        for words, (step, candidate) in places.items():
+            st.button(
+                words,
+                key=words.lower().replace(" ", "-"),
+                icon=":material/my_location:",
+                on_click=view.bring,
+                args=(
+                    (step, steps[step].candidates.index(candidate)),
+                    *beam_controls.view_of_tree(),
+                ),
+            )
+
+
+def _compare(view: BeamView, trace: Trace) -> None:
+    job, hindrance = view.active("rivals"), _hindrance(view, trace)
+    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
+        beam_controls.samples()
+        st.button(
+            "Stop" if job else "Compare with greedy and samples",
+            key="compare_rivals",
+            icon=":material/stop:" if job else ":material/balance:",
+            disabled=not job and (bool(hindrance) or view.active("decode") is not None),
+            on_click=job.stop if job else _start,
+            args=() if job else (view, trace),
+        )
+        st.text(_compare_note(view, hindrance), width="stretch")
+    if view.ran and trace.hypotheses:
+        compared = rivals(trace, view.ran[0], view.ran[1:])
+        figure.chart(
+            "beam-rivals",
+            lambda theme: figures.beam_rivals(compared, trace, theme=theme),
+            lambda: figures.beam_rivals_data(compared),
+            (view.number, compared, trace.config),
+        )
+        _texts(compared)
+
+
+def _hindrance(view: BeamView, trace: Trace) -> str:
+    """Why nothing can be compared; empty where it can."""
+    if not trace.hypotheses:
+        return "No path has finished, so there is nothing to compare."
+    if not view.may_load(str(controls.value("model"))):
+        return "Choose this run's model in the sidebar first."
+    return ""
+
+
+def _compare_note(view: BeamView, hindrance: str) -> str:
+    job = view.jobs.get("rivals")
+    if job is not None and job.active:
+        return f"{job.stage} · {job.tokens} tokens"
+    if job is not None:
+        return job.error
+    if hindrance or view.ran:
+        return hindrance
+    return "Runs the model: greedy once, and samples at temperature 1."
+
+
+def _start(view: BeamView, trace: Trace) -> None:
+    samples, seed = int(beam_controls.value("samples")), int(controls.value("seed"))
+    view.jobs["rivals"] = work.compare(trace, samples, seed)
+
+
+def _texts(compared: Sequence[Rival]) -> None:
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "way": [rival.name for rival in compared],
+                "text": [table_text(rival.text) for rival in compared],
+            }
+        ),
+        key="rival-texts",
+        hide_index=True,
+        column_config={"text": st.column_config.TextColumn(width="large")},
+    )
+
+
+def guesses(view: BeamView, trace: Trace) -> None:
+    """What an estimate of the parents would get wrong in this run."""
+    found = guess_parents(trace)
+    if not found.guesses:
+        st.text("Here every step had one row to choose from, so that there is nothing to guess.")
+        return
+    st.text(
+        f"Without stored backpointers one can only guess: a token came from the row that gives it "
+        f"the highest log-probability. In this run that is wrong for {len(found.wrong)} of "
+        f"{len(found.guesses)} tokens, {100 * found.error_rate:.1f} %. Only tokens that went on "
+        "count, from the second step on: the others leave no row behind, and the first step has "
+        "one row to choose from."
+    )
+    if not found.wrong:
+        return
+    steps = trace.beam_steps
+    beams = [("", *[""] * len(steps[0].groups))] + [
+        tuple(c.text for c in step.kept) for step in steps
+    ]
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "step": [wrong.step for wrong in found.wrong],
+                "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in found.wrong],
+                "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in found.wrong],
+                "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in found.wrong],
+                "log-prob after stored": [
+                    steps[w.step].kept_logprobs[w.row][w.parent] for w in found.wrong
+                ],
+                "log-prob after guessed": [
+                    steps[w.step].kept_logprobs[w.row][w.guess] for w in found.wrong
+                ],
+            }
+        ),
+        key="wrong-guesses",
+        hide_index=True,
+        height=min(len(found.wrong), 10) * 35 + 38,
+        on_select=lambda: _picked(view, trace),
+        selection_mode="single-row",
+        column_config={
+            f"log-prob after {whose}": st.column_config.NumberColumn(format="%.3f")
+            for whose in ("stored", "guessed")
+        },
+    )
+    st.caption("Click a row to see its token in the tree, where these edges are drawn in red.")
+
+
+def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
+    return f"{visible_token(beams[step][row], 24)} (row {row})"
+
+
+def _picked(view: BeamView, trace: Trace) -> None:
+    state = st.session_state.get("wrong-guesses")
+    rows = state["selection"]["rows"] if state else []
+    wrong = guess_parents(trace).wrong
+    if rows and rows[0] < len(wrong):
+        chosen = wrong[int(rows[0])]
+        kept = trace.beam_steps[chosen.step].kept[chosen.row]
+        place = trace.beam_steps[chosen.step].candidates.index(kept)
+        view.bring((chosen.step, place), *beam_controls.view_of_tree())
+        st.session_state["guesses"] = True

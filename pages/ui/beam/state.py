@@ -1,0 +1,199 @@
+"""What one browser session looks at on the beam page: a search and a node of its tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.beam.compare import Ran, greedy_path
+from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
+from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.config import BeamSearch, MethodConfig, Shaping
+from core.decoding.trace import Timings, Trace
+from core.figures.beam.window import Node, window, windows
+from pages.ui.run import bar
+from pages.ui.run.jobs import Job
+from pages.ui.run.state import Source, View
+from pages.ui.shell import examples
+
+EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "beam.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A search under way as it was drawn: when, with how many steps, its text and its tree."""
+
+    at: float
+    steps: int
+    text: str
+    tree: Any
+
+
+@dataclass(eq=False)
+class BeamView(View):
+    """One session's view of one search; `first` is where the window of the tree begins.
+
+    Args:
+        node: the selected candidate as (step, place among its candidates).
+        ran: greedy decoding and some samples, once they were run beside the search.
+        live: the search under way as it was drawn last.
+        ranked: the last re-ranking, the trace as it makes it, and what it was asked for.
+    """
+
+    node: Node | None = None
+    ran: tuple[Ran, ...] = ()
+    live: Live | None = None
+    ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another search, at the step that tells most of it."""
+        super().show(trace, source)
+        self.ran, self.live, self.ranked = (), None, None
+        if job := self.jobs.pop("rivals", None):
+            job.stop()
+        self.node = telling_node(trace)
+
+    @property
+    def beam_steps(self) -> tuple[BeamStep, ...]:
+        return self.trace.beam_steps if self.trace else ()
+
+    @property
+    def candidate(self) -> BeamCandidate | None:
+        """The selected one."""
+        if self.node is None:
+            return None
+        step, place = self.node
+        return self.beam_steps[step].candidates[place]
+
+    def look_at(self, step: int, place: int) -> None:
+        """Select a candidate; what isn't there stays unselected."""
+        steps = self.beam_steps
+        if 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates):
+            self.node = (step, place)
+
+    def bring(self, node: Node, span: int, pruned: bool) -> None:
+        """Select a candidate and move the window to it."""
+        self.look_at(*node)
+        self.turn_to(node[0], span, pruned)
+
+    def turn_to(self, step: int, span: int, pruned: bool) -> None:
+        """Move the window of the tree so that it holds a step; it stays where it does."""
+        steps = self.beam_steps
+        first, last = window(steps, self.first, span, pruned=pruned) if steps else (0, 0)
+        if 0 <= step < len(steps) and not first <= step < last:
+            found = windows(steps, span, pruned=pruned)
+            self.first = next(first for first, last in found if first <= step < last)
+
+
+def telling_node(trace: Trace) -> Node | None:
+    """Where greedy's path left the beam, else where the winner took another way, else the end."""
+    steps = trace.beam_steps
+    if not steps:
+        return None
+    greedy = greedy_path(trace)
+    if greedy is not None and greedy.end == "pruned":
+        return greedy.step, steps[greedy.step].candidates.index(greedy.path[-1])
+    if greedy is not None and greedy.parted_at is not None:
+        lost = greedy.path[greedy.parted_at]
+        return greedy.parted_at, steps[greedy.parted_at].candidates.index(lost)
+    return len(steps) - 1, 0
+
+
+def view() -> BeamView:
+    """This session's view of the beam page, with the stored example at first."""
+    if "beam" not in st.session_state:
+        found = BeamView()
+        example = load_example()
+        if example is not None:
+            found.show(example, "example")
+        st.session_state["beam"] = found
+    shown: BeamView = st.session_state["beam"]
+    return shown
+
+
+def load_example() -> Trace | None:
+    """The stored search; None where the file is missing or damaged."""
+    return examples.example(EXAMPLE, Trace.load)
+
+
+def settle(found: BeamView) -> None:
+    """Take over what finished work has left."""
+    bar.settle(found)
+    job = found.jobs.get("rivals")
+    if job is not None and not job.active and job.result is not None:
+        found.ran = job.result
+        del found.jobs["rivals"]
+        found.seen.pop("rivals", None)
+
+
+def so_far(found: BeamView, job: Job) -> Trace | None:
+    """A search that goes on as a trace, up to now; None before its first step."""
+    steps = [step for step in tuple(job.steps) if isinstance(step, BeamStep)]
+    if found.request is None or not steps:
+        return None
+    best = best_row(steps)
+    return Trace(
+        model_id=found.request.model,
+        prompt=found.request.prompt,
+        prompt_ids=(),
+        config=found.request.config,
+        steps=tuple(steps),
+        token_ids=tuple(candidate.token_id for candidate in best),
+        text="".join(candidate.text for candidate in best),
+        finish_reason="cancelled",
+        timings=Timings(0.0, 0.0, job.seconds),
+    )
+
+
+def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranking, Trace]:
+    """The stored paths under the length penalty, count and stopping rule of other settings, and
+    the trace as these settings make it."""
+    held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
+    count = min(wanted.num_return_sequences, held)
+    key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
+    if found.ranked is None or found.ranked[0] != key:
+        ranking = rerank(
+            trace,
+            length_penalty=wanted.length_penalty,
+            num_return_sequences=count,
+            early_stopping=wanted.early_stopping,
+        )
+        found.ranked = (key, ranking, ranked_anew(trace, ranking, wanted))
+    return found.ranked[1:]
+
+
+def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:
+    """Whether what ranks the paths and ends the search differs from the run's."""
+    return any(getattr(trace.config, name) != getattr(wanted, name) for name in RANKING)
+
+
+def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
+    """Whether the settings differ in what only another search could show."""
+    return _searches(trace.config) != _searches(wanted)
+
+
+def _searches(config: MethodConfig) -> tuple[object, ...]:
+    """What decides which steps a search makes; a setting that does nothing in it is left out."""
+    assert isinstance(config, BeamSearch)
+    acting = config.shaping if config.draws else penalties(config.shaping)
+    return (
+        config.num_beams,
+        config.max_new_tokens,
+        config.min_new_tokens,
+        config.num_beam_groups,
+        config.diversity_penalty,
+        config.stop_strings,
+        acting,
+        config.seed if config.draws else None,
+    )
+
+
+def penalties(shaping: Shaping) -> Shaping:
+    """What acts where nothing is drawn."""
+    return Shaping(
+        repetition_penalty=shaping.repetition_penalty,
+        no_repeat_ngram_size=shaping.no_repeat_ngram_size,
+    )

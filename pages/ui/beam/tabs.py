@@ -1,0 +1,129 @@
+"""The figures of a search: its tree, one step of it, and what else there is to know."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.beam.replay import Reranking, guess_parents
+from core.decoding.config import BeamSearch
+from core.decoding.trace import Trace
+from core.figures.beam.window import window
+from pages.ui.beam import compare, controls, node
+from pages.ui.beam.state import BeamView
+from pages.ui.widgets import figure, pager, play, style
+
+_NOTICE = """
+**What to notice**
+
+- Where the strong path lies low in its column, it was not the most probable text so far: the
+  search won by keeping it.
+- Paths that look different often grow from one stem: the beam spends its rows on near-copies.
+  Groups with a diversity penalty force them apart.
+- Switch on the wrong guesses: without stored parents, one would draw those edges.
+- Move the length penalty: the same paths, another winner.
+"""
+
+
+def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    """The tree, the selected candidate, and three more looks in tabs.
+
+    Args:
+        trace: the search as it is ranked now.
+    """
+    _tree(view, trace)
+    if view.node is not None:
+        _one_step(view, trace)
+    _more(view, trace, ranking, asked)
+
+
+def _tree(view: BeamView, trace: Trace) -> None:
+    with st.container(key="beam-tree", gap="small"):
+        bar = st.container(
+            key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
+        )
+        with bar:
+            controls.looks()
+        span, pruned = controls.view_of_tree()
+        guesses = guess_parents(trace) if controls.value("guesses") else None
+        drawn = figure.chart(
+            "beam-tree",
+            lambda theme: figures.beam_tree(
+                trace,
+                first=view.first,
+                span=span,
+                pruned=pruned,
+                guesses=guesses,
+                selected=view.node,
+                theme=theme,
+            ),
+            partial(_tree_data, trace),
+            (view.number, view.first, span, pruned, guesses is not None, view.node, trace.config),
+            on_click=lambda custom: _click(view, custom),
+        )
+        if trace.beam_steps:
+            with bar:
+                pager.draw(view, "first", _window(view, trace, span, pruned), "steps")
+            play.draw(
+                "beam-tree",
+                drawn,
+                style.theme(),
+                view.number,
+                count=len(trace.beam_steps),
+                turn=lambda step: view.turn_to(step, span, pruned),
+            )
+
+
+def _tree_data(trace: Trace) -> object:
+    return figures.beam_tree_data(trace, guess_parents(trace))
+
+
+def _click(view: BeamView, custom: list[object]) -> None:
+    if (
+        len(custom) > 1
+        and isinstance(custom[0], int | float)
+        and isinstance(custom[1], int | float)
+    ):
+        view.look_at(int(custom[0]), int(custom[1]))
+
+
+def _window(view: BeamView, trace: Trace, span: int, pruned: bool) -> pager.Window:
+    """The steps that the tree shows: fewer than `span` where it would hold too many nodes."""
+    first, last = window(trace.beam_steps, view.first, span, pruned=pruned)
+    return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))
+
+
+def _one_step(view: BeamView, trace: Trace) -> None:
+    step, place = view.node or (0, 0)
+    with st.container(key="step", gap="small"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "beam-step",
+                lambda theme: figures.beam_step(trace, step, selected=place, theme=theme),
+                lambda: figures.beam_step_data(trace, step),
+                (view.number, step, place, trace.config),
+                on_click=lambda custom: _click(view, custom),
+            )
+        with right:
+            node.draw(view, trace)
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+
+
+def _more(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
+    with st.container(key="more"):
+        paths, autopsy, guesses = st.tabs(
+            ["Hypotheses", "Autopsy", "Guess against truth"], key="beam-look", on_change="rerun"
+        )
+        if paths.open:
+            with paths:
+                compare.hypotheses(view, ranking, asked)
+        if autopsy.open:
+            with autopsy:
+                compare.draw(view, trace)
+        if guesses.open:
+            with guesses:
+                compare.guesses(view, trace)

@@ -1,0 +1,65 @@
+"""Greedy decoding and samples beside a search, run on demand by the worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core.decoding.beam.compare import Ran, ran
+from core.decoding.config import BeamSearch, Greedy, MethodConfig, Sampling
+from core.decoding.trace import Step, Trace
+from pages.ui.beam.state import penalties
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+from pages.ui.run.queue import QUEUE
+
+
+def compare(trace: Trace, samples: int, seed: int) -> Job:
+    """Run greedy and `samples` samples of the model's own distribution, as long as the search.
+
+    The result is a tuple of `Ran`s, greedy's first: what ranks them may change afterwards.
+    """
+    return jobs.start(lambda job: _compare(job, trace, samples, seed))
+
+
+def _compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] | None:
+    model = jobs.load_for(job, trace)
+    greedy, draws = rival_configs(trace, samples, seed)
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+
+        def on_step(step: Step) -> None:
+            job.steps.append(step)
+            turn.pass_on()
+
+        job.stage = "Greedy decoding"
+        runs = [_run(model, trace, greedy, job, on_step)]
+        for at, config in enumerate(draws):
+            if job.should_stop():
+                return None
+            job.stage = f"Sample {at + 1} of {samples}"
+            runs.append(_run(model, trace, config, job, on_step))
+    return None if job.should_stop() else tuple(map(ran, runs))
+
+
+def _run(model: Any, trace: Trace, config: MethodConfig, job: Job, on_step: Any) -> Trace:
+    from core import collect
+
+    return collect(model, trace.prompt_ids, config, on_step=on_step, should_stop=job.should_stop)
+
+
+def rival_configs(trace: Trace, samples: int, seed: int) -> tuple[Greedy, tuple[Sampling, ...]]:
+    """Greedy under the search's own penalties, and samples of the model's own distribution."""
+    search = trace.config
+    assert isinstance(search, BeamSearch)
+    shared: dict[str, Any] = {
+        "max_new_tokens": search.max_new_tokens,
+        "min_new_tokens": search.min_new_tokens,
+        "stop_strings": search.stop_strings,
+        "top_candidates": 1,
+    }
+    acting = penalties(search.shaping)
+    draw = Sampling(shaping=acting, **shared)
+    seeds = range(seed, seed + samples)
+    return Greedy(shaping=acting, **shared), tuple(replace(draw, seed=s) for s in seeds)

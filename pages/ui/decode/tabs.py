@@ -1,0 +1,211 @@
+"""The figures of a run, in reading order; only those in sight are drawn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.trace import TokenStep, Trace
+from pages.ui.decode import controls, reshape
+from pages.ui.run import jobs
+from pages.ui.run.request import Request
+from pages.ui.run.state import PAGE_COLUMNS, View
+from pages.ui.widgets import figure, pager
+
+# What keeps the heatmap and the selected step on one screen.
+HEATMAP_ROWS, CANDIDATES = 6, 10
+
+_NOTICE = """
+**What to notice**
+
+- Where one token takes nearly all the probability, no strategy changes the text. Where several
+  share it, the strategy decides.
+- Greedy takes rank 1 at every step. Sampling may take a lower rank: lower the temperature and
+  watch the final bars lean to the top.
+- Top-k, top-p and min-p cut the long tail. What is cut has no bar below its own, and can't be
+  drawn.
+"""
+
+
+def draw_figures(view: View, trace: Trace) -> None:
+    """Heatmap, the selected step, and three more looks in tabs."""
+    _heatmap(view, trace)
+    if view.step is not None:
+        _one_step(view, trace, view.step)
+    _more(view, trace)
+
+
+def _heatmap(view: View, trace: Trace) -> None:
+    with st.container(gap="small"):
+        pager.draw(view, "first", pager.of_span(view.first, PAGE_COLUMNS, len(view.steps)), "steps")
+        figure.chart(
+            "heatmap",
+            lambda theme: figures.probability_heatmap(
+                trace,
+                first=view.first,
+                columns=PAGE_COLUMNS,
+                rows=HEATMAP_ROWS,
+                selected=view.selected,
+                theme=theme,
+            ),
+            partial(figures.probability_heatmap_data, trace),
+            (view.number, view.first, view.selected),
+            on_click=lambda custom: _select(view, custom),
+        )
+
+
+def _select(view: View, custom: list[object]) -> None:
+    if custom and isinstance(custom[0], int | float):
+        view.select(int(custom[0]))
+
+
+def _one_step(view: View, trace: Trace, step: TokenStep) -> None:
+    shaped = reshape.selected(view, trace, step)
+    depends = (view.number, step.index, shaped.trace.config)
+    with st.container(key="step", gap="small"):
+        _step_head(view, shaped)
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "candidates",
+                lambda theme: figures.candidate_bars(
+                    shaped.step, shaped.trace, theme=theme, count=CANDIDATES
+                ),
+                lambda: figures.candidate_bars_data(shaped.step, shaped.trace, count=20),
+                depends,
+            )
+        with right:
+            figure.chart(
+                "way",
+                lambda theme: figures.step_way(shaped.step, shaped.trace, theme=theme),
+                lambda: figures.step_way_data(shaped.step, shaped.trace),
+                depends,
+            )
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+
+
+def _step_head(view: View, shaped: reshape.Shaped) -> None:
+    at, last = view.selected, len(view.steps) - 1
+    with st.container(key="step-head", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            "Previous step",
+            key="previous",
+            icon=":material/chevron_left:",
+            disabled=at == 0,
+            on_click=view.select,
+            args=(at - 1,),
+        )
+        st.markdown(f"**Step {at}** / {last}", width="content")
+        st.button(
+            "Next step",
+            key="next",
+            icon=":material/chevron_right:",
+            disabled=at == last,
+            on_click=view.select,
+            args=(at + 1,),
+        )
+        with st.container(key="note-changed" if shaped.changed else "note-plain"):
+            st.text(_note(shaped), width="stretch")
+
+
+def _note(shaped: reshape.Shaped) -> str:
+    if shaped.error:
+        return shaped.error
+    if shaped.waiting:
+        return "Reading this step's logits…"
+    if shaped.changed:
+        return (
+            "Knobs changed since this run: the bars show this step under the new knobs. "
+            "Press Run to decode again."
+        )
+    return "Move a knob above: this step is reshaped at once. The arrow keys go from step to step."
+
+
+def _more(view: View, trace: Trace) -> None:
+    with st.container(key="more"):
+        uncertainty, prompt, time = st.tabs(
+            ["Uncertainty", "Reading the prompt", "Time"], key="look", on_change="rerun"
+        )
+        if uncertainty.open:
+            with uncertainty:
+                _uncertainty(view, trace)
+        if prompt.open:
+            with prompt:
+                _prompt(view, trace)
+        if time.open:
+            with time:
+                _time(view, trace)
+
+
+def _uncertainty(view: View, trace: Trace) -> None:
+    figure.chart(
+        "uncertainty",
+        lambda theme: figures.uncertainty(trace, selected=view.selected, theme=theme),
+        partial(figures.uncertainty_data, trace),
+        (view.number, view.selected),
+        on_click=lambda custom: _select(view, custom),
+    )
+
+
+def _prompt(view: View, trace: Trace) -> None:
+    with st.container(gap="small"):
+        count = len(trace.prompt_ids)
+        window = pager.of_span(view.prompt_first, PAGE_COLUMNS, count)
+        pager.draw(view, "prompt_first", window, "positions")
+        figure.chart(
+            "prompt",
+            lambda theme: figures.prompt_reading(
+                trace, first=view.prompt_first, columns=PAGE_COLUMNS, theme=theme
+            ),
+            partial(figures.prompt_reading_data, trace),
+            (view.number, view.prompt_first),
+        )
+
+
+def _time(view: View, trace: Trace) -> None:
+    runs = _timed_runs(view, trace)
+    _compare(view, trace)
+    figure.chart(
+        "time",
+        lambda theme: figures.timing(runs, theme=theme),
+        partial(figures.timing_data, runs),
+        (view.number, len(runs)),
+    )
+
+
+def _timed_runs(view: View, trace: Trace) -> list[tuple[str, Trace]]:
+    names = ("Cache on", "Cache off") if trace.config.use_cache else ("Cache off", "Cache on")
+    runs = [(names[0], trace)]
+    if view.compared is not None:
+        runs.append((names[1], view.compared))
+    return runs
+
+
+def _compare(view: View, trace: Trace) -> None:
+    job = view.active("compare")
+    other = "off" if trace.config.use_cache else "on"
+    may_load = view.may_load(str(controls.value("model")))
+    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            f"Measure the same run with the cache {other}",
+            key="compare_cache",
+            icon=":material/timer:",
+            disabled=job is not None or not may_load or view.active("decode") is not None,
+            on_click=_start_compare,
+            args=(view, trace),
+        )
+        st.text(_compare_note(view, job), width="stretch")
+
+
+def _compare_note(view: View, job: jobs.Job | None) -> str:
+    if job is not None:
+        return f"{job.stage} · {job.tokens} of {len(view.steps)} tokens"
+    ended = view.jobs.get("compare")
+    return ended.error if ended is not None else ""
+
+
+def _start_compare(view: View, trace: Trace) -> None:
+    view.jobs["compare"] = jobs.decode(Request.again(trace, use_cache=not trace.config.use_cache))

@@ -1,0 +1,322 @@
+"""The sampling lab as it is drawn: the step, its stages, the dice, and what else to look at."""
+
+from __future__ import annotations
+
+import time
+
+import pandas as pd
+import streamlit as st
+
+from core import figures
+from core.decoding.errors import DecodingError
+from core.decoding.lab.types import LabStep
+from core.figures.base.labels import stage_name, visible_token
+from core.figures.lab.stages import FEW_PANELS
+from pages.ui.lab import controls, save, tabs, work
+from pages.ui.lab import state as lab_state
+from pages.ui.lab.controls import Settings
+from pages.ui.lab.state import Lab, Spot
+from pages.ui.run import jobs
+from pages.ui.run.state import View
+from pages.ui.shell import address, fragments
+from pages.ui.widgets import figure
+
+ADDRESS = "sampling"
+_TEXT_SHOWN = 280
+_TURN_SECONDS = 0.01
+NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
+OTHER_STEP = "There is no such step; figures below are of the one before."
+_NOTICE = """
+**What to notice**
+
+- Temperature moves mass and removes nothing; a filter removes tokens and shares their mass out
+  among those that are left.
+- Move a knob: the number stays where it is and the bar moves under it. The token flips only when
+  the edge of its piece passes the number.
+- Switch the order with a temperature far from 1 and top-p on: where temperature comes last, top-p
+  counts the model's own probabilities, so another number of tokens is left.
+"""
+
+
+def draw(lab: Lab, view: View) -> None:
+    """Everything below the controls."""
+    failures = st.container()
+    with st.container(key="lab-step", border=True, gap="small"):
+        # Before the step is looked up: what the address says is known once this is drawn.
+        head = _step_head(lab, view)
+        spot = lab_state.spot_of(lab, view)
+        _write_address(lab, view, spot)
+        lab.asked_for.clear()
+        lab.loadable = lab_state.may_load(lab, view, spot)
+        failure, settings, step = _step(lab, spot)
+        if settings is not None and step is not None:
+            with head, st.container(key="lab-save", width="content"):
+                save.menu(lab, spot, settings, step)
+            st.fragment(_words, key=controls.WORDS)(lab, spot)
+        elif failure:
+            st.text(OTHER_STEP)
+        elif not lab.loadable:
+            _ask_to_load(lab, spot, proof="")
+        elif lab.shown is not None:
+            with _in_place():
+                _step_words(lab.shown, "Reading this step…")
+    if sentence := failure or lab.failure:
+        with failures:
+            _failure(lab, sentence)
+    if lab.shown is None or settings is None:
+        _go_on(lab)
+    elif step is None:
+        with _in_place():
+            _draw_figures(lab, spot, settings, lab.shown)
+    else:
+        st.fragment(_figures, key=controls.FIGURES)(lab, spot)
+        fragments.stand()
+
+
+def _in_place() -> st.delta_generator.DeltaGenerator:
+    """Where a fragment would stand: figures that stay are not drawn anew when one takes over."""
+    return st.container()
+
+
+def _words(lab: Lab, spot: Spot) -> None:
+    """What stands above the figures."""
+    settings, step = _still(lab, spot)
+    proof = work.proof(lab, spot, settings, step)
+    if not lab.loadable:
+        _ask_to_load(lab, spot, proof)
+    words = _outcome(lab, step)
+    _step_words(step, f"{proof} · {words}" if proof else words)
+
+
+def _figures(lab: Lab, spot: Spot) -> None:
+    lab.asked_for.clear()
+    _draw_figures(lab, spot, *_still(lab, spot))
+
+
+def _still(lab: Lab, spot: Spot) -> tuple[Settings, LabStep]:
+    """The step, under the controls as they are now; the page begins again where it is gone."""
+    _, settings, step = _step(lab, spot)
+    if settings is None or step is None:
+        st.rerun()
+    return settings, step
+
+
+def _write_address(lab: Lab, view: View, spot: Spot) -> None:
+    ids = lab_state.link_ids(lab, view, spot)
+    if ids is not None:
+        if st.query_params.get("ids") != ids:
+            st.query_params["ids"] = ids
+    elif "ids" in st.query_params:
+        del st.query_params["ids"]
+
+
+def _step(lab: Lab, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
+    """Why there is no step; the settings; the step where there is one."""
+    try:
+        settings = controls.settings()
+    except DecodingError as error:
+        return str(error), None, None
+    lab.stop_outdated(work.key_of(spot, settings))
+    if spot.ids is None and not spot.prompt.strip():
+        return NO_TEXT, settings, None
+    if not work.is_example(lab, spot, settings) and not lab.loadable:
+        return "", settings, None
+    try:
+        step = work.step(lab, spot, settings)
+    except DecodingError as error:
+        return str(error), settings, None
+    return (lab.error("scene") if step is None else ""), settings, step
+
+
+def _failure(lab: Lab, sentence: str) -> None:
+    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
+        st.markdown(":material/error:", width="content")
+        st.text(sentence, width="stretch")
+        if lab.error("scene"):
+            st.button("Try again", key="try_again", type="tertiary", on_click=lab.try_again)
+
+
+def _watch(lab: Lab) -> None:
+    """Draws nothing; draws the page anew when work has ended."""
+    for job in lab.jobs.values():
+        job.watch()
+    if lab.news:
+        st.rerun()
+
+
+def _step_head(lab: Lab, view: View) -> st.delta_generator.DeltaGenerator:
+    """Which step it is; returns the row, for what takes the step along."""
+    row = st.container(
+        key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
+    )
+    with row:
+        controls.spot()
+        if controls.value("at") == "run":
+            _choose_step(lab, view)
+    return row
+
+
+def _step_words(shown: LabStep, words: str) -> None:
+    """The text before the step, and what the dice say."""
+    st.text(_ending(shown.text_before), width="stretch")
+    with st.container(key="lab-outcome"):
+        st.text(words, width="stretch")
+
+
+def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
+    otherwise = (
+        "its file alone can't prove these figures, nor move them."
+        if proof
+        else "the figures show another step until it is loaded."
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            "Load the model",
+            key="load_model",
+            icon=":material/download:",
+            on_click=_load,
+            args=(lab, spot.model),
+        )
+        st.text(f"{spot.model} is not built in: {otherwise}")
+
+
+def _load(lab: Lab, model: str) -> None:
+    lab.allow(model)
+    st.rerun()
+
+
+def _ending(text: str) -> str:
+    return text if len(text) <= _TEXT_SHOWN else f"… {text[-_TEXT_SHOWN:]}"
+
+
+def _outcome(lab: Lab, step: LabStep) -> str:
+    """What is drawn, in words; plain text."""
+    chosen = visible_token(step.step.chosen.text, 24)
+    if step.step.draw.method == "argmax":
+        return f"Temperature 0 takes the most probable token: {chosen}"
+    number = step.step.draw.uniform
+    dice = f"Throw {step.throw}, the number {number:.4f}," if number else f"Throw {step.throw}"
+    words = [f"{dice} draws {chosen}"]
+    raw = visible_token(step.raw_pick.text, 24)
+    words.append(
+        "the model's own distribution would give the same"
+        if step.raw_pick.token_id == step.step.token_id
+        else f"the model's own distribution would give {raw}"
+    )
+    if lab.flipped:
+        words.append(f"flipped by the last change: it was {visible_token(lab.flipped, 24)}")
+    if step.skipped:
+        names = ", ".join(stage_name(name) for name in step.skipped)
+        words.append(f"{step.order.label} has no {names}: left out")
+    return " · ".join(words)
+
+
+def _choose_step(lab: Lab, view: View) -> None:
+    """The steps of the run on the Decode page, as a table to click in."""
+    steps, linked = view.steps, lab.linked
+    if linked is None and not steps:
+        return
+    at = max(0, min(lab.index, len(steps) - 1))
+    origin = "a file" if lab.from_file else "a link"
+    popover = st.popover(
+        f"Step {at} of {len(steps)}" if linked is None else f"Step {linked.index} of {origin}",
+        icon=":material/format_list_numbered:",
+        key="choose-step",
+        on_change="rerun",
+    )
+    if popover.open:
+        with popover:
+            _steps_table(lab, view)
+
+
+def _steps_table(lab: Lab, view: View) -> None:
+    if not view.steps:
+        st.markdown("There is no run on the Decode page to choose another step from.")
+        return
+    st.markdown("The run on the Decode page. Click a row to bring its step here.")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "step": [step.index for step in view.steps],
+                "token": [visible_token(step.chosen.text, 24) for step in view.steps],
+                "probability": [step.chosen.raw_prob for step in view.steps],
+                "entropy, nats": [step.entropy for step in view.steps],
+            }
+        ),
+        key=f"steps-{view.number}",
+        hide_index=True,
+        height=320,
+        on_select=lambda: _picked(lab, view),
+        selection_mode="single-row",
+        column_config={
+            "probability": st.column_config.NumberColumn(format="%.4f"),
+            "entropy, nats": st.column_config.NumberColumn(format="%.2f"),
+        },
+    )
+
+
+def _picked(lab: Lab, view: View) -> None:
+    state = st.session_state.get(f"steps-{view.number}")
+    rows = state["selection"]["rows"] if state else []
+    if rows:
+        lab_state.pick(lab, int(rows[0]))
+
+
+def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    with st.container(key="figures"):
+        _charts(lab, spot, settings, step)
+    _go_on(lab)
+
+
+def _go_on(lab: Lab) -> None:
+    """Start and watch the work that what was just drawn waits for; keep the address it is at."""
+    lab.forget_unasked()
+    lab.start_waiting()
+    address.keep(ADDRESS)
+    if lab.under_way:
+        st.fragment(_watch, run_every=jobs.POLL_SECONDS)(lab)
+
+
+def _charts(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    key = (step,)
+    stages = len(step.step.stages) - 1
+    with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
+        figure.chart(
+            "stages",
+            lambda theme: figures.lab_stages(step, theme=theme),
+            lambda: figures.lab_stages_data(step),
+            key,
+        )
+    # The server sends the stages on their way before the rest is built: they show an eighth sooner.
+    time.sleep(_TURN_SECONDS)
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "draw",
+                lambda theme: figures.lab_draw(step, theme=theme),
+                lambda: figures.lab_draw_data(step),
+                key,
+            )
+            with st.container(key="notice"):
+                st.markdown(_NOTICE)
+                _about_order(settings)
+        with right:
+            _flips(lab, spot, settings, step)
+    tabs.draw(lab, spot, settings, step)
+
+
+def _about_order(settings: Settings) -> None:
+    st.caption(f"Order of {settings.order.label}: {settings.order.note}")
+    st.caption(f"Read in {settings.order.source}.")
+
+
+def _flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+    found = work.flips(lab, spot, settings, step)
+    with tabs.measured("flips", found):
+        figure.chart(
+            "flips",
+            lambda theme: figures.lab_flips(found.step, found.value or (), theme=theme),
+            lambda: figures.lab_flips_data(found.step, found.value or ()),
+            (found.step, found.value),
+        )

@@ -1,0 +1,99 @@
+"""What a reasoning level is: the loop, its bound, and how often it really ran."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.config import LEVELS, Reasoning
+from core.decoding.reasoning.transcript import mark_sizes, pieces_of
+from core.decoding.trace import Trace
+from pages.ui.reasoning import state
+from pages.ui.reasoning.state import ReasonView
+
+_BEFORE = """logits = model(prompt)       # one forward
+for token in think_start:    # forced
+    logits = model(token)    # one forward each"""
+_BOUND = "for spent in range(max_thinking_tokens):"
+_AFTER = """    token = choose(logits)   # likeliest, or drawn
+    if token == think_end:   # the model has done
+        break
+    logits = model(token)
+else:
+    token = think_end        # bound met: forced
+logits = model(token)
+for spent in range(max_answer_tokens):
+    token = choose(logits)   # the same loop
+    if token == end_of_text:
+        break
+    logits = model(token)    # but for the last"""
+_LEFT_OUT = (
+    "Left out here: the bound on the whole loop, the waits in place of an end, the results of "
+    "calls, and closing marks of several tokens."
+)
+
+
+def draw(view: ReasonView) -> None:
+    """The code on the left, the shown run's counts on the right."""
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            with st.container(key="loop-code", gap=None):
+                st.code(_BEFORE, language="python")
+                with st.container(key="loop-bound", gap=None):
+                    st.code(_BOUND, language="python")
+                st.code(_AFTER, language="python")
+            st.caption(_LEFT_OUT)
+        with right, st.container(key="loop-counts", border=True, gap="small"):
+            if view.trace is None:
+                st.text("Run a problem to see how often its loop ran.")
+            else:
+                _counts(view.trace)
+
+
+def _counts(trace: Trace) -> None:
+    run = trace.config
+    assert isinstance(run, Reasoning)
+    read = state.reading(trace)
+    tokens = len(trace.token_steps)
+    st.markdown("**The run that is shown**")
+    rows = {
+        "the bound": f"{run.max_thinking_tokens} tokens{_level(run)}",
+        "forwards": f"{tokens}: 1 reads the prompt, {max(tokens - 1, 0)} one token each"
+        if tokens
+        else "0",
+        "the thinking loop ran": f"{read.thinking_tokens} times, "
+        + ("up to its bound" if read.closed_by_budget else "not to its bound"),
+        "the answer's loop ran": f"{read.answer_tokens} times",
+        "marks": f"{tokens - read.thinking_tokens - read.answer_tokens} tokens",
+        "forced": f"{read.forced_tokens} of {tokens} tokens",
+        "time": f"{trace.timings.total:.2f} s",
+    }
+    with st.container(key="loop-rows", gap=None):
+        for name, words in rows.items():
+            with st.container(horizontal=True, wrap=False, gap="small"):
+                st.text(name, width=190)
+                st.text(words, width="stretch")
+    st.caption(_marks(trace, run))
+    levels = ", ".join(f"{name} {most}" for name, most in LEVELS.items())
+    st.caption(f"The levels here: {levels} tokens. Other products choose other numbers.")
+
+
+def _level(run: Reasoning) -> str:
+    return f", the level {run.level}" if run.level else ""
+
+
+def _marks(trace: Trace, run: Reasoning) -> str:
+    """How this model marks its thinking; the marks themselves may be a stranger's text."""
+    if not run.think_end:
+        return "This run has no think marks: it is an answer from its first token on."
+    if not run.think_start:
+        return "This model has no think marks: its prompt tells it to think and how to end."
+    sizes = mark_sizes(pieces_of(trace.token_steps), run)
+    if not any(sizes):
+        return "No think mark was written in this run: its prompt holds the opening one."
+    if max(sizes) == 1:
+        return "This run's think marks are one token each."
+    return (
+        "This run's think marks are ordinary text of several tokens. Where an end is ignored, only "
+        "the last token of the closing mark is replaced: what came before it stays."
+    )

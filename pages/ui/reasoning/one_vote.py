@@ -1,0 +1,105 @@
+"""One problem asked many times: the samples' answers, and what each rule makes of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import figures
+from core.decoding.errors import DecodingError
+from core.evaluation.types import Rule, Vote
+from core.figures.base.labels import table_text, visible_token
+from core.figures.reasoning.compare import RULE_WORDS, ballot_words
+from pages.ui.decode import controls
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import problem as reason_problem
+from pages.ui.reasoning import sweep, work
+from pages.ui.reasoning.controls import value
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import jobs
+from pages.ui.widgets.figure import csv_text
+
+_RULES: tuple[Rule, ...] = ("majority", "best_of_n", "verifier")
+
+
+def draw(view: ReasonView) -> None:
+    """The button, the vote in words, and its samples."""
+    with st.container(key="one-vote", gap="small"):
+        st.markdown("**The problem above, asked many times**")
+        _bar(view)
+        if view.vote is not None:
+            _result(view.vote)
+
+
+def _bar(view: ReasonView) -> None:
+    job, error = view.active("vote"), view.failures.get("vote", "")
+    with st.container(key="compare-vote", horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Stop" if job else "Vote on this problem",
+            key="run_vote",
+            icon=":material/stop:" if job else ":material/how_to_vote:",
+            disabled=job is not None and job.stopping.is_set(),
+            on_click=job.stop if job else start,
+            args=() if job else (view,),
+        )
+        st.text(error or ("" if job else _next_words()), width="stretch")
+    if job is not None:
+        st.fragment(sweep.progress, run_every=jobs.POLL_SECONDS)(view, "vote", job)
+
+
+def _next_words() -> str:
+    budget = int(value(reason_controls.BUDGET.key))
+    return f"{int(value('voters'))} samples, each with the thinking budget of {budget} set above."
+
+
+def start(view: ReasonView) -> None:
+    """Draw the samples of the problem that the controls name, at their budget, and vote."""
+    if "vote" in view.jobs:
+        return
+    view.failures["vote"] = ""
+    try:
+        problem = reason_problem.problem()
+        config = reason_controls.config(temperature="vote_temperature")
+    except DecodingError as error:
+        view.failures["vote"] = str(error)
+        return
+    where = str(controls.value("model")).strip()
+    view.jobs["vote"] = work.vote(view, where, problem, config, int(value("voters")))
+
+
+def _result(vote: Vote) -> None:
+    st.text(visible_token(vote.problem.question, 300).replace("␣", " "))
+    with st.container(key="vote-rows", gap=None):
+        for name, words in _rows(vote):
+            with st.container(horizontal=True, wrap=False, gap="small"):
+                st.text(name, width=190)
+                st.text(words, width="stretch")
+    st.download_button(
+        "The vote (CSV)",
+        lambda: csv_text(figures.reason_votes_data([vote])).encode("utf-8-sig"),
+        "decoding-vote.csv",
+        "text/csv",
+        key="save_vote",
+        icon=":material/table_view:",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+def _rows(vote: Vote) -> list[tuple[str, str]]:
+    """The votes and the choice of each rule, in words."""
+    right, tokens = vote.problem.answer, vote.tokens
+    rows = [
+        ("answers", f"{ballot_words(vote)}, of {len(vote.attempts)} samples"),
+        ("margin", f"{vote.margin} of {sum(ballot.votes for ballot in vote.ballots)} votes"),
+    ]
+    for rule in _RULES:
+        if rule != "verifier" or vote.scores:
+            rows.append((RULE_WORDS[rule], _chosen(vote.answer_by(rule), right)))
+    return [*rows, ("spent", f"{tokens:,} tokens")]
+
+
+def _chosen(found: str | None, right: str) -> str:
+    if found is None:
+        return "no answer"
+    text = table_text(found)
+    return f"{text} {'✓' if found == right else '✗'}" if right else text

@@ -1,0 +1,67 @@
+"""The problems that are swept and voted on: the visitor's own file, else the project's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from core.evaluation.problems import THINKING_SYSTEM, read_problems
+from core.evaluation.types import ProblemSet
+from core.figures.reasoning.words import problems_words
+from pages.ui.reasoning import problem
+from pages.ui.reasoning.controls import value
+from pages.ui.reasoning.problem import chains
+from pages.ui.reasoning.state import ReasonView
+
+
+def draw(view: ReasonView) -> None:
+    """Where the file is given, and what came of it."""
+    with st.popover(_source_words(view), icon=":material/upload_file:", key="own-problems"):
+        _upload(view)
+
+
+def _source_words(view: ReasonView) -> str:
+    return "My problems" if view.uploaded is None else f"{len(view.uploaded.problems)} of my own"
+
+
+def _upload(view: ReasonView) -> None:
+    st.markdown(
+        "CSV with the columns `question` and `answer`, or JSONL with these two fields. "
+        "Answers are numbers. A link can't carry the file."
+    )
+    st.file_uploader(
+        "Problem file",
+        type=["csv", "jsonl", "json", "txt"],
+        key="problem_file",
+        max_upload_size=1,
+        on_change=_uploaded,
+        args=(view,),
+    )
+    if view.refused:
+        with st.container(key="refused"):
+            st.text(view.refused)
+    elif view.uploaded is not None:
+        st.text(problems_words(view.uploaded))
+
+
+def _uploaded(view: ReasonView) -> None:
+    upload = st.session_state.get("problem_file")
+    view.refused, view.uploaded = "", None
+    if upload is None:
+        return
+    try:
+        view.uploaded = read_problems(upload.getvalue(), upload.name, THINKING_SYSTEM)
+    except DecodingError as error:
+        view.refused = str(error)
+
+
+def problems(
+    view: ReasonView, count: int, steps: tuple[int, ...] = problem.ALL_STEPS
+) -> ProblemSet:
+    """The uploaded problems, else so many of the project's own, of these difficulties."""
+    if view.uploaded is None:
+        return chains(count, int(value("problem_seed")), steps)
+    own = view.uploaded
+    return own if len(own.problems) <= count else replace(own, problems=own.problems[:count])

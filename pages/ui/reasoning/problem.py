@@ -1,0 +1,202 @@
+"""Which problem the reasoning page asks: drawn from a seed, or the visitor's own; and its run."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.config import MethodConfig, Reasoning
+from core.decoding.errors import ProblemError
+from core.decoding.trace import Trace
+from core.evaluation.answers import MAX_DIGITS, normal_number
+from core.evaluation.chains import MOST_STEPS
+from core.evaluation.problems import THINKING_SYSTEM, make_hard_sums, make_problems
+from core.evaluation.types import Problem, ProblemSet
+from pages.ui.decode import controls
+from pages.ui.reasoning.controls import (
+    BUDGET,
+    DEFAULTS,
+    MAX_PROBLEM_SEED,
+    MAX_TEMPERATURE,
+    MAX_WAITS,
+    MAX_WHOLE,
+    config,
+    value,
+    whole,
+)
+from pages.ui.run.request import Request
+from pages.ui.shell import models
+from pages.ui.widgets.knob import set_knob
+
+# Checked here: a field with `max_chars` throws a longer text away without a word.
+MAX_QUESTION = 2000
+ALL_STEPS = tuple(range(1, MOST_STEPS + 1))
+# The address holds the words on the right: that is how Streamlit binds options.
+SOURCES = {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}
+
+
+def problem(read: Callable[[str], Any] = value) -> Problem:
+    """The problem that the controls name.
+
+    Raises:
+        ProblemError: an own question without words or with too many, or an own answer that is no
+            number.
+    """
+    if read("problem") == "own":
+        return _own(str(read("question")).strip(), str(read("right")).strip())
+    if read("problem") == "sum":
+        return hard_sum(int(read("problem_seed")))
+    return chains(MOST_STEPS, int(read("problem_seed"))).problems[int(read("steps")) - 1]
+
+
+def _own(question: str, right: str) -> Problem:
+    if not question:
+        raise ProblemError("Your question is empty: write it, or choose another kind of problem.")
+    if len(question) > MAX_QUESTION:
+        raise ProblemError(
+            f"Your question has {len(question):,} characters; {MAX_QUESTION:,} are the most."
+        )
+    answer = normal_number(right)
+    if right and answer is None:
+        raise ProblemError(
+            f"The right answer must be a number of at most {MAX_DIGITS} digits, or empty where you "
+            "don't know it."
+        )
+    return Problem(question, question, answer or "", None, THINKING_SYSTEM)
+
+
+@lru_cache(maxsize=16)
+def chains(count: int, seed: int, steps: tuple[int, ...] = ALL_STEPS) -> ProblemSet:
+    """So many problems of this seed; the first eight of all have 1 to 8 steps."""
+    return make_problems(count, seed=seed, steps=steps)
+
+
+@lru_cache(maxsize=64)
+def hard_sum(seed: int) -> Problem:
+    """A sum that the embedded model needs its calculator for."""
+    return make_hard_sums(1, seed=seed).problems[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonRequest(Request):
+    """A problem put to a model, which thinks between its own marks."""
+
+    problem: Problem | None = None
+
+    def prompt_for(self, model: Any) -> Sequence[int]:
+        """The problem's ids, as a chat where the model has a template."""
+        from core.evaluation.asking import prompt_ids_of
+
+        assert self.problem is not None
+        return prompt_ids_of(model, self.problem, model.think_marks)
+
+    def config_for(self, model: Any) -> MethodConfig:
+        """The settings with the model's own marks."""
+        return marked(model, self.config)
+
+
+def marked(model: Any, config: Any) -> Any:
+    """A reasoning config with the marks of the model's own thinking."""
+    marks = model.think_marks
+    return replace(config, think_start=marks.start, think_end=marks.end)
+
+
+def request() -> ReasonRequest:
+    """What Run asks for under the controls as they are."""
+    asked = problem()
+    return ReasonRequest(
+        str(controls.value("model")).strip(), asked.question, config(), problem=asked
+    )
+
+
+def pick_problem() -> None:
+    """Which problem: a chain of steps, a hard sum, or one's own question."""
+    st.segmented_control(
+        "Problem",
+        list(SOURCES),
+        label_visibility="collapsed",
+        format_func=SOURCES.__getitem__,
+        default=DEFAULTS["problem"],
+        required=True,
+        key="problem",
+        bind="query-params",
+        persist_state="session",
+    )
+    if value("problem") == "chain":
+        whole("Steps", 1, MOST_STEPS, "steps", "How hard: so many operations one after another.")
+    if value("problem") != "own":
+        st.button(
+            "Another problem",
+            key="another_problem",
+            icon=":material/casino:",
+            help="Another problem of this kind. None was in the built-in model's training.",
+            on_click=_another,
+        )
+
+
+def _another() -> None:
+    st.session_state["problem_seed"] = secrets.randbelow(MAX_PROBLEM_SEED)
+
+
+def write_question() -> None:
+    """One's own question and its answer, where they are asked for."""
+    if value("problem") != "own":
+        return
+    with st.container(key="own-question", horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Your question",
+            DEFAULTS["question"],
+            key="question",
+            bind="query-params",
+            persist_state="session",
+            placeholder="Start with 12, add 9, multiply by 3. What is the result?",
+        )
+        st.text_input(
+            "Right answer",
+            DEFAULTS["right"],
+            key="right",
+            bind="query-params",
+            persist_state="session",
+            placeholder="63",
+            width=130,
+            help="A number. Leave it empty and the answer isn't judged.",
+        )
+
+
+def adopt(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    run, state = trace.config, st.session_state
+    assert isinstance(run, Reasoning)
+    state.update(
+        {
+            "reason_temperature": min(run.shaping.temperature, MAX_TEMPERATURE)
+            if run.draws
+            else 0.0,
+            "whole": 0 if run.max_new_tokens == run.room else min(run.max_new_tokens, MAX_WHOLE),
+            "answer_tokens": min(run.max_answer_tokens, MAX_WHOLE),
+            "ignore_end": min(run.ignore_end, MAX_WAITS),
+            "wait": run.wait_text.strip() or DEFAULTS["wait"],
+            "use_tool": run.calculator,
+        }
+    )
+    if not _is_asked(trace.prompt):
+        state["problem"], state["right"] = "own", ""
+        state["question"] = trace.prompt[:MAX_QUESTION]
+    if run.draws:
+        state["seed"] = min(run.seed, controls.MAX_SEED)
+    if models.is_embedded(trace.model_id):
+        state["model"] = trace.model_id
+    set_knob(BUDGET, min(run.max_thinking_tokens, BUDGET.typed_high))
+
+
+def _is_asked(question: str) -> bool:
+    """Whether the controls name this problem already."""
+    try:
+        return problem().question == question
+    except ProblemError:
+        return False

@@ -1,0 +1,287 @@
+"""Many problems: a sweep over budgets, on the project's own problems or on an uploaded file's."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import streamlit as st
+
+from core import figures
+from core.decoding.config import Reasoning
+from core.decoding.errors import ConfigError, DecodingError
+from core.evaluation.sweep.fair import fair_rows
+from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
+from core.figures.reasoning.words import problems_words
+from pages.ui.decode import controls
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import own_problems, state, work
+from pages.ui.reasoning.controls import value, whole
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import jobs
+from pages.ui.widgets import figure
+from pages.ui.widgets.figure import csv_text
+
+MAX_PROBLEMS, MAX_TRIES, MAX_BUDGETS = 500, 32, 40
+# A chart drawn anew is a new chart in the browser.
+LIVE_SECONDS = 4.0
+# The address holds the words on the right: that is how Streamlit binds options.
+BOUNDS = {"close": "Closes the thinking", "cut": "Cuts the run off"}
+_FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
+
+
+def bound() -> None:
+    """Which of the two bounds is swept and drawn."""
+    st.segmented_control(
+        "The bound",
+        list(BOUNDS),
+        format_func=BOUNDS.__getitem__,
+        default=reason_controls.DEFAULTS["bound"],
+        required=True,
+        key="bound",
+        bind="query-params",
+        persist_state="session",
+        help="Closes the thinking: at the budget the closing mark is forced and the model "
+        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
+        "close is not forced.",
+    )
+
+
+def shown(view: ReasonView) -> Sweep | None:
+    """The sweep in sight: the one under way, else the last one of this bound."""
+    field = _FIELDS[str(value("bound"))]
+    live = view.live
+    return live if live is not None and live.plan.budget_field == field else view.sweeps.get(field)
+
+
+def identity(view: ReasonView, sweep: Sweep) -> Hashable:
+    """Tells sweeps apart, and the states of one."""
+    rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
+    return (view.version("sweep"), sweep.plan.budget_field, rows, sweep is view.live)
+
+
+def draw(view: ReasonView) -> None:
+    """What is swept, its progress, and what became of the runs."""
+    with st.container(key="many", gap="small"):
+        _controls(view)
+        _state(view)
+    if view.active("sweep") is not None:
+        st.fragment(_figures, run_every=LIVE_SECONDS)(view)
+    else:
+        _figures(view)
+
+
+def _figures(view: ReasonView) -> None:
+    """What became of the runs and what they cost; while a sweep goes on, of those so far."""
+    sweep = shown(view)
+    if sweep is None:
+        return
+    _words(view, sweep)
+    key = identity(view, sweep)
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "outcomes",
+                lambda theme: figures.reason_outcomes(sweep, theme=theme),
+                lambda: figures.reason_spent_data(sweep),
+                (key,),
+            )
+        with right:
+            figure.chart(
+                "spent",
+                lambda theme: figures.reason_spent(sweep, theme=theme),
+                lambda: figures.reason_spent_data(sweep),
+                (key,),
+            )
+    if not has_steps(sweep):
+        return
+    figure.chart(
+        "difficulty",
+        lambda theme: figures.reason_difficulty(sweep, theme=theme),
+        lambda: figures.reason_difficulty_data(sweep),
+        (key,),
+    )
+
+
+def has_steps(sweep: Sweep) -> bool:
+    """Whether the problems say how many steps they take; one's own don't."""
+    return any(problem.steps is not None for problem in sweep.plan.problems.problems)
+
+
+def _controls(view: ReasonView) -> None:
+    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.text_input(
+            "Budgets, tokens",
+            reason_controls.DEFAULTS["budgets"],
+            key="budgets",
+            bind="query-params",
+            persist_state="session",
+            width=300,
+            help="Whole numbers with commas or spaces between, such as 0, 32, 64.",
+        )
+        if view.uploaded is None:
+            whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
+        if float(value("reason_temperature")) > 0:
+            whole("Samples", 1, MAX_TRIES, "tries", "Runs of a problem at a budget.", width=90)
+        own_problems.draw(view)
+        _button(view)
+
+
+def plan(view: ReasonView) -> SweepPlan:
+    """The sweep that the controls describe.
+
+    Raises:
+        ConfigError: budgets that are no numbers, or settings that exclude each other.
+    """
+    field = _FIELDS[str(value("bound"))]
+    heat = float(value("reason_temperature"))
+    own = len(view.uploaded.problems) if view.uploaded is not None else 0
+    return SweepPlan(
+        model_id=str(controls.value("model")).strip(),
+        problems=own_problems.problems(view, own or int(value("many_problems"))),
+        config=reason_controls.reasoning(value, temperature=heat),
+        budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),
+        budget_field=field,
+        samples=int(value("tries")) if heat > 0 else 1,
+    )
+
+
+def budgets(text: str, least: int) -> tuple[int, ...]:
+    """The budgets that were typed, rising; those below the least are left out.
+
+    Raises:
+        ConfigError: something else than whole numbers, none of them, or too many.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    if not all(word.isascii() and word.isdigit() and len(word) <= 6 for word in words):
+        raise ConfigError(
+            "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+        )
+    found = tuple(sorted({int(word) for word in words if int(word) >= least}))
+    if not 1 <= len(found) <= MAX_BUDGETS:
+        raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
+    return found
+
+
+def resumable(view: ReasonView, wanted: SweepPlan) -> Sweep | None:
+    """One's own unfinished sweep of just this plan."""
+    found = view.sweeps.get(wanted.budget_field)
+    if found is None or found.complete or wanted.budget_field not in view.swept:
+        return None
+    marks = {name: getattr(found.plan.config, name) for name in ("think_start", "think_end")}
+    same = replace(
+        wanted,
+        model_revision=found.plan.model_revision,
+        config=replace(wanted.config, **marks),
+    )
+    return found if same == found.plan else None
+
+
+def start(view: ReasonView) -> None:
+    """Start the sweep, or go on where it was stopped."""
+    if "sweep" in view.jobs:
+        return
+    view.failures["sweep"] = ""
+    try:
+        wanted = plan(view)
+    except DecodingError as error:
+        view.failures["sweep"] = str(error)
+        return
+    found = resumable(view, wanted)
+    view.jobs["sweep"] = work.sweep(view, wanted, found.rows if found else ())
+    state.tell_link("sweep", told=view.uploaded is None)
+
+
+def _button(view: ReasonView) -> None:
+    job = view.active("sweep")
+    with st.container(key="sweep-side", width="content"):
+        if job is not None:
+            st.button(
+                "Stopping" if job.stopping.is_set() else "Stop",
+                key="stop_sweep",
+                icon=":material/stop:",
+                disabled=job.stopping.is_set(),
+                on_click=job.stop,
+            )
+            return
+        st.button(
+            "Resume" if _left(view) else "Run sweep",
+            key="start_sweep",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=bool(_refusal(view)),
+            on_click=start,
+            args=(view,),
+        )
+
+
+def _refusal(view: ReasonView) -> str:
+    """Why the controls describe no sweep; empty where they do."""
+    try:
+        plan(view)
+    except DecodingError as error:
+        return str(error)
+    return ""
+
+
+def _left(view: ReasonView) -> bool:
+    """Whether the controls describe one's own unfinished sweep."""
+    try:
+        return bool(view.swept) and resumable(view, plan(view)) is not None
+    except DecodingError:
+        return False
+
+
+def _state(view: ReasonView) -> None:
+    """Progress while a sweep goes on; else what the figures below are of."""
+    error = _refusal(view) or view.failures.get("sweep", "")
+    with st.container(key="sweep-state", gap="small"):
+        job = view.active("sweep")
+        if job is not None:
+            st.fragment(progress, run_every=jobs.POLL_SECONDS)(view, "sweep", job)
+        elif error:
+            with st.container(key="refused"):
+                st.text(error)
+
+
+def progress(view: ReasonView, part: str, job: jobs.Job) -> None:
+    """A bar with how many runs have ended."""
+    job.watch()
+    ended, total = view.counts.get(part, (0, 1))
+    words = f"{job.stage} · {ended:,} of {total:,} runs · {job.seconds:.0f} s"
+    st.progress(min(1.0, ended / max(1, total)), words)
+
+
+def _words(view: ReasonView, sweep: Sweep) -> None:
+    with st.container(key="sweep-words", horizontal=True, vertical_alignment="center", gap="small"):
+        st.text(_about(view, sweep), width="stretch")
+        st.download_button(
+            "All runs (CSV)",
+            lambda: csv_text(figures.reason_rows_data(sweep)).encode("utf-8-sig"),
+            "decoding-sweep.csv",
+            "text/csv",
+            key="save_rows",
+            icon=":material/table_view:",
+            type="tertiary",
+            on_click="ignore",
+        )
+
+
+def _about(view: ReasonView, sweep: Sweep) -> str:
+    what = problems_words(sweep.plan.problems)
+    if sweep is view.live:
+        # How far it is stands above, and moves on.
+        return f"Your sweep, under way · {what} · {_drawn(sweep)}"
+    if sweep.plan.budget_field in view.swept:
+        source = "Your sweep" if sweep.complete else "Your sweep, stopped"
+    else:
+        source = "Example"
+    count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
+    return f"{source} · {what} · {count} · {_drawn(sweep)}"
+
+
+def _drawn(sweep: Sweep) -> str:
+    config: Reasoning = sweep.plan.config
+    drawn = f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
+    return f"{drawn} · calculator" if config.calculator else drawn

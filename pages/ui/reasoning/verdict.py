@@ -1,0 +1,72 @@
+"""Whether a run's answer is right, in a sentence with a sign."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.config import Reasoning
+from core.decoding.reasoning.transcript import Reading
+from core.decoding.trace import Trace
+from core.evaluation.types import Outcome, Problem
+from core.figures.reasoning.words import OUTCOME_WORDS
+from pages.ui.reasoning.state import Verdict
+
+_ICONS = {
+    "correct": ":material/check_circle:",
+    "wrong": ":material/cancel:",
+    "truncated": ":material/content_cut:",
+    "unparsable": ":material/help:",
+}
+
+
+def draw(found: Verdict, problem: Problem | None, name: str = "run") -> None:
+    """What the run answered and whether that is right, in a sentence with a sign."""
+    outcome, right = found.outcome, problem.answer if problem is not None else ""
+    with st.container(
+        key=f"verdict-{outcome or 'open'}-{name}",
+        horizontal=True,
+        wrap=False,
+        vertical_alignment="center",
+        gap="small",
+    ):
+        st.markdown(_ICONS.get(outcome or "", ":material/question_mark:"), width="content")
+        st.text(_sentence(found, right), width="stretch")
+
+
+def _sentence(found: Verdict, right: str) -> str:
+    if found.outcome is None:
+        return f"It answers {found.answer}. The right answer isn't known here."
+    words = OUTCOME_WORDS[found.outcome].capitalize()
+    if found.outcome == "unparsable":
+        words += ": it names no number"
+    if found.outcome == "correct":
+        return f"{words}: {found.answer}"
+    known = f" The right answer is {right}." if right else ""
+    return (f"{words}: {found.answer}." if found.answer else f"{words}.") + known
+
+
+def advice(trace: Trace, read: Reading, outcome: Outcome | None) -> str:
+    """What to try after this run, by what became of it; empty for one that was stopped."""
+    if trace.finish_reason == "cancelled":
+        return ""
+    if outcome == "truncated":
+        return _more_room(trace, read)
+    if outcome in ("wrong", "unparsable"):
+        if read.closed_by_budget:
+            return "The budget closed its thinking: raise it and run again."
+        ended = "It ended its thinking by itself" if read.thinking_tokens else "It did not think"
+        return f"{ended}: a larger budget alone changes nothing here."
+    if not read.thinking_tokens:
+        return "It needed no thinking: take a problem of more steps." if outcome else ""
+    if read.closed_by_budget:
+        return "The budget closed its thinking: raise it, or lower it, and see what changes."
+    return "Lower the budget and run it again: less room to think."
+
+
+def _more_room(trace: Trace, read: Reading) -> str:
+    """Which bound cut the run off."""
+    run = trace.config
+    assert isinstance(run, Reasoning)
+    if read.answer_tokens >= run.max_answer_tokens:
+        return "The bound on its answer cut it off: raise Answer at most, under More settings."
+    return "The bound on the whole run cut it off: raise it, under More settings."

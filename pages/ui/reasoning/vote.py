@@ -1,0 +1,152 @@
+"""The same bound, other ways: one long attempt against a vote of many short ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import figures
+from core.decoding.errors import DecodingError
+from core.evaluation.example import RIVALRY_STEPS
+from core.evaluation.types import Rivalry
+from core.figures.base.labels import table_text
+from core.figures.reasoning.compare import RULE_WORDS, ballot_words
+from pages.ui.decode import controls
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import one_vote, own_problems, state, sweep, work
+from pages.ui.reasoning.controls import value, whole
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import jobs
+from pages.ui.widgets import figure
+
+MAX_TOTAL, MAX_VOTERS, MAX_PROBLEMS = 16_384, 64, 200
+_NOTICE = """
+**What to notice**
+
+- Equal is what each way may spend, not what it spends. One attempt ends when it has done; a vote
+  pays for all of its samples.
+- Compare the vote with the greedy attempt too. Drawing costs accuracy, and a vote first has to win
+  that back.
+- A vote helps where the samples err in different ways. Where one attempt is nearly always right,
+  it only spends tokens; where all make the same slip, it confirms it.
+- Best of N takes the sample that the model itself finds likeliest. Being sure is not being right.
+- A check that really works the answer out can't be fooled by a majority.
+"""
+
+
+def draw(view: ReasonView) -> None:
+    """The comparison's controls, its figure and the votes."""
+    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        help = "What each way may spend on a problem, at most."
+        whole("Tokens a problem", 16, MAX_TOTAL, "total", help, width=140)
+        help = "Each of them has its share of the tokens."
+        whole("Samples", 2, MAX_VOTERS, "voters", help, width=100)
+        whole("Problems", 1, MAX_PROBLEMS, "vote_problems", width=90)
+        reason_controls.temperature(
+            "vote_temperature", 0.05, "Samples are drawn, or they would be the same.", width=120
+        )
+        _button(view)
+    _state(view)
+    rivalry = view.rivalry
+    if rivalry is None:
+        st.text("Nothing was compared yet.")
+        one_vote.draw(view)
+        return
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "rivals",
+                lambda theme: figures.reason_rivals(rivalry, theme=theme),
+                lambda: figures.reason_rivals_data(rivalry),
+                (view.version("rivals"),),
+            )
+        with right, st.container(key="notice-votes"):
+            st.markdown(_NOTICE)
+    _votes(rivalry)
+    one_vote.draw(view)
+
+
+def _state(view: ReasonView) -> None:
+    job, error = view.active("rivals"), view.failures.get("rivals", "")
+    if job is not None:
+        st.fragment(sweep.progress, run_every=jobs.POLL_SECONDS)(view, "rivals", job)
+    elif error:
+        with st.container(key="refused"):
+            st.text(error)
+
+
+def _button(view: ReasonView) -> None:
+    job = view.active("rivals")
+    with st.container(key="rivals-side", width="content"):
+        st.button(
+            "Stop" if job else "Compare",
+            key="compare_ways",
+            type="secondary" if job else "primary",
+            icon=":material/stop:" if job else ":material/balance:",
+            disabled=job is not None and job.stopping.is_set(),
+            on_click=job.stop if job else start,
+            args=() if job else (view,),
+        )
+
+
+def start(view: ReasonView) -> None:
+    """Start the comparison that the controls describe."""
+    if "rivals" in view.jobs:
+        return
+    view.failures["rivals"] = ""
+    try:
+        contest = work.Contest(
+            model=str(controls.value("model")).strip(),
+            problems=own_problems.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
+            config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
+            total=int(value("total")),
+            samples=int(value("voters")),
+        )
+    except DecodingError as error:
+        view.failures["rivals"] = str(error)
+        return
+    view.jobs["rivals"] = work.compare(view, contest)
+    state.tell_link("rivals", told=view.uploaded is None)
+
+
+def _votes(rivalry: Rivalry) -> None:
+    votes = rivalry.votes
+    if not votes:
+        return
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "question": [table_text(vote.problem.question) for vote in votes],
+                "right answer": [vote.problem.answer for vote in votes],
+                "votes": [ballot_words(vote) for vote in votes],
+                "margin": [vote.margin for vote in votes],
+                **{
+                    RULE_WORDS[rule]: [
+                        _answer(vote.answer_by(rule), vote.problem.answer) for vote in votes
+                    ]
+                    for rule in ("majority", "best_of_n", "verifier")
+                },
+            }
+        ),
+        key="votes",
+        hide_index=True,
+        height=min(len(votes), 10) * 35 + 38,
+        column_config={"question": st.column_config.TextColumn(width=300)},
+    )
+    st.caption(
+        f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems."
+        + _window_words(rivalry)
+    )
+
+
+def _window_words(rivalry: Rivalry) -> str:
+    """Why one attempt may have had less than the whole."""
+    whole = rivalry.total_tokens
+    if all(rival.budget == whole // rival.samples for rival in rivalry.rivals):
+        return ""
+    return " An attempt ends with the model's window at the latest."
+
+
+def _answer(found: str | None, right: str) -> str:
+    return "none" if found is None else f"{found} {'✓' if found == right else '✗'}"

@@ -1,0 +1,185 @@
+"""Work on the model in a worker thread: start it, watch it, stop it at the next step."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+
+from core import DecodingError, ModelError
+from core.decoding.trace import BeamStep, DraftRound, Step, TokenStep, Trace
+from pages.ui.run.queue import QUEUE
+from pages.ui.run.request import Request
+from pages.ui.shell import models
+
+POLL_SECONDS = 0.15
+# A page that nobody looks at any more stops asking; its run ends by itself.
+ABANDONED_SECONDS = 120.0
+RUN_AGAIN = "press Run to make it again"
+_STEPS = (TokenStep, BeamStep)
+UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work in its own thread; the page reads these fields while it goes on."""
+
+    stage: str = "Starting"
+    steps: list[Step] = field(default_factory=list)
+    result: Any = None
+    error: str = ""
+    started: float = field(default_factory=time.monotonic)
+    watched: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    stopping: Event = field(default_factory=Event)
+    done: Event = field(default_factory=Event)
+
+    @property
+    def active(self) -> bool:
+        return not self.done.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start, up to the end or now."""
+        return (self.ended or time.monotonic()) - self.started
+
+    @property
+    def tokens(self) -> int:
+        """Steps made so far; of speculative decoding the tokens that its rounds emitted."""
+        return sum(
+            len(step.token_ids) if isinstance(step, DraftRound) else isinstance(step, _STEPS)
+            for step in self.steps
+        )
+
+    def watch(self) -> None:
+        """Say that somebody still looks at this job."""
+        self.watched = time.monotonic()
+
+    def stop(self) -> None:
+        """End the work at its next step."""
+        self.stopping.set()
+
+    def should_stop(self) -> bool:
+        """Asked by the work itself; work that was abandoned once stays so."""
+        if time.monotonic() - self.watched > ABANDONED_SECONDS:
+            self.stopping.set()
+        return self.stopping.is_set()
+
+
+def start(work: Callable[[Job], Any]) -> Job:
+    """Run `work(job)` in a thread; what it returns becomes `job.result`."""
+    job = Job()
+    Thread(target=_run, args=(job, work), daemon=True, name="decoding").start()
+    return job
+
+
+def _run(job: Job, work: Callable[[Job], Any]) -> None:
+    try:
+        job.result = work(job)
+    except DecodingError as error:
+        job.error = str(error)
+    except Exception:
+        job.error = UNEXPECTED
+        traceback.print_exc(file=sys.stderr)
+    finally:
+        job.ended = time.monotonic()
+        job.done.set()
+
+
+def decode(request: Request) -> Job:
+    """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
+    return start(lambda job: _decode(job, request))
+
+
+def _decode(job: Job, request: Request) -> Trace | None:
+    from core import check, collect
+
+    model = _load(job, request.model)
+    draft = _load(job, request.draft) if request.draft else None
+    prompt = request.prompt_for(model)
+    job.stage = "Waiting for other sessions"
+    with QUEUE.turn(job.should_stop) as turn:
+        if not turn.held:
+            return None
+        job.stage = "Reading the prompt"
+
+        def on_step(step: Step) -> None:
+            job.steps.append(step)
+            job.stage = "Decoding"
+            turn.pass_on()
+
+        trace = collect(
+            model,
+            prompt,
+            request.config_for(model),
+            draft=draft,
+            on_step=on_step,
+            should_stop=job.should_stop,
+            prompt_text=request.prompt,
+        )
+    job.stage = "Checking"
+    return trace.with_checks(tuple(check(trace)))
+
+
+def check_trace(trace: Trace, *, with_model: bool) -> Job:
+    """Prove the trace again: against itself, or also against the model.
+
+    With the model, its tokens are scored in one independent forward, and transformers' own
+    `generate` runs beside it. The result is a tuple of checks.
+    """
+    return start(lambda job: _check(job, trace, with_model))
+
+
+def _check(job: Job, trace: Trace, with_model: bool) -> Any:
+    from core import check
+
+    model = load_for(job, trace) if with_model else None
+    draft = load_draft_for(job, trace) if with_model else None
+    with QUEUE.turn(job.should_stop) as turn:
+        job.stage = "Checking"
+        return tuple(check(trace, model, draft)) if turn.held else None
+
+
+def logits_of(trace: Trace, index: int) -> Job:
+    """The full logits of one step, from one forward over its prefix: `(model, logits)`."""
+    return start(lambda job: _logits(job, trace, index))
+
+
+def _logits(job: Job, trace: Trace, index: int) -> Any:
+    from core.decoding.autoregressive.reshape import logits_at
+
+    model = load_for(job, trace)
+    with QUEUE.turn(job.should_stop) as turn:
+        job.stage = "Reading this step's logits"
+        return (model, logits_at(model, trace, index)) if turn.held else None
+
+
+def load_for(job: Job, trace: Trace) -> Any:
+    """The model that made the trace, and no other version of it."""
+    return load_version(job, trace.model_id, trace.model_revision)
+
+
+def load_draft_for(job: Job, trace: Trace) -> Any:
+    """The draft model of a speculative run, and no other version of it; None where it had none."""
+    return load_version(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
+
+
+def load_version(job: Job, where: str, revision: str, remedy: str = RUN_AGAIN) -> Any:
+    """The model in this version, or in any where none is named.
+
+    Raises:
+        ModelError: it can't be found, or is another version now.
+    """
+    model = _load(job, where)
+    if revision and model.revision and revision != model.revision:
+        raise ModelError(f"This run was made with another version of the model: {remedy}.")
+    return model
+
+
+def _load(job: Job, where: str) -> Any:
+    job.stage = "Loading the model"
+    return models.load(where)

@@ -1,0 +1,96 @@
+"""The proof badge: what was checked, what was measured, and a harder check on demand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.trace import Check, Trace
+from pages.ui.decode import controls
+from pages.ui.run import jobs
+from pages.ui.run.state import View
+from pages.ui.widgets import style
+from pages.ui.widgets.figure import source
+from pages.ui.widgets.render_clock import drawn_at
+
+_list = st.components.v2.component(
+    "decoding_explorer.checks",
+    html="<ul></ul>",
+    css=source("run/proof.css"),
+    js=source("run/proof.js"),
+)
+
+_AGAINST_MODEL = {
+    "greedy": "Scores the text again in one independent forward pass and shapes it anew; where the "
+    "run is greedy or draws by multinomial, transformers' own generate runs beside it.",
+    "beam": "Scores every row of the tree again, the hypotheses without a cache, and looks for "
+    "candidates that are missing; transformers' own generate runs beside it, but not for groups.",
+}
+
+
+def badge(view: View, trace: Trace) -> None:
+    """The outcome in three words; opens the list of checks."""
+    label, icon, tone = _outcome(view, trace)
+    with (
+        st.container(key=f"proof-{tone}", width="content"),
+        st.popover(label, icon=icon, type="tertiary", key="proof"),
+    ):
+        _opened(view, trace)
+
+
+def _outcome(view: View, trace: Trace) -> tuple[str, str, str]:
+    total = len(trace.checks)
+    passed = sum(check.passed for check in trace.checks)
+    if not total:
+        label = "Checking" if view.active("check") else "Not checked"
+        return label, ":material/pending:", "open"
+    if passed == total:
+        return f"Proved: {passed} of {total} checks", ":material/verified:", "good"
+    return f"Not proved: {passed} of {total} checks", ":material/error:", "bad"
+
+
+def _opened(view: View, trace: Trace) -> None:
+    st.markdown(
+        "**The proof.** Every number is checked against the rest of the run, and on demand "
+        "against the model."
+    )
+    if trace.checks:
+        # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
+        rows = tuple(_row(check) for check in trace.checks)
+        data = {"checks": rows, "theme": style.theme().name, "drawn": drawn_at()}
+        _list(key="checks", data=data)
+    _against_model(view, trace)
+
+
+def _row(check: Check) -> dict[str, object]:
+    sign = "≤" if check.passed else ">"
+    return {
+        "passed": check.passed,
+        "name": check.name,
+        "numbers": f"{check.value:.2g} {sign} {check.tolerance:.2g}",
+        "detail": check.detail,
+    }
+
+
+def _against_model(view: View, trace: Trace) -> None:
+    job = view.active("check")
+    may_load = view.may_load(str(controls.value("model")))
+    st.button(
+        f"{job.stage}…" if job else "Check against the model",
+        key="check_model",
+        icon=":material/model_training:",
+        disabled=job is not None or not may_load,
+        on_click=_start,
+        args=(view, trace),
+    )
+    st.caption(
+        _AGAINST_MODEL.get(trace.config.method, _AGAINST_MODEL["greedy"])
+        if may_load
+        else "Choose this run's model in the sidebar first."
+    )
+    ended = view.jobs.get("check")
+    if ended is not None and not ended.active and ended.error:
+        st.text(ended.error)
+
+
+def _start(view: View, trace: Trace) -> None:
+    view.jobs["check"] = jobs.check_trace(trace, with_model=True)

@@ -1,0 +1,329 @@
+"""The whole run out of the app and back in: trace file, web page, link, and opening a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core import figures
+from core.decoding.errors import DecodingError
+from core.decoding.lab.types import LabExample
+from core.decoding.trace import Trace
+from core.figures.base.labels import settings_caption
+from core.figures.base.theme import LIGHT, Theme
+from pages.ui.beam import controls as beam_controls
+from pages.ui.beam import state as beam_state
+from pages.ui.decode import controls
+from pages.ui.lab import controls as lab_controls
+from pages.ui.lab import state as lab_state
+from pages.ui.reasoning import problem as reason_problem
+from pages.ui.reasoning import state as reason_state
+from pages.ui.run import jobs, state
+from pages.ui.run.state import View
+from pages.ui.shell import address, models
+from pages.ui.speculative import controls as spec_controls
+from pages.ui.speculative import state as spec_state
+from pages.ui.widgets.figure import source
+from pages.ui.widgets.knob import adopt_shaping
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_link = st.components.v2.component(
+    "decoding_explorer.copy_link",
+    html='<button type="button">Copy link</button><span role="status"></span>',
+    css=source("run/copy_link.css"),
+    js=source("run/copy_link.js"),
+)
+Note: TypeAlias = "tuple[str, pd.DataFrame | None]"
+"""A sentence of the saved page, and the table below it."""
+# A browser that hides its address is let go after so long.
+TURN_SECONDS = 30.0
+# The pages that traces turn to, besides the first one; those of runs bear their method's name.
+PATHS = ("beam", "reasoning", "sampling", "speculative")
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
+  font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink}; }}
+pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
+  background: {panel}; font: inherit; }}
+pre b {{ font-weight: 400; color: {muted}; unicode-bidi: isolate; }}
+pre bdi {{ border-bottom: 3px solid; margin-right: 1px; }}
+pre bdi.recovered {{ border-bottom-style: double; }}
+pre bdi.bonus {{ border-bottom-style: dotted; }}
+.tables {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: 14px; margin: 0 0 1.5rem; }}
+th, td {{ border-bottom: 1px solid {grid}; padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; }}
+figure {{ margin: 2rem 0; border: 1px solid {grid}; border-radius: 8px; overflow: hidden; }}
+</style></head><body><h1>{title}</h1><p>{settings}</p><pre><b>{prompt}</b>{text}</pre>
+{figures}
+{notes}</body></html>
+"""
+
+
+def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> None:
+    """Everything that takes the whole run along.
+
+    Args:
+        page: makes the web page; that of the Decode page by default.
+    """
+    save(
+        _stem(trace),
+        lambda: trace_file(trace),
+        page or (lambda: web_page(view, trace)),
+        run=True,
+    )
+
+
+def save(
+    stem: str, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+) -> None:
+    """The menu of a file, a web page and a link.
+
+    Args:
+        stem: of the files' names.
+        run: whether the link makes the run again.
+    """
+    with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
+        st.download_button(
+            "Trace file (JSON)",
+            file,
+            f"{stem}.json",
+            "application/json",
+            key="save_trace",
+            icon=":material/data_object:",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.download_button(
+            "Web page (HTML)",
+            page,
+            f"{stem}.html",
+            "text/html",
+            key="save_page",
+            icon=":material/web:",
+            on_click="ignore",
+            width="stretch",
+        )
+        _link(key="copy_link", data={"run": run})
+
+
+def _stem(trace: Trace) -> str:
+    seed = getattr(trace.config, "seed", None)
+    return f"decoding-{trace.config.method}" + (f"-seed{seed}" if seed is not None else "")
+
+
+def trace_file(trace: Trace) -> bytes:
+    """The trace as its file holds it."""
+    return trace.to_json().encode()
+
+
+def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
+    """The run and its figures as one page that needs no server and no network."""
+    step = view.step
+    drawn = [
+        figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
+        *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
+        *([figures.step_way(step, trace, theme=theme)] if step else []),
+        figures.uncertainty(trace, selected=view.selected, theme=theme),
+        figures.prompt_reading(trace, theme=theme),
+        figures.timing([("This run", trace)], theme=theme),
+    ]
+    return document(trace, drawn, theme)
+
+
+def document(
+    trace: Trace,
+    drawn: list[go.Figure],
+    theme: Theme = LIGHT,
+    *,
+    title: str = "Decoding Explorer: one run",
+    settings: str = "",
+    text: str | None = None,
+    notes: Sequence[Note] = (),
+    tokens: Sequence[tuple[str, str, str]] | None = None,
+) -> bytes:
+    """A run's text and its figures as one page, and below them what was measured.
+
+    Args:
+        settings: what the run was made with; the trace's own by default.
+        text: in place of the trace's own.
+        tokens: the text in pieces, each with the name of its kind and the kind's colour.
+    """
+    page = _PAGE.format(
+        title=escape(title),
+        settings=escape(settings or settings_caption(trace)),
+        prompt=escape(trace.rendered_prompt or trace.prompt),
+        text=_marked(tokens) if tokens else escape(trace.text if text is None else text),
+        figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
+        notes="\n".join(map(_noted, notes)),
+        ink=theme.ink,
+        panel=theme.panel,
+        muted=theme.muted,
+        grid=theme.grid,
+    )
+    return page.encode()
+
+
+def _noted(note: Note) -> str:
+    """Every cell is escaped by pandas."""
+    words, frame = note
+    said = f"<p>{escape(words)}</p>"
+    if frame is None:
+        return said
+    table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
+    return f'{said}<div class="tables">{table}</div>'
+
+
+def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:
+    """Pieces of text underlined by their kind, with a line that says what the kinds are."""
+    kinds = {kind: color for _, kind, color in tokens}
+    pieces = "".join(_piece(*token) for token in tokens)
+    key = " ".join(_piece(kind.replace("_", " "), kind, color) for kind, color in kinds.items())
+    return f"{pieces}\n\n{key}"
+
+
+def _piece(text: str, kind: str, color: str) -> str:
+    look = f"border-bottom-color:{color};background:{color}22"
+    return f'<bdi title="{kind}" class="{kind}" style="{look}">{escape(text)}</bdi>'
+
+
+def _framed(figure: go.Figure, *, first: bool) -> str:
+    drawn = figure.to_html(
+        full_html=False,
+        include_plotlyjs=first,
+        config={"displaylogo": False, "showSendToCloud": False, "responsive": True},
+    )
+    alt = escape(str(figure.layout.meta["alt"]), quote=True)
+    return f'<figure role="img" aria-label="{alt}">{drawn}</figure>'
+
+
+def open_file(path: str) -> None:
+    """A trace file from the disk, shown like a run."""
+    with st.expander("Open a trace", icon=":material/folder_open:"):
+        st.file_uploader(
+            "Trace file",
+            type=["json"],
+            key="trace_file",
+            on_change=_opened,
+            args=(path,),
+        )
+
+
+def _opened(path: str) -> None:
+    upload = st.session_state.get("trace_file")
+    # While the page turns, Streamlit may report one upload twice.
+    if upload is None or upload.file_id == st.session_state.get("opened"):
+        return
+    st.session_state["opened"] = upload.file_id
+    shown = lab_state.lab(state.view()) if path == "sampling" else view_of(path)
+    shown.failure = ""
+    from core.traces.lab_file import read_any
+
+    try:
+        trace = read_any(upload.getvalue())
+    except DecodingError as error:
+        shown.failure = str(error)
+        return
+    if isinstance(trace, LabExample):
+        lab_controls.adopt(trace)
+        lab_state.lab(state.view()).open(trace)
+        address.forget("sampling")
+        _turn_to("sampling")
+        return
+    # What a file says about its own proof counts for nothing: it is proved again here.
+    path = trace.config.method if trace.config.method in _VIEWS else ""
+    home = view_of(path)
+    home.show(trace.with_checks(()), "file")
+    home.jobs["check"] = jobs.check_trace(trace, with_model=False)
+    _ADOPT.get(path, adopt)(trace)
+    address.forget(path)
+    _turn_to(path)
+
+
+def _turn_to(path: str) -> None:
+    st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
+
+
+_VIEWS: dict[str, Callable[[], View]] = {
+    "beam": beam_state.view,
+    "reasoning": reason_state.view,
+    "speculative": spec_state.view,
+}
+_ADOPT: dict[str, Callable[[Trace], None]] = {
+    "beam": beam_controls.adopt,
+    "reasoning": reason_problem.adopt,
+    "speculative": spec_controls.adopt,
+}
+
+
+def view_of(path: str) -> View:
+    """What this session looks at on the page of that address."""
+    return _VIEWS.get(path, state.view)()
+
+
+@dataclass(frozen=True)
+class _Turning:
+    """On the way to the page, by its address, that shows a trace which was just opened."""
+
+    path: str
+    until: float
+
+
+def turn_to_file(here: str) -> None:
+    """Go to the page that shows the trace which was just opened; before the page `here` is run.
+
+    What the browser asked for before it knew of the turn would lead back: it is not followed.
+    The address tells: until the browser shows the new page's, it doesn't know.
+    """
+    turning: _Turning | None = st.session_state.get("turning")
+    if turning is None:
+        return
+    shown = _path_in_browser()
+    if (here if shown is None else shown) == turning.path or monotonic() > turning.until:
+        del st.session_state["turning"]
+    elif turning.path != here:
+        # Left to itself it would refuse to touch an address that controls are bound to.
+        st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
+
+
+def _path_in_browser() -> str | None:
+    """The path of the page that the browser showed when it asked for this run, if it told.
+
+    `st.context.url` would name the page that is being run.
+    """
+    context = get_script_run_ctx()
+    address = context.context_info.url if context and context.context_info else ""
+    if not address:
+        return None
+    last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
+    return last if last in PATHS else ""
+
+
+def adopt(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    config, state = trace.config, st.session_state
+    wanted: dict[str, Any] = {
+        "prompt": trace.prompt[: controls.MAX_PROMPT],
+        "method": config.method,
+        "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
+        "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
+        "cache": config.use_cache,
+        "seed": min(getattr(config, "seed", controls.value("seed")), controls.MAX_SEED),
+        "draw": getattr(config, "draw", controls.value("draw")),
+        "chat": False,
+    }
+    if models.is_embedded(trace.model_id):
+        wanted["model"] = trace.model_id
+    adopt_shaping(config.shaping)
+    state.update(wanted)

@@ -1,0 +1,30 @@
+"""What a page needs of the browser: a history of pages, numbers in their range, its theme."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.widgets import style
+from pages.ui.widgets.figure import source
+from pages.ui.widgets.render_clock import drawn_at
+
+_component = st.components.v2.component(
+    "decoding_explorer.browser",
+    html='<i class="probe"></i>',
+    css=".probe { color: var(--st-background-color); }",
+    js=source("shell/browser.js"),
+)
+
+
+def prepare() -> None:
+    """Tell the browser, once a run; nothing is shown."""
+    with st.container(key="browser"):
+        _component(
+            key="prepared",
+            data={"theme": style.theme().name, "drawn": drawn_at()},
+            on_theme_change=_rerun,
+        )
+
+
+def _rerun() -> None:
+    """The theme changed: the run that this starts draws everything in it."""

@@ -1,0 +1,45 @@
+"""What either way of scoring feeds to the target, and how long it takes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.trace import Trace
+from core.figures.speculative.metrics import scoring_words, spec_scoring_data
+from pages.ui.speculative import controls, job, work
+from pages.ui.speculative.state import SpecView
+from pages.ui.widgets import figure
+
+
+def draw(view: SpecView, trace: Trace) -> None:
+    """The drawing of the selected round, and both ways timed side by side."""
+    at = view.token[0] if view.token else 0
+    figure.chart(
+        "feed",
+        lambda theme: figures.spec_feed(trace, at, theme=theme),
+        partial(figures.spec_feed_data, trace, at),
+        (view.number, at),
+    )
+    st.caption(
+        "Multi-query reads every position of one sequence; batch expansion makes a sequence for "
+        "every position and reads its last token. Both give the same probabilities. Click a token "
+        "in the timeline to see its round."
+    )
+    job.button(
+        view,
+        "scored",
+        "Time both ways",
+        lambda: work.score_both_ways(trace, int(controls.value("repeats"))),
+        "Runs this run under both ways of scoring, in turns.",
+    )
+    if view.scored is not None:
+        st.text(scoring_words(view.scored))
+        st.dataframe(
+            spec_scoring_data(view.scored),
+            key="scored-table",
+            hide_index=True,
+            column_config={"score, ms a round": st.column_config.NumberColumn(format="%.2f")},
+        )

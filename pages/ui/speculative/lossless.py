@@ -1,0 +1,156 @@
+"""Whether anything is lost: token by token, over many runs, and exactly on three tokens."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core import figures
+from core.decoding.config import Acceptance, Speculative
+from core.decoding.speculative.acceptance import AcceptanceTable, acceptance_table
+from core.decoding.trace import Trace
+from core.figures.base.theme import Theme
+from core.figures.speculative.lossless import lossless_words, normalised
+from core.figures.speculative.same import identity_words
+from core.figures.speculative.words import rule_words
+from pages.ui.shell import models
+from pages.ui.speculative import controls, job, work
+from pages.ui.speculative.state import SpecView
+from pages.ui.widgets import figure
+
+
+def draw(view: SpecView, trace: Trace) -> None:
+    """The greedy comparison or the statistical test, and the exact table."""
+    config = trace.config
+    assert isinstance(config, Speculative)
+    if config.shaping.temperature == 0:
+        _identical(view, trace)
+    else:
+        _sampled(view, trace, config)
+    _draw_three()
+
+
+def _identical(view: SpecView, trace: Trace) -> None:
+    """The target alone runs by itself where nothing has to be loaded for it."""
+    if _runs_by_itself(view, trace):
+        view.jobs["alone"] = work.alone(trace)
+    st.markdown("**Greedy: token by token.** The target alone must write exactly this text.")
+    job.button(
+        view,
+        "alone",
+        "Run the target alone",
+        lambda: work.alone(trace),
+        "Compares every token.",
+    )
+    if view.alone is not None:
+        with st.container(key="verdict"):
+            st.text(identity_words(trace, view.alone))
+
+
+def _runs_by_itself(view: SpecView, trace: Trace) -> bool:
+    """Once for every run that is shown; what was stopped or failed stays so."""
+    if view.compared_alone == view.number or view.measuring() or "decode" in view.jobs:
+        return False
+    view.compared_alone = view.number
+    needed = filter(None, (trace.model_id, trace.draft_id))
+    return view.alone is None and all(map(models.is_embedded, needed))
+
+
+def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
+    st.markdown(
+        "**Sampled: many short runs** under the settings of the run shown, acceptance rule "
+        f"**{rule_words(config.acceptance)}**. If nothing is lost, both ways of decoding write "
+        "each text equally often, but for chance."
+    )
+    job.button(
+        view,
+        "counted",
+        "Count both ways",
+        lambda: work.count(trace, int(controls.value("runs")), int(controls.value("run_tokens"))),
+        "Every run has a seed of its own.",
+        options=controls.samples,
+    )
+    found = view.counted
+    if found is not None:
+        with st.container(key="verdict"):
+            st.text(lossless_words(found, config.acceptance, claims=config.lossless))
+        figure.chart(
+            "outcomes",
+            lambda theme: figures.spec_outcomes(found, trace, theme=theme),
+            partial(figures.spec_outcomes_data, found),
+            (view.number, found),
+        )
+
+
+class Three(NamedTuple):
+    """What a rule does to three tokens, by the controls as they are."""
+
+    table: AcceptanceTable
+    rule: Acceptance
+
+
+def three_tokens() -> Three:
+    """The enumeration of the typed probabilities under the chosen rule."""
+    rule = controls.acceptance()
+    target, draft = (normalised(controls.weights(m)) for m in ("target", "draft"))
+    epsilon, delta = (float(controls.value(f"typical_{m}")) for m in ("epsilon", "delta"))
+    return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
+
+
+def three_figure(three: Three, theme: Theme) -> go.Figure:
+    """What one trial emits for each of the three tokens."""
+    names, rule = controls.NAMES, rule_words(three.rule)
+    return figures.spec_enumeration(three.table, names, rule, theme=theme)
+
+
+def _remarks() -> list[str]:
+    """What one has to know of the typed numbers, and of the settings above, to read the table."""
+    remarks = [
+        f"All numbers of the {model} are 0: each token counts as one third."
+        for model in ("target", "draft")
+        if not any(controls.weights(model))
+    ]
+    if float(controls.value("temperature")) == 0:
+        remarks.append("This is of sampling: at temperature 0 each rule keeps the target's text.")
+    return remarks
+
+
+def _draw_three() -> None:
+    """Every case of one trial on three tokens, worked out without chance."""
+    with st.container(key="pair", gap="small"):
+        left, right = st.columns(2, gap="small")
+    with left:
+        st.markdown(
+            "**The exact proof, on three tokens,** for the acceptance rule chosen above, "
+            f"**{rule_words(controls.acceptance())}**. One token is drafted; each way to each "
+            "token is added up. Change the probabilities, or the rule."
+        )
+        controls.three_tokens()
+        three = three_tokens()
+        st.caption(
+            "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
+            "accepted + recovered. Numbers that don't add up to 1 are scaled."
+        )
+        st.text(" ".join(_remarks()))
+    names = controls.NAMES
+    with right:
+        figure.chart(
+            "enumeration",
+            lambda theme: three_figure(three, theme),
+            partial(figures.spec_enumeration_data, three.table, names),
+            three,
+        )
+    frame = figures.spec_enumeration_data(three.table, names)
+    st.dataframe(
+        frame,
+        key="three-table",
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="%.4f")
+            for name in frame.columns
+            if name != "token"
+        },
+    )

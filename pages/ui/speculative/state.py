@@ -1,0 +1,193 @@
+"""What one browser session looks at on the speculative page: a run, a token of it, measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
+from core.decoding.trace import DraftRound, Timings, Trace
+from core.figures.speculative.timeline import COLUMNS
+from core.figures.speculative.words import EXTRA, Emitted, token_at
+from pages.ui.run import bar
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
+from pages.ui.run.state import Source, View
+from pages.ui.shell import examples, models
+from pages.ui.speculative import controls
+
+EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "speculative.json"
+TOKEN, _OWN = "token", "own"
+MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
+
+
+@dataclass(eq=False)
+class SpecView(View):
+    """One session's view of one speculative run; `first` is the first round of the timeline.
+
+    Args:
+        token: the selected token as (round, place in it); the target's own has place -1.
+        comparison, sweep, scored, counted, alone: what was measured on demand, each by the job of
+            its name; `scored` holds runs of both ways of scoring, `alone` is target-only decoding.
+        compared_alone: the number of the greedy run for which the target ran alone by itself.
+        asked: what the run that is shown was asked for, of one made here.
+        linked: the token that the link tells of, until the run that it tells of is there.
+    """
+
+    token: tuple[int, int] | None = None
+    comparison: Comparison | None = None
+    sweep: LengthSweep | None = None
+    scored: dict[str, list[Trace]] | None = None
+    counted: Losslessness | None = None
+    alone: Trace | None = None
+    compared_alone: int = 0
+    asked: Request | None = None
+    linked: tuple[int, int] | None = None
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another run, at the token that tells most of it."""
+        super().show(trace, source)
+        for name in MEASUREMENTS:
+            setattr(self, name, None)
+            if job := self.jobs.pop(name, None):
+                job.stop()
+        self.asked = self.request if source == "run" else None
+        self.token = telling_token(trace)
+        if self.linked is not None:
+            self.look_at(*self.linked)
+            if source != "example" or st.query_params.get("run") != "1":
+                self.linked = None
+
+    @property
+    def rounds(self) -> tuple[DraftRound, ...]:
+        return self.trace.rounds if self.trace else ()
+
+    def look_at(self, at: int, place: int) -> None:
+        """Select a token and bring its round into the window; what isn't there stays unselected."""
+        if self.trace is not None and token_at(self.trace, at, place) is not None:
+            self.token = (at, place)
+            if not self.first <= at < self.first + COLUMNS:
+                self.first = at // COLUMNS * COLUMNS
+
+    def may_load(self, chosen: str) -> bool:
+        """Whether both models may be loaded: a file must not make the app fetch a model."""
+        trace = self.trace
+        if trace is None or self.source != "file":
+            return trace is not None
+        drafts = {"", str(st.session_state.get("draft") or "").strip()}
+        known = trace.draft_id in drafts or models.is_embedded(trace.draft_id)
+        return known and super().may_load(chosen)
+
+    def progress(self) -> dict[str, tuple[object, ...]]:
+        """Where each work stands; a measurement's stage is shown by its own row, which is polled:
+        drawing the page anew at every run of it would take its time."""
+        found = super().progress()
+        return {name: s[-1:] if name in MEASUREMENTS else s for name, s in found.items()}
+
+    def measuring(self) -> bool:
+        """Whether anything runs the models now."""
+        return any(self.active(name) for name in ("decode", *MEASUREMENTS))
+
+
+def telling_token(trace: Trace) -> tuple[int, int] | None:
+    """The first token rejected by chance, else the first rejected one, else the first of all."""
+    rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
+    by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
+    if rejected:
+        return (by_chance or rejected)[0]
+    if not trace.rounds:
+        return None
+    return (0, 0) if trace.rounds[0].drafted else (0, EXTRA)
+
+
+def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
+    """Where the selected token stands in the text; -1 for one that was not emitted."""
+    return next((at for at, found in enumerate(tokens) if (found.round, found.place) == token), -1)
+
+
+def view() -> SpecView:
+    """This session's view of the speculative page, with the stored example at first."""
+    if "speculative" not in st.session_state:
+        found = SpecView(linked=_linked_token())
+        example = load_example()
+        if example is not None:
+            found.show(example, "example")
+        st.session_state["speculative"] = found
+    shown: SpecView = st.session_state["speculative"]
+    return shown
+
+
+def _linked_token() -> tuple[int, int] | None:
+    """The token in the address, as `keep_token` writes it."""
+    parts = st.query_params.get(TOKEN, "").split(".")
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 7 for part in parts[:1]):
+        return None
+    if parts[1] == _OWN:
+        return int(parts[0]), EXTRA
+    return (int(parts[0]), int(parts[1])) if parts[1].isdecimal() and len(parts[1]) < 7 else None
+
+
+def keep_token(found: SpecView) -> None:
+    """Put the selected token into the address, so that a link shows it: `3.1`, or `3.own` for the
+    target's own of round 3. The one that a run opens with needs no word."""
+    if found.linked is not None or found.trace is None or "decode" in found.jobs:
+        return
+    if found.token is not None and found.token != telling_token(found.trace):
+        at, place = found.token
+        st.query_params[TOKEN] = f"{at}.{_OWN if place == EXTRA else place}"
+    elif TOKEN in st.query_params:
+        del st.query_params[TOKEN]
+
+
+def load_example() -> Trace | None:
+    """The stored run; None where the file is missing or damaged."""
+    return examples.example(EXAMPLE, Trace.load)
+
+
+def settle(found: SpecView) -> None:
+    """Take over what finished work has left."""
+    bar.settle(found)
+    for name in MEASUREMENTS:
+        job = found.jobs.get(name)
+        if job is not None and not job.active and not job.error:
+            if job.result is not None:
+                setattr(found, name, job.result)
+            del found.jobs[name]
+            found.seen.pop(name, None)
+
+
+def so_far(found: SpecView, job: Job) -> Trace | None:
+    """A run that goes on as a trace, up to now; None before its first round."""
+    steps = [step for step in tuple(job.steps) if isinstance(step, DraftRound)]
+    if found.request is None or not steps:
+        return None
+    return Trace(
+        model_id=found.request.model,
+        prompt=found.request.prompt,
+        prompt_ids=(),
+        config=found.request.config,
+        steps=tuple(steps),
+        token_ids=tuple(token for step in steps for token in step.token_ids),
+        text="".join(step.text for step in steps),
+        finish_reason="cancelled",
+        timings=Timings(0.0, 0.0, job.seconds),
+        draft_id=found.request.draft,
+    )
+
+
+def needs_run(found: SpecView, wanted: Request) -> bool:
+    """Whether the controls describe another run than the one that is shown.
+
+    Of a run made elsewhere only what controls reach is compared.
+    """
+    trace = found.trace
+    if trace is None:
+        return False
+    asked = found.asked or controls.request_like(trace, wanted)
+    return _without_what_does_nothing(asked) != _without_what_does_nothing(wanted)
+
+
+def _without_what_does_nothing(asked: Request) -> Request:
+    return asked if asked.chat else replace(asked, system="")

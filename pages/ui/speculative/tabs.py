@@ -1,0 +1,182 @@
+"""The figures of a speculative run: its timeline, one trial, and four more looks in tabs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.config import Acceptance
+from core.decoding.speculative.types import DraftToken
+from core.decoding.trace import Trace
+from core.figures.base.labels import visible_token
+from core.figures.speculative.timeline import COLUMNS
+from core.figures.speculative.words import (
+    EXTRA,
+    extra_kind,
+    extra_words,
+    kind_words,
+    rule_of,
+    token_at,
+    trial_words,
+    where_words,
+)
+from pages.ui.speculative import feed, lossless, time
+from pages.ui.speculative.state import SpecView
+from pages.ui.widgets import figure, pager, play, style
+
+_NOTICE = """
+**What to notice**
+
+- A round ends with a token of the target's own: in the place of the first rejected one, or as a
+  bonus when all were accepted. So every round adds at least one token to the text.
+- {}
+- Behind a rejection nothing counts, however good: a longer draft wastes more there.
+- Many accepted tokens don't make it fast. Measure where the time goes.
+"""
+_OF_THE_RULE: dict[Acceptance, str] = {
+    "speculative": "Look for a token that the target finds likelier than the draft: it is never "
+    "rejected. Only where the draft is too sure can the number fall above accept_prob.",
+    "exact": "The target draws for itself at every position: even a token that it finds likelier "
+    "than the draft is rejected where it draws another. So less is accepted, and nothing is lost.",
+    "typical": "Nothing is thrown in a trial: a token passes if target_prob lies above the "
+    "threshold, which falls where the target is unsure. How sure the draft was doesn't count.",
+}
+_GREEDY = (
+    "At temperature 0 nothing is left to chance: a token passes only if it is the target's most "
+    "probable one."
+)
+
+
+def notice(trace: Trace) -> str:
+    """What to notice, under the rule that the run was made with."""
+    greedy = trace.config.shaping.temperature == 0
+    return _NOTICE.format(_GREEDY if greedy else _OF_THE_RULE[rule_of(trace)])
+
+
+def draw(view: SpecView, trace: Trace) -> None:
+    """The timeline, the selected token, and what else there is to know."""
+    _timeline(view, trace)
+    if view.token is not None:
+        _one_token(view, trace, *view.token)
+    with st.container(key="more"):
+        tabs = {
+            "Where the time goes": time.draw,
+            "Acceptance and metrics": time.metrics,
+            "What is fed to the target": feed.draw,
+            "Losslessness": lossless.draw,
+        }
+        found = st.tabs(list(tabs), key="spec-look", on_change="rerun", bind="query-params")
+        for tab, look in zip(found, tabs.values(), strict=True):
+            if tab.open:
+                with tab:
+                    look(view, trace)
+
+
+def _timeline(view: SpecView, trace: Trace) -> None:
+    with st.container(key="spec-timeline", gap="small"):
+        drawn = figure.chart(
+            "timeline",
+            lambda theme: figures.spec_timeline(
+                trace, first=view.first, selected=view.token, theme=theme
+            ),
+            partial(figures.spec_timeline_data, trace),
+            (view.number, view.first, view.token),
+            on_click=lambda custom: _click(view, custom),
+        )
+        if not trace.rounds:
+            return
+        with st.container(
+            key="timeline-bar", horizontal=True, vertical_alignment="center", gap="medium"
+        ):
+            play.draw(
+                "timeline",
+                drawn,
+                style.theme(),
+                view.number,
+                count=len(trace.rounds),
+                turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
+                word="round",
+            )
+            pager.draw(
+                view, "first", pager.of_span(view.first, COLUMNS, len(trace.rounds)), "rounds"
+            )
+
+
+def _click(view: SpecView, custom: list[object]) -> None:
+    if len(custom) > 1 and all(isinstance(part, int | float) for part in custom[:2]):
+        view.look_at(int(custom[0]), int(custom[1]))  # type: ignore[call-overload]
+
+
+def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
+    with st.container(key="step", gap="small"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "trial",
+                lambda theme: figures.spec_trial(trace, at, place, theme=theme),
+                lambda: figures.spec_trial_data(trace, at, place),
+                (view.number, at, place),
+            )
+        with right:
+            _facts(view, trace, at, place)
+            with st.container(key="notice"):
+                st.markdown(notice(trace))
+
+
+def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
+    """The selected token in words: its trial, and what took its place."""
+    token = token_at(trace, at, place)
+    step = trace.rounds[at]
+    if token is None:
+        return
+    kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
+    with st.container(key="spec-token", border=True, gap="small"):
+        with st.container(
+            key="node-head", horizontal=True, vertical_alignment="center", gap="small"
+        ):
+            st.markdown(f"**Round {at}**, {where_words(place)}", width="content")
+            st.text(kind_words(kind), width="stretch")
+        with st.container(key="node-path"):
+            st.text(visible_token(token.text, 60))
+        if isinstance(token, DraftToken):
+            st.text(trial_words(token, rule_of(trace)))
+            if token.outcome == "rejected" and step.recovered is not None:
+                st.button(
+                    "Show what took its place",
+                    key="to-recovered",
+                    icon=":material/my_location:",
+                    on_click=view.look_at,
+                    args=(at, EXTRA),
+                )
+        else:
+            st.text(extra_words(step, rule_of(trace)))
+            if step.recovered is not None:
+                st.button(
+                    "Show the rejected token",
+                    key="to-rejected",
+                    icon=":material/my_location:",
+                    on_click=view.look_at,
+                    args=(at, len(step.accepted)),
+                )
+        _ends(trace, at)
+
+
+_ENDS = {
+    "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
+    "confidence": "Drafting ended here by the confidence threshold.",
+    "eos": "Drafting ended with a drafted end of sequence.",
+    "no_match": "Prompt lookup found no more text to repeat.",
+}
+
+
+def _ends(trace: Trace, at: int) -> None:
+    step = trace.rounds[at]
+    sizes = step.target_cache
+    caches = f"target {sizes.before} → {sizes.peak} → {sizes.after}"
+    if step.draft_cache is not None:
+        own = step.draft_cache
+        caches += f", draft {own.before} → {own.peak} → {own.after}"
+    words = f"Cached tokens before the round, at most, after the rollback: {caches}."
+    st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

@@ -1,0 +1,99 @@
+"""Where the time goes, which draft length pays, and every metric with its definition."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.trace import Trace
+from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
+from core.figures.speculative.verdict import verdict
+from pages.ui.speculative import controls, job, work
+from pages.ui.speculative.state import SpecView
+from pages.ui.widgets import figure
+
+_UNMEASURED = "Runs this and the target alone in turns, on this machine."
+
+
+def draw(view: SpecView, trace: Trace) -> None:
+    """The verdict, the stages of every round, latencies, and the sweep."""
+    job.button(
+        view,
+        "comparison",
+        "Measure against the target alone",
+        lambda: work.compare(trace, int(controls.value("repeats"))),
+        _UNMEASURED,
+        options=controls.repeats,
+    )
+    found = view.comparison
+    if found is not None:
+        with st.container(key="verdict"):
+            st.text(verdict(found))
+    figure.chart(
+        "time",
+        lambda theme: figures.spec_time(trace, found, theme=theme),
+        partial(figures.spec_time_data, trace, found),
+        (view.number, found),
+    )
+    if found is not None:
+        st.caption(latency_words(found))
+        st.dataframe(
+            spec_latency_data(found),
+            key="latencies",
+            hide_index=True,
+            column_config={
+                name: st.column_config.NumberColumn(format="%.1f")
+                for name in ("speculative, ms", "target only, ms")
+            },
+        )
+    _sweep(view, trace)
+
+
+def _sweep(view: SpecView, trace: Trace) -> None:
+    job.button(
+        view,
+        "sweep",
+        "Measure draft lengths 1 to 10",
+        lambda: work.sweep(trace),
+        "Measured and predicted speed-up of eight lengths, three runs each.",
+    )
+    found = view.sweep
+    if found is not None:
+        figure.chart(
+            "sweep",
+            lambda theme: figures.spec_sweep(found, trace, theme=theme),
+            partial(figures.spec_sweep_data, found),
+            (view.number, found),
+        )
+
+
+def metrics(view: SpecView, trace: Trace) -> None:
+    """Acceptance by position, and the table of metrics."""
+    figure.chart(
+        "positions",
+        lambda theme: figures.spec_positions(trace, theme=theme),
+        partial(figures.spec_positions_data, trace),
+        (view.number,),
+    )
+    st.dataframe(
+        spec_metrics_data(trace, view.comparison, view.sweep),
+        key="metrics",
+        hide_index=True,
+        height="content",
+        column_config={
+            name: st.column_config.TextColumn(width=width)
+            for name, width in (
+                ("metric", 180),
+                ("value", 70),
+                ("definition", 420),
+                ("source", 200),
+            )
+        },
+    )
+    if view.comparison is None or view.sweep is None:
+        st.caption(
+            "Costs and the expected speed-up follow once the run was measured under “Where the "
+            "time goes”, the best and the break-even draft length once its lengths were."
+        )

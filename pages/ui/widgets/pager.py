@@ -1,0 +1,57 @@
+"""One window of many columns: where it stands, and one window back and on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.ui.run.state import View
+
+
+class Window(NamedTuple):
+    """The columns `first` up to and without `last` of `count`; `earlier` begins the one before."""
+
+    first: int
+    last: int
+    count: int
+    earlier: int
+
+
+def of_span(first: int, span: int, count: int) -> Window:
+    """The window of `span` columns that begins at `first`."""
+    return Window(first, min(first + span, count), count, first - span)
+
+
+def draw(view: View, field: str, window: Window, what: str) -> None:
+    """The window in words between its two buttons; nothing where all columns fit.
+
+    `field` names where the view keeps the window's beginning, `what` its columns, as "steps".
+    """
+    if window.first == 0 and window.last == window.count:
+        return
+    with st.container(
+        key=f"pager-{what}",
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        width="content",
+    ):
+        _turn(view, field, f"Earlier {what}", "left", window.earlier, disabled=window.first == 0)
+        st.markdown(
+            f"{what.capitalize()} {window.first} to {window.last - 1} of {window.count}",
+            width="content",
+        )
+        last = window.last == window.count
+        _turn(view, field, f"Later {what}", "right", window.last, disabled=last)
+
+
+def _turn(view: View, field: str, words: str, side: str, first: int, *, disabled: bool) -> None:
+    st.button(
+        words,
+        key=words.lower().replace(" ", "-"),
+        icon=f":material/chevron_{side}:",
+        disabled=disabled,
+        on_click=view.turn_page,
+        args=(field, first),
+    )

@@ -1,0 +1,75 @@
+"""Play: a chart grows step by step in the browser, which covers what is not there yet.
+
+Where the chart is drawn in windows, the browser asks for the one that it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.figures.base.theme import Theme
+from pages.ui.widgets.figure import source
+from pages.ui.widgets.render_clock import drawn_at
+
+Turn = Callable[[int], None]
+
+_HTML = """
+<div class="play">
+  <button type="button"></button>
+  <input type="range" min="1" step="1">
+  <output></output>
+</div>
+"""
+
+_component = st.components.v2.component(
+    "decoding_explorer.play",
+    html=_HTML,
+    css=source("widgets/play.css"),
+    js=source("widgets/play.js"),
+)
+
+
+def draw(
+    name: str,
+    figure: go.Figure,
+    theme: Theme,
+    number: int,
+    *,
+    count: int,
+    turn: Turn,
+    word: str = "step",
+) -> None:
+    """The play button and the step slider of the chart `name`.
+
+    Args:
+        number: of the trace; another one begins with all of its window in sight.
+        count: the steps of the whole run.
+        turn: moves the window to a step.
+        word: what a column of the chart is.
+    """
+    key = f"play-{name}"
+    area = figure.layout.meta
+
+    def turned() -> None:
+        step = (st.session_state.get(key) or {}).get("turn")
+        if isinstance(step, int | float):
+            turn(int(step))
+
+    _component(
+        key=key,
+        data={
+            "chart": f"st-key-figure-{name}",
+            "ends": tuple(area["ends"]),
+            "first": area["first"],
+            "count": count,
+            "word": word,
+            "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
+            "paper": theme.paper,
+            "run": number,
+            "drawn": drawn_at(),
+        },
+        on_turn_change=turned,
+    )

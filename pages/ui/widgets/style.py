@@ -1,0 +1,40 @@
+"""The app's own CSS, from one file; nothing else may put markup on a page."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from core.figures.base.theme import DARK, LIGHT, Theme
+
+ASSETS = Path(__file__).parents[3] / "assets"
+
+
+@cache
+def _css() -> str:
+    return (ASSETS / "css" / "app.css").read_text(encoding="utf-8")
+
+
+def theme() -> Theme:
+    """The figures' theme that fits the page as the browser shows it."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def use() -> None:
+    """Put the CSS on the page; once a script run, before anything is drawn."""
+    look = theme()
+    colors = {
+        "muted": look.muted,
+        "line": look.grid,
+        "panel": look.panel,
+        "paper": look.paper,
+        "ink": look.ink,
+        "accent": look.first,
+        "good": "#00795a" if look is LIGHT else "#45c79d",
+        "bad": "#b3400c" if look is LIGHT else "#ff9a5c",
+    }
+    variables = "".join(f"--de-{name}:{color};" for name, color in colors.items())
+    st.logo(str(ASSETS / "icons" / f"wordmark-{look.name}.svg"), size="large")
+    st.html(f"<style>:root{{{variables}}}\n{_css()}</style>")

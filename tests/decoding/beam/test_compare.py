@@ -1,0 +1,138 @@
+"""Greedy's path through a search, by arithmetic on a scripted model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core import BeamSearch, Greedy, Sampling, collect, rerank
+from core.decoding.beam.compare import Ran, greedy_path, ran, rivals, winner_candidates
+from core.decoding.beam.replay import ranked_anew
+from core.models.scripted import ScriptedModel
+from tests.decoding.beam.beams import one_thread
+from tests.figures.beams import beam_model, make_search
+
+one_thread = pytest.fixture(autouse=True)(one_thread)
+
+# Ids: 0 the end, 1 the, 2 cat, 3 dog, 4 sat, 5 ran, 6 home, 7 the full stop.
+TRAP = ScriptedModel(
+    {
+        (): [0, 0, 0.6, 0.4, 0, 0, 0, 0],
+        (2,): [0, 0, 0, 0, 0.26, 0.25, 0.25, 0.24],
+        (3,): [0, 0, 0, 0, 0, 0.99, 0.01, 0],
+        (4,): [1, 0, 0, 0, 0, 0, 0, 0],
+        (5,): [1, 0, 0, 0, 0, 0, 0, 0],
+        (6,): [1, 0, 0, 0, 0, 0, 0, 0],
+        (7,): [1, 0, 0, 0, 0, 0, 0, 0],
+    }
+)
+
+
+def test_greedy_walks_into_the_trap_and_the_search_does_not() -> None:
+    search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
+    assert search.token_ids == (3, 5, 0)
+    greedy = greedy_path(search)
+    assert greedy is not None
+    assert [c.token_id for c in greedy.path] == [2, 4, 0]
+    assert greedy.parted_at == 0
+    assert greedy.end == "finished" and greedy.step == 2
+
+
+def test_a_beam_of_one_never_leaves_greedy() -> None:
+    search = make_search(1, 8)
+    greedy = greedy_path(search)
+    assert greedy is not None and greedy.end in ("kept", "finished")
+    assert greedy.parted_at is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_path_is_that_of_greedy_decoding(seed: int) -> None:
+    search = make_search(3, 10, model_seed=seed)
+    run = collect(beam_model(seed=seed), [1, 2, 3], Greedy(max_new_tokens=10))
+    greedy = greedy_path(search)
+    assert greedy is not None
+    ids = tuple(c.token_id for c in greedy.path)
+    assert ids == run.token_ids[: len(ids)]
+    if greedy.end == "finished":
+        assert ids == run.token_ids
+    elif greedy.end == "pruned":
+        last = greedy.path[-1]
+        assert last.fate == "pruned" and greedy.step == len(ids) - 1
+    elif greedy.end == "unseen":
+        step = search.beam_steps[greedy.step]
+        assert greedy.step == len(ids) and step.index == greedy.step
+
+
+def test_both_ways_of_losing_greedy_occur() -> None:
+    ends = {greedy_path(make_search(2, 10, model_seed=seed)).end for seed in range(40)}
+    assert {"pruned", "unseen", "finished"} <= ends
+
+
+def test_drawn_candidates_tell_nothing_of_greedy() -> None:
+    assert greedy_path(make_search(do_sample=True, seed=3)) is None
+    assert greedy_path(replace(make_search(), steps=())) is None
+    assert greedy_path(collect(beam_model(), [1], Greedy(max_new_tokens=2))) is None
+
+
+def test_the_winner_may_be_another_one() -> None:
+    search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
+    other = next(found for found in search.hypotheses if found.token_ids == (2, 4, 0))
+    greedy = greedy_path(search, other)
+    assert greedy is not None and greedy.parted_at is None
+
+
+def test_the_winners_candidates_spell_its_tokens() -> None:
+    for seed in range(6):
+        search = make_search(5, 12, model_seed=seed, num_return_sequences=2)
+        for found in search.hypotheses:
+            path = winner_candidates(search.beam_steps, found)
+            assert tuple(c.token_id for c in path) == found.token_ids
+            assert path[-1].cum_logprob == pytest.approx(found.sum_logprob)
+
+
+def test_rivals_are_scored_alike_by_the_model_itself() -> None:
+    search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
+    greedy, beam = rivals(search, ran(collect(TRAP, [1], Greedy(max_new_tokens=5))), ())
+    assert beam.sum_logprob == pytest.approx(math.log(0.4 * 0.99), abs=1e-5)
+    assert greedy.sum_logprob == pytest.approx(math.log(0.6 * 0.26), abs=1e-5)
+    assert beam.score == pytest.approx(beam.sum_logprob / 3)
+    assert (greedy.forwards, greedy.rows) == (2, 2)
+    assert beam.forwards == len(search.beam_steps) - 1
+    assert beam.rows == sum(len(step.groups) for step in search.beam_steps[1:])
+
+
+def test_the_best_of_some_samples_pays_for_all_of_them() -> None:
+    torch.manual_seed(0)
+    runs = [collect(TRAP, [1], Sampling(max_new_tokens=5, seed=seed)) for seed in range(6)]
+    search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
+    best = rivals(search, ran(runs[0]), [ran(run) for run in runs])[-1]
+    assert best.name == "Best of 6 samples"
+    assert best.forwards == sum(len(run.token_ids) - 1 for run in runs)
+    totals = [-sum(s.surprisal for s in r.token_steps) / len(r.token_ids) for r in runs]
+    assert best.score == pytest.approx(max(totals))
+
+
+def test_another_length_penalty_scores_every_rival_anew() -> None:
+    """Two samples, -2 over 1 token and -3 over 4: by the mean the second wins, by the sum not."""
+    search = make_search(5, 12, model_seed=3, stop_strings=(".",))
+    greedy, samples = Ran("g", 2, -2.0, 1), (Ran("short", 1, -2.0, 0), Ran("long", 4, -3.0, 3))
+    winners = set()
+    for penalty, text, score in ((1.0, "long", -0.75), (0.0, "short", -2.0), (-1.0, "short", -2.0)):
+        new = replace(search.config, length_penalty=penalty)
+        ranking = rerank(search, length_penalty=penalty)
+        found = rivals(ranked_anew(search, ranking, new), greedy, samples)
+        assert found[0].score == pytest.approx(-2.0 / 2**penalty)
+        best, tokens = ranking.hypotheses[0], len(ranking.hypotheses[0].token_ids)
+        assert (found[1].text, found[1].tokens) == (best.text, tokens)
+        assert found[1].score == pytest.approx(best.sum_logprob / tokens**penalty, rel=1e-5)
+        assert (found[2].text, found[2].score) == (text, pytest.approx(score))
+        winners.add(best.token_ids)
+    assert len(winners) > 1, "the penalties agree; take another search"
+
+
+def test_without_a_finished_path_the_search_is_no_rival() -> None:
+    search = replace(make_search(), hypotheses=())
+    assert [rival.name for rival in rivals(search, Ran("g", 2, -2.0, 1), ())] == ["Greedy"]

@@ -1,0 +1,446 @@
+"""Beam search by arithmetic: scripted models, tiny vocabularies, an independent diverse search."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import BeamSearch, Greedy, Shaping, Trace, check, collect, decode
+from core.decoding.beam import candidates as beam_scores
+from core.decoding.beam.candidates import LogProbabilities, Shaper, choose
+from core.decoding.beam.replay import lineage
+from core.decoding.errors import ConfigError, DecodingError
+from core.models.scripted import ScriptedModel
+from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.models.builders import random_language_model
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+END, A, B, C = range(4)
+TOKENS = ("<end>", "a", "b", "c")
+
+
+def garden() -> ScriptedModel:
+    """Greedy takes a (0.5) and gets 0.4 at most; b (0.4) leads to c with 0.9."""
+    return ScriptedModel(
+        {
+            (): [0.1, 0.5, 0.4, 0.0],
+            (A,): [0.3, 0.3, 0.4, 0.0],
+            (B,): [0.1, 0.0, 0.0, 0.9],
+            (C,): [1.0, 0.0, 0.0, 0.0],
+        },
+        tokens=TOKENS,
+    )
+
+
+def _search(model, prompt=(A,), **settings) -> Trace:
+    return collect(model, list(prompt), BeamSearch(**settings))
+
+
+def _prompted(script: dict) -> ScriptedModel:
+    return ScriptedModel(script, tokens=TOKENS)
+
+
+def test_two_beams_find_what_greedy_misses() -> None:
+    script = {(C, A): [0.3, 0.3, 0.4, 0.0], (B,): [0.1, 0.0, 0.0, 0.9], (B, C): [1, 0, 0, 0]}
+    model = _prompted({(): [0.25] * 4, (C,): [0.1, 0.5, 0.4, 0.0], (A, B): [0.25] * 4, **script})
+    trace = _search(model, [C], num_beams=2, max_new_tokens=3, early_stopping=True)
+    best = trace.hypotheses[0]
+    assert best.token_ids == (B, C, END) == trace.token_ids
+    assert best.sum_logprob == pytest.approx(math.log(0.4 * 0.9 * 1.0))
+    assert best.score == pytest.approx(math.log(0.36) / 3)
+    assert best.parents == (0, 1, 0)
+    assert (trace.text, trace.finish_reason) == ("bc", "eos")
+    assert collect(model, [C], Greedy(max_new_tokens=3)).token_ids[0] == A
+
+
+def test_a_step_holds_candidates_with_parents_sums_fates_and_margins() -> None:
+    step = _search(garden(), [C, B], num_beams=2, max_new_tokens=3).beam_steps[0]
+    assert [(c.rank, c.parent, c.token_id, c.fate, c.row) for c in step.candidates] == [
+        (1, 0, C, "kept", 0),
+        (2, 0, END, "finished", None),
+    ]
+    assert [c.cum_logprob for c in step.candidates] == pytest.approx([math.log(0.9), math.log(0.1)])
+    assert step.entropies == (pytest.approx(-0.9 * math.log(0.9) - 0.1 * math.log(0.1)),)
+    assert step.margin(step.candidates[1]) == pytest.approx(math.log(0.1) - math.log(0.9))
+    assert step.finished_texts == ("",)
+
+
+def test_only_the_first_num_beams_of_the_candidates_may_finish() -> None:
+    model = _prompted({(): [0.2, 0.45, 0.35, 0.0]})
+    step = _search(model, num_beams=2, max_new_tokens=4).beam_steps[0]
+    fates = {c.token_id: (c.fate, c.ended) for c in step.candidates}
+    assert fates == {A: ("kept", None), B: ("kept", None), END: ("pruned", "eos")}
+
+
+def test_the_beam_is_narrower_where_there_are_fewer_tokens_than_beams() -> None:
+    model = _prompted({(): [0.0, 0.6, 0.4, 0.0]})
+    widths = [len(s.groups) for s in _search(model, num_beams=4, max_new_tokens=4).beam_steps]
+    assert widths == [1, 2, 4, 4]
+
+
+def _probability(model: ScriptedModel, prompt: list[int], path: tuple[int, ...]) -> float:
+    total = 0.0
+    for at, token in enumerate(path):
+        logits = model.logits_after([*prompt, *path[:at]]).double()
+        total += float(torch.log_softmax(logits, -1)[token])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0, -0.5])
+def test_with_enough_beams_the_search_is_exhaustive(seed: int, length_penalty: float) -> None:
+    def script(ids: tuple[int, ...]) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(hash((seed, *ids)) % 2**31)
+        return torch.randn(4, generator=generator) * 2
+
+    model = ScriptedModel(script, tokens=TOKENS, given="logits")
+    longest = 3
+    trace = _search(
+        model,
+        num_beams=64,
+        max_new_tokens=longest,
+        length_penalty=length_penalty,
+        early_stopping="never",
+        num_return_sequences=10,
+    )
+    paths = [
+        path
+        for length in range(1, longest + 1)
+        for path in itertools.product(range(4), repeat=length)
+        if END not in path[:-1] and (path[-1] == END or length == longest)
+    ]
+    scored = {p: _probability(model, [A], p) / len(p) ** length_penalty for p in paths}
+    best = sorted(scored, key=lambda path: -scored[path])[:10]
+    assert [found.token_ids for found in trace.hypotheses[:10]] == best
+    assert len(trace.hypotheses) == min(64, len(paths))
+    for found in trace.hypotheses:
+        assert found.score == pytest.approx(scored[found.token_ids], rel=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    beams=st.integers(1, 6),
+    groups=st.sampled_from([1, 1, 2]),
+    draws=st.booleans(),
+    ends=st.sets(st.integers(0, 9), max_size=3),
+)
+def test_the_tree_is_a_tree(seed: int, beams: int, groups: int, draws: bool, ends: set) -> None:
+    def script(ids: tuple[int, ...]) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(hash((seed, *ids)) % 2**31)
+        return torch.randn(10, generator=generator) * 2
+
+    model = ScriptedModel(script, tokens=[f"t{n}" for n in range(10)], given="logits", eos=None)
+    model.eos_ids = frozenset(ends)
+    config = BeamSearch(
+        num_beams=beams * groups,
+        num_beam_groups=groups,
+        diversity_penalty=0.7 if groups > 1 else 0,
+        do_sample=draws and groups == 1,
+        seed=seed,
+        max_new_tokens=6,
+    )
+    steps = collect(model, [1, 2], config).beam_steps
+    held = [()] * groups
+    dead: set[tuple[int, tuple[int, ...]]] = set()
+    for step in steps:
+        assert len(step.groups) == len(held)
+        paths = {}
+        for c in step.candidates:
+            assert 0 <= c.parent < len(held)
+            path = (step.group_of(c), (*held[c.parent], c.token_id))
+            assert path not in paths, "a path was found twice"
+            paths[path] = c
+            assert not any(path[1][: len(end)] == end for g, end in dead if g == path[0])
+            assert [p.token_id for p in lineage(steps, step.index, c)] == list(path[1])
+        dead |= {path for path, c in paths.items() if c.fate != "kept"}
+        rows = {c.row: path[1] for path, c in paths.items() if c.row is not None}
+        assert sorted(rows) == list(range(len(rows)))
+        after = steps[step.index + 1].groups if step.index + 1 < len(steps) else ()
+        held = [rows[row] for row in range(len(after))]
+
+
+def _log_softmax(model: ScriptedModel, ids: tuple[int, ...]) -> list[float]:
+    return torch.log_softmax(model.logits_after(ids), -1).tolist()
+
+
+def _diverse(
+    model: ScriptedModel, prompt: list[int], beams: int, groups: int, penalty: float, longest: int
+) -> list[list[tuple[float, tuple[int, ...]]]]:
+    """Vijayakumar et al. 2016, no end of sequence: the beams of every group, from their text."""
+    beam = [[(0.0, ())] for _ in range(groups)]
+    for _ in range(longest):
+        taken: list[int] = []
+        for g in range(groups):
+            grown = [
+                (total + value - penalty * taken.count(token), (*path, token))
+                for total, path in beam[g]
+                for token, value in enumerate(_log_softmax(model, (*prompt, *path)))
+            ]
+            beam[g] = sorted(grown, key=lambda pair: -pair[0])[:beams]
+            taken += [path[-1] for _, path in beam[g]]
+    return beam
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("penalty", [0.0, 0.3, 1.5, 50.0])
+def test_diverse_beam_search_equals_an_independent_one(seed: int, penalty: float) -> None:
+    def script(ids: tuple[int, ...]) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(hash((seed, *ids)) % 2**31)
+        return torch.randn(12, generator=generator) * 2
+
+    model = ScriptedModel(script, tokens=[f"t{n}" for n in range(12)], given="logits", eos=None)
+    trace = _search(
+        model,
+        num_beams=6,
+        num_beam_groups=3,
+        diversity_penalty=penalty,
+        max_new_tokens=4,
+        num_return_sequences=6,
+    )
+    expected = _diverse(model, [A], 2, 3, penalty, 4)
+    for group, paths in enumerate(expected):
+        own = [found for found in trace.hypotheses if found.group == group]
+        assert [found.token_ids for found in own] == [path for _, path in paths]
+        for found, (total, _) in zip(own, paths, strict=True):
+            assert found.sum_logprob == pytest.approx(total, abs=1e-4)
+    assert [o for o in check(trace, model) if not o.passed] == []
+
+
+def test_groups_without_a_penalty_search_alike_and_the_first_is_plain_beam_search() -> None:
+    model = random_language_model("llama")
+    diverse = {"num_beams": 6, "num_beam_groups": 3, "max_new_tokens": 8}
+    plain = _search(model, [5, 6], num_beams=2, max_new_tokens=8).hypotheses
+    for penalty in (0.0, 1.0):
+        found = _search(model, [5, 6], diversity_penalty=penalty, **diverse).hypotheses
+        by_group = [[h.token_ids for h in found if h.group == group] for group in range(3)]
+        assert by_group[0] == [h.token_ids for h in plain]
+        assert (by_group[0] == by_group[1] == by_group[2]) is (penalty == 0)
+
+
+def test_a_group_that_has_ended_takes_no_more_tokens() -> None:
+    """The first group ends at once; a is then free for the second."""
+    model = _prompted({(): [0.0, 0.9, 0.1, 0.0], (C,): [0.9, 0.1, 0.0, 0.0]})
+    trace = _search(
+        model,
+        [C],
+        num_beams=2,
+        num_beam_groups=2,
+        diversity_penalty=5.0,
+        early_stopping=True,
+        max_new_tokens=3,
+    )
+    assert [found.token_ids for found in trace.hypotheses] == [(END,), (END,)]
+    later = {(c.token_id, step.index) for step in trace.beam_steps for c in step.kept}
+    assert (A, 0) in later
+    assert [o for o in check(trace, model) if not o.passed] == []
+
+
+def test_greedy_is_one_beam_that_stops_at_its_first_end() -> None:
+    for kind in ARCHITECTURES:
+        model, prompt, _ = random_case(kind, 1)
+        config = BeamSearch(num_beams=1, early_stopping=True, max_new_tokens=12)
+        greedy = collect(model, prompt, Greedy(max_new_tokens=12))
+        assert collect(model, prompt, config).token_ids == greedy.token_ids
+
+
+def test_the_cache_and_the_seed_decide_nothing_in_plain_beam_search() -> None:
+    model = random_language_model("gpt2")
+    runs = [
+        _search(model, [5, 6], num_beams=3, max_new_tokens=10, use_cache=cache, seed=seed)
+        for cache, seed in ((True, 0), (False, 0), (True, 5))
+    ]
+    assert len({tuple(h.token_ids for h in run.hypotheses) for run in runs}) == 1
+
+
+def test_a_drawn_search_repeats_under_its_seed_and_differs_under_another() -> None:
+    model = random_language_model("qwen2")
+    runs = [
+        _search(model, [5, 6], num_beams=3, max_new_tokens=10, do_sample=True, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0].hypotheses == runs[1].hypotheses != runs[2].hypotheses
+    assert {step.origin for step in runs[0].beam_steps} == {"sampled"}
+
+
+def test_temperature_0_draws_nothing_and_says_so() -> None:
+    model = random_language_model("qwen2")
+    cold = _search(model, [5], num_beams=3, do_sample=True, shaping=Shaping(temperature=0))
+    assert cold.hypotheses == _search(model, [5], num_beams=3).hypotheses
+    assert "plain beam search" in cold.notes[0]
+
+
+def test_the_run_ends_where_the_context_window_ends() -> None:
+    model = ScriptedModel({(): [0.0, 0.5, 0.3, 0.2]}, tokens=TOKENS, context_window=6)
+    trace = _search(model, [A, B, C], num_beams=2, max_new_tokens=40)
+    assert (len(trace.token_ids), trace.finish_reason) == (3, "length")
+    assert {step.limit for step in trace.beam_steps} == {3}
+
+
+def test_a_stop_string_over_two_tokens_ends_a_path_and_the_prompt_does_not_count() -> None:
+    model = _prompted({(): [0.0, 0.4, 0.6, 0.0]})
+    trace = _search(
+        model, [A], num_beams=2, max_new_tokens=5, stop_strings=("ab",), early_stopping=True
+    )
+    ended = [h for h in trace.hypotheses if h.finish_reason == "stop"]
+    assert ended
+    assert all(h.text.endswith("ab") and "ab" not in h.text[:-1] for h in ended)
+    assert trace.beam_steps[0].finished == ()
+
+
+def test_min_new_tokens_holds_the_end_back() -> None:
+    model = _prompted({(): [0.9, 0.1, 0.0, 0.0]})
+    trace = _search(model, num_beams=2, max_new_tokens=6, min_new_tokens=3)
+    assert trace.token_ids == (A, A, A, END)
+
+
+def test_when_every_token_is_banned_the_message_says_what_to_do() -> None:
+    model = _prompted({(): [1.0, 0.0, 0.0, 0.0]})
+    with pytest.raises(DecodingError, match="lower no_repeat_ngram_size or min_new_tokens"):
+        _search(model, num_beams=2, min_new_tokens=2)
+
+
+def test_logits_that_are_no_distribution_are_refused() -> None:
+    model = ScriptedModel({(): [math.nan] * 4}, tokens=TOKENS, given="logits")
+    steps = decode(model, [A], BeamSearch())
+    with pytest.raises(DecodingError, match="no distribution"):
+        list(steps)
+    with pytest.raises(DecodingError, match="no distribution"):
+        LogProbabilities()(torch.full((2, 4), -math.inf))
+
+
+def test_log_probabilities_and_entropies_are_those_of_each_row_whatever_was_read_before() -> None:
+    read, generator = LogProbabilities(), torch.Generator().manual_seed(0)
+    for rows in (3, 3, 1, 4):
+        logits = torch.randn(rows, 30, generator=generator)
+        logits[0, 5] = -math.inf
+        log_probs, entropies = read(logits)
+        assert torch.equal(log_probs, torch.log_softmax(logits, dim=-1))
+        expected = torch.special.entr(torch.softmax(logits, dim=-1)).sum(dim=-1)
+        assert entropies == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_a_cancelled_search_keeps_the_best_open_row() -> None:
+    seen: list[object] = []
+    trace = collect(
+        random_language_model("llama"),
+        [5, 6],
+        BeamSearch(num_beams=3, max_new_tokens=20),
+        on_step=seen.append,
+        should_stop=lambda: len(seen) >= 4,
+    )
+    assert (trace.finish_reason, trace.hypotheses) == ("cancelled", ())
+    last = max(trace.beam_steps[-1].kept, key=lambda c: c.cum_logprob)
+    assert trace.token_ids == tuple(c.token_id for c in lineage(trace.beam_steps, 2, last))
+    assert Trace.from_dict(trace.to_dict()) == trace
+
+
+def test_one_forward_a_step_with_one_row_for_each_beam(monkeypatch) -> None:
+    model = random_language_model("gpt2")
+    shapes: list[tuple[int, ...]] = []
+    forward = type(model)._forward
+
+    def counted(self, ids, *rest):
+        shapes.append(tuple(ids.shape))
+        return forward(self, ids, *rest)
+
+    monkeypatch.setattr(type(model), "_forward", counted)
+    model.eos_ids = frozenset()
+    _search(model, [5, 6, 7], num_beams=4, max_new_tokens=5)
+    assert shapes[-5:] == [(1, 3), (4, 1), (4, 1), (4, 1), (4, 1)]
+
+
+@pytest.mark.parametrize("vocab", [9_000, 9_001, 9_063, 40_000])
+@pytest.mark.parametrize("rows", [4, 5, 16])
+def test_the_search_by_blocks_equals_topk(vocab: int, rows: int) -> None:
+    generator = torch.Generator().manual_seed(vocab + rows)
+    for _ in range(10):
+        log_probs = torch.randn(rows, vocab, generator=generator)
+        sums = (torch.randn(rows, generator=generator) * 2).tolist()
+        before = torch.tensor(sums)[:, None]
+        values, places = torch.topk((log_probs + before).flatten(), 2 * rows)
+        found = beam_scores._best_by_blocks(log_probs, before, 2 * rows)
+        assert found is not None
+        assert torch.equal(found[0], values)
+        assert torch.equal(found[1], places)
+        choice = choose(log_probs, sums, rows, 2 * rows, None)
+        assert choice.sums == values.tolist()
+        assert [p * vocab + t for p, t in zip(choice.parents, choice.token_ids, strict=True)] == (
+            places.tolist()
+        )
+
+
+def test_ties_go_to_whom_topk_over_everything_gives_them() -> None:
+    log_probs = torch.randint(0, 4, (5, 9_000), generator=torch.Generator().manual_seed(1)).float()
+    expected = torch.topk(log_probs.flatten(), 10)[1].tolist()
+    choice = choose(log_probs, [0.0] * 5, 5, 10, None)
+    assert [
+        p * 9_000 + t for p, t in zip(choice.parents, choice.token_ids, strict=True)
+    ] == expected
+
+
+def test_a_draw_from_too_many_numbers_is_refused() -> None:
+    log_probs = torch.zeros(1, 2**19)
+    with pytest.raises(DecodingError, match="use fewer beams"):
+        choose(log_probs, [0.0], 32, 64, torch.Generator())
+
+
+def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
+    config = BeamSearch(
+        min_new_tokens=5, shaping=Shaping(repetition_penalty=1.3, no_repeat_ngram_size=1)
+    )
+    log_probs = torch.log_softmax(torch.randn(2, 20), -1)
+    before = log_probs.clone()
+    shaped = Shaper(config, [0])(log_probs, 0, [[3, 4], [5, 6]])
+    assert torch.equal(log_probs, before)
+    assert shaped[0, [0, 3, 4]].tolist() == [-math.inf] * 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"num_beams": 0}, r"num_beams must lie in \[1, 64\], got 0"),
+        ({"num_beams": 65}, "num_beams must lie in"),
+        ({"num_beams": 2.0}, "num_beams must be a whole number"),
+        ({"length_penalty": 6}, r"length_penalty must lie in \[-5, 5\], got 6"),
+        ({"length_penalty": math.nan}, "finite number"),
+        ({"early_stopping": "always"}, "must be True, False or 'never', got 'always'"),
+        ({"early_stopping": 1}, "must be True, False or 'never', got 1"),
+        ({"num_beams": 3, "num_return_sequences": 4}, r"must lie in \[1, 3\], got 4"),
+        ({"num_beams": 5, "num_beam_groups": 2}, r"must divide num_beams \(5\), got 2"),
+        ({"num_beam_groups": 2, "do_sample": True}, "exclude each other"),
+        ({"diversity_penalty": 0.5}, "set num_beam_groups to 2"),
+        ({"num_beam_groups": 2, "diversity_penalty": -1}, r"must lie in \[0, 100\]"),
+        ({"do_sample": "yes"}, "do_sample must be True or False, got 'yes'"),
+        ({"seed": -1}, "seed must lie in"),
+        ({"max_new_tokens": 0}, "BeamSearch.max_new_tokens must lie in"),
+    ],
+)
+def test_a_bad_setting_is_refused_with_its_interval(settings: dict, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        BeamSearch(**settings)
+
+
+def test_a_step_does_not_grow_with_the_vocabulary_or_the_run() -> None:
+    sizes = []
+    for vocab, longest in ((300, 10), (20_000, 10), (300, 40)):
+        model = random_language_model("llama", vocab=vocab)
+        model.eos_ids = frozenset()
+        steps = _search(model, [5, 6], num_beams=4, max_new_tokens=longest).to_dict()["steps"]
+        sizes.append(len(str(steps[-2])))
+    assert max(sizes) < 1.2 * min(sizes)
+
+
+def test_a_search_is_a_function_of_its_settings_alone() -> None:
+    dice = random.Random(3)
+    for _ in range(3):
+        kind, case = dice.choice(ARCHITECTURES), dice.randrange(40)
+        model, prompt, config = random_case(kind, case)
+        runs = [collect(model, prompt, config).hypotheses for _ in range(2)]
+        assert runs[0] == runs[1]

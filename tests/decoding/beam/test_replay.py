@@ -1,0 +1,247 @@
+"""Re-ranking a stored search equals searching again; the guess of parents is counted."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from core import BeamSearch, Greedy, Trace, collect, follow, guess_parents, lineage, rerank
+from core.decoding.beam.hypotheses import NOTHING, Book, float32, score_of
+from core.decoding.beam.replay import RANKED_ANEW, ranked_anew
+from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep
+from core.decoding.errors import ConfigError, TraceError
+from core.decoding.trace import Timings
+from core.models.scripted import ScriptedModel
+from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.figures.beams import make_search
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+
+
+def _paths(hypotheses) -> list[tuple]:
+    return [(h.token_ids, h.parents, h.score, h.text, h.finish_reason) for h in hypotheses]
+
+
+def test_reranking_equals_searching_again_wherever_it_says_that_it_is_exact() -> None:
+    exact, differing, inexact = 0, 0, 0
+    for case in range(120):
+        model, prompt, config = random_case(ARCHITECTURES[case % 6], case)
+        dice = random.Random(case)
+        if config.do_sample is False and config.num_beams in (4, 8) and dice.random() < 0.6:
+            config = replace(config, num_beam_groups=2, diversity_penalty=0.5)
+        trace = collect(model, prompt, config)
+        changes = {
+            "length_penalty": dice.choice([-2.0, -0.5, 0.0, 0.5, 1.5, 3.0]),
+            "early_stopping": dice.choice([None, True, False, "never"]),
+            "num_return_sequences": config.num_beams,
+        }
+        found = rerank(trace, **changes)
+        wanted = {name: value for name, value in changes.items() if value is not None}
+        again = collect(model, prompt, replace(config, **wanted))
+        if found.exact:
+            exact += 1
+            assert _paths(found.hypotheses) == _paths(again.hypotheses)
+            steps = len(trace.beam_steps)
+            if config.num_beam_groups == 1:
+                assert (found.differs_at is None) == (len(again.beam_steps) == steps)
+                if found.differs_at is not None:
+                    assert (found.would, found.differs_at) == ("stop", len(again.beam_steps) - 1)
+                    differing += 1
+        else:
+            inexact += 1
+            assert found.differs_at is not None
+            if config.num_beam_groups == 1:
+                assert found.would == "go on"
+                assert len(again.beam_steps) > len(trace.beam_steps)
+    assert min(exact, differing, inexact) >= 3
+
+
+def test_reranking_by_the_run_s_own_settings_changes_nothing() -> None:
+    for case in range(30):
+        model, prompt, config = random_case(ARCHITECTURES[case % 6], case)
+        trace = collect(model, prompt, config)
+        found = rerank(trace)
+        assert found.hypotheses == trace.hypotheses[: config.num_return_sequences]
+        assert (found.exact, found.differs_at, found.would) == (True, None, None)
+
+
+def test_a_dropped_hypothesis_comes_back_under_a_penalty_that_favours_it() -> None:
+    script = {(): [0.35, 0.55, 0.1], (2,): [0.9, 0.05, 0.05]}
+    model = ScriptedModel(script, tokens=("<end>", "a", "b"))
+    config = BeamSearch(num_beams=2, max_new_tokens=4, length_penalty=3.0, early_stopping="never")
+    trace = collect(model, [1], config)
+    assert (0,) not in [found.token_ids for found in trace.hypotheses]
+    short = rerank(trace, length_penalty=-3.0, num_return_sequences=2)
+    assert short.hypotheses[0].token_ids == (0,)
+    assert short.hypotheses[0].score == pytest.approx(math.log(0.35))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"length_penalty": 9.0}, "length_penalty must lie in"),
+        ({"num_return_sequences": 3}, r"must lie in \[1, 2\]"),
+        ({"early_stopping": "soon"}, "must be True, False or 'never'"),
+    ],
+)
+def test_a_bad_value_is_refused(changes: dict, words: str) -> None:
+    model = ScriptedModel({(): [0.5, 0.5]}, tokens=("<end>", "a"))
+    trace = collect(model, [1], BeamSearch(num_beams=2, max_new_tokens=2))
+    with pytest.raises(ConfigError, match=words):
+        rerank(trace, **changes)
+
+
+def test_another_method_s_trace_is_refused() -> None:
+    model = ScriptedModel({(): [0.5, 0.5]}, tokens=("<end>", "a"))
+    trace = collect(model, [1], Greedy(max_new_tokens=2))
+    for function in (rerank, guess_parents):
+        with pytest.raises(TraceError, match="trace of greedy, not of beam search"):
+            function(trace)
+
+
+def _candidate(rank: int, parent: int, token: int, value: float, row: int | None) -> BeamCandidate:
+    fate = "pruned" if row is None else "kept"
+    return BeamCandidate(rank, parent, token, "x", value, value, value, fate, row)
+
+
+def _step(index: int, groups, candidates, table) -> BeamStep:
+    return BeamStep(
+        index=index,
+        candidates=tuple(candidates),
+        groups=groups,
+        entropies=(1.0,) * len(groups),
+        kept_logprobs=table,
+        finished_texts=(),
+        limit=9,
+        origin="argmax",
+        seconds=BeamSeconds(0, 0, 0),
+    )
+
+
+def _trace(*steps: BeamStep) -> Trace:
+    return Trace(
+        "m", "p", (1,), BeamSearch(num_beams=2), steps, (), "", "cancelled", Timings(0, 0, 0)
+    )
+
+
+def test_the_guess_is_the_row_that_gives_the_token_the_highest_log_probability() -> None:
+    """Row 0 is far ahead, so both tokens come from it, though row 1 likes the second one better."""
+    first = _step(
+        0, (0,), [_candidate(1, 0, 5, -0.1, 0), _candidate(2, 0, 6, -9.0, 1)], ((-0.1,), (-9.0,))
+    )
+    second = _step(
+        1,
+        (0, 0),
+        [_candidate(1, 0, 7, -0.5, 0), _candidate(2, 0, 8, -2.0, 1)],
+        ((-0.5, -3.0), (-2.0, -1.0)),
+    )
+    guesses = guess_parents(_trace(first, second))
+    assert [(g.step, g.row, g.parent, g.guess) for g in guesses.guesses] == [
+        (1, 0, 0, 0),
+        (1, 1, 0, 1),
+    ]
+    assert [g.token_id for g in guesses.wrong] == [8]
+    assert guesses.error_rate == 0.5
+
+
+def test_a_row_where_the_token_is_banned_is_never_guessed() -> None:
+    step = _step(0, (0, 0), [_candidate(1, 1, 7, -0.5, 0)], ((None, -0.5),))
+    assert guess_parents(_trace(step)).guesses[0].guess == 1
+    assert guess_parents(_trace()).error_rate == 0.0
+
+
+def test_the_guess_errs_on_real_searches_and_the_rate_counts_how_often() -> None:
+    model, prompt, _ = random_case("llama", 0)
+    model.eos_ids = frozenset()
+    guesses = guess_parents(collect(model, prompt, BeamSearch(num_beams=8, max_new_tokens=20)))
+    assert len(guesses.guesses) == 8 * 18
+    assert 0 < guesses.error_rate < 1
+    assert guesses.error_rate == sum(g.guess != g.parent for g in guesses.guesses) / (8 * 18)
+
+
+def test_a_lineage_runs_from_the_first_token_to_the_candidate() -> None:
+    model, prompt, _ = random_case("gpt2", 0)
+    trace = collect(model, prompt, BeamSearch(num_beams=3, max_new_tokens=6))
+    steps = trace.beam_steps
+    for found in trace.hypotheses:
+        at = len(found.token_ids) - 1
+        last = next(
+            c
+            for c in steps[at].finished
+            if (c.parent, c.token_id) == (found.parents[-1], found.token_ids[-1])
+        )
+        path = lineage(steps, at, last)
+        assert tuple(c.token_id for c in path) == found.token_ids
+        assert tuple(c.parent for c in path) == found.parents
+        assert path[-1].cum_logprob == found.sum_logprob
+
+
+def test_a_path_can_be_followed_to_where_it_leaves_the_beam() -> None:
+    script = {(): [0.25] * 4, (3,): [0, 0.5, 0.3, 0.2], (1,): [0, 0.4, 0.3, 0.3]}
+    script[(2,)] = [0, 0, 0, 1]
+    model = ScriptedModel(script, tokens=("<end>", "a", "b", "c"))
+    steps = collect(model, [3], BeamSearch(num_beams=2, max_new_tokens=3)).beam_steps
+    greedy = collect(model, [3], Greedy(max_new_tokens=3)).token_ids
+    assert greedy == (1, 1, 1)
+    assert [(c.token_id, c.fate) for c in follow(steps, greedy)] == [
+        (1, "kept"),
+        (1, "kept"),
+        (1, "pruned"),
+    ]
+    assert [c.fate for c in follow(steps, [2, 3, 1])] == ["kept", "kept", "finished"]
+    assert follow(steps, [0]) == ()
+    assert follow(steps, greedy, group=1) == ()
+    assert follow((), greedy) == ()
+
+
+def test_scores_are_float32_and_leave_it_nowhere() -> None:
+    assert score_of(-1.0, 3, 1.0) == float32(-1 / 3) != -1 / 3
+    assert score_of(-7.0, 10, 0.0) == -7.0
+    assert score_of(-1e30, 100_000, -5.0) == NOTHING
+    assert score_of(-2.0, 100_000, 5.0) > -1e-20
+
+
+@pytest.mark.parametrize(
+    ("early_stopping", "length_penalty", "best", "rule"),
+    [
+        (True, 1.0, -0.1, "enough"),
+        (False, 1.0, -3.0, None),
+        (False, 1.0, -9.0, "no_better"),
+        ("never", 1.0, -9.0, None),
+        ("never", 1.0, -21.0, "no_better"),
+        ("never", 0.0, -9.0, "no_better"),
+        (False, 1.0, None, "no_row"),
+    ],
+)
+def test_the_rule_that_ends_a_search(early_stopping, length_penalty, best, rule) -> None:
+    """Two hypotheses with scores of -1 and -2, rows of 4 tokens, and 10 tokens at most."""
+    book = Book(2, length_penalty, early_stopping, 10)
+    book.add([(-1.0, "x"), (-2.0, "y")], 1)
+    assert [entry.item for entry in book.entries] == ["x", "y"]
+    assert book.rule_that_ends(best, 4) == rule
+
+
+def test_a_book_that_is_not_full_ends_nothing_and_a_full_one_drops_the_worst() -> None:
+    book = Book(2, 1.0, True, 10)
+    book.add([(-5.0, "x")], 1)
+    assert book.rule_that_ends(-100.0, 1) is None
+    book.add([(-4.0, "y"), (-12.0, "z")], 2)
+    assert [(entry.item, entry.score) for entry in book.entries] == [("y", -2.0), ("x", -5.0)]
+
+
+def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
+    search = make_search(5, 12, model_seed=3, num_return_sequences=2)
+    assert ranked_anew(search, rerank(search), search.config) is search
+    new = replace(search.config, length_penalty=-0.25, early_stopping="never")
+    ranking = rerank(search, length_penalty=-0.25, early_stopping="never")
+    found = ranked_anew(search, ranking, new)
+    assert (found.config, found.hypotheses) == (new, ranking.hypotheses)
+    assert (found.token_ids, found.text) == (
+        found.hypotheses[0].token_ids,
+        found.hypotheses[0].text,
+    )
+    assert found.steps == search.steps
+    assert found.notes == (f"{RANKED_ANEW}length penalty 1, early stopping false",)

@@ -1,0 +1,323 @@
+"""Every check can fail: a trace is forged in one place, and the check of that name finds it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core import Greedy, Sampling, Shaping, Trace, check, collect
+from core.decoding.trace import TokenStep
+from tests.models.builders import random_language_model
+
+SHAPING = Shaping(temperature=0.8, top_k=12, top_p=0.9)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_language_model("qwen2")
+
+
+@pytest.fixture(scope="module", params=["inverse_cdf", "gumbel", "multinomial", "greedy"])
+def trace(request, model) -> Trace:
+    if request.param == "greedy":
+        return collect(model, "the fox had", Greedy(max_new_tokens=8))
+    config = Sampling(max_new_tokens=8, seed=4, shaping=SHAPING, draw=request.param)
+    return collect(model, "the fox had", config)
+
+
+def _failed(trace: Trace, model=None) -> set[str]:
+    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
+
+
+def _forge(trace: Trace, at: int, **changes) -> Trace:
+    steps = list(trace.steps)
+    where = steps.index(trace.token_steps[at])
+    steps[where] = replace(steps[where], **changes)
+    return replace(trace, steps=tuple(steps))
+
+
+def _with_candidate(step: TokenStep, place: int, **changes) -> tuple:
+    candidates = list(step.candidates)
+    candidates[place] = candidates[place]._replace(**changes)
+    return tuple(candidates)
+
+
+def test_an_honest_trace_passes_every_check(trace, model) -> None:
+    assert _failed(trace, model) == set()
+    assert len(check(trace, model)) >= 9
+
+
+def test_mass_that_is_missing_is_found(trace) -> None:
+    stages = trace.token_steps[2].stages
+    forged = _forge(trace, 2, stages=(stages[0]._replace(tail_mass=0.5), *stages[1:]))
+    assert "probabilities sum to one" in _failed(forged)
+
+
+def test_a_filter_that_favours_a_token_is_found(trace) -> None:
+    step = trace.token_steps[1]
+    last = step.stages[-2]
+    top = max(range(len(last.probs)), key=last.probs.__getitem__)
+    probs = tuple(p / 2 if i == top else p for i, p in enumerate(last.probs))
+    forged = _forge(
+        trace, 1, stages=(*step.stages[:-2], last._replace(probs=probs), step.stages[-1])
+    )
+    assert "filters only remove and renormalise" in _failed(forged)
+
+
+def test_another_token_than_the_drawn_one_is_found(trace) -> None:
+    step = trace.token_steps[3]
+    other = next(c for c in step.candidates if c.token_id != step.token_id)
+    forged = _forge(trace, 3, token_id=other.token_id)
+    assert "every token is what its draw says" in _failed(forged)
+    assert "steps make up the tokens and the text" in _failed(forged)
+
+
+def test_a_uniform_number_outside_the_interval_is_found(model) -> None:
+    trace = collect(model, "the fox", Sampling(max_new_tokens=3, shaping=SHAPING))
+    draw = trace.token_steps[0].draw
+    low, high = draw.interval
+    moved = draw._replace(uniform=(high + 0.05) % 1 if high < 0.94 else low - 0.05)
+    assert "every token is what its draw says" in _failed(_forge(trace, 0, draw=moved))
+
+
+def test_a_wrong_surprisal_and_a_wrong_entropy_are_found(trace) -> None:
+    step = trace.token_steps[2]
+    assert "surprisal is -ln(probability)" in _failed(
+        _forge(trace, 2, surprisal=step.surprisal + 0.01)
+    )
+    assert "entropy agrees with the candidates" in _failed(_forge(trace, 2, entropy=99.0))
+
+
+def test_a_probability_that_the_model_does_not_give_is_found(trace, model) -> None:
+    step = trace.token_steps[2]
+    place = step.candidates.index(step.chosen)
+    doubled = step.chosen.raw_prob * 1.5
+    forged = _forge(
+        trace,
+        2,
+        candidates=_with_candidate(step, place, raw_prob=doubled),
+        surprisal=step.surprisal - 0.405,
+    )
+    assert "an independent forward gives the same numbers" in _failed(forged, model)
+
+
+def test_a_forged_text_is_found(trace, model) -> None:
+    forged = replace(trace, text=trace.text + "!")
+    assert "steps make up the tokens and the text" in _failed(forged)
+    assert "the tokenizer decodes the tokens to the text" in _failed(forged, model)
+
+
+def _all_candidates(trace: Trace, at: int, **changes) -> Trace:
+    step = trace.token_steps[at]
+    return _forge(trace, at, candidates=tuple(c._replace(**changes) for c in step.candidates))
+
+
+def _another(trace: Trace, at: int) -> int:
+    """The place of a candidate that was not chosen and is still in."""
+    step = trace.token_steps[at]
+    others = [i for i, c in enumerate(step.candidates) if c.token_id != step.token_id]
+    return next((i for i in others if step.candidates[i].prob > 0), others[0])
+
+
+def _forge_candidate(trace: Trace, at: int, **changes) -> Trace:
+    step = trace.token_steps[at]
+    return _forge(trace, at, candidates=_with_candidate(step, _another(trace, at), **changes))
+
+
+def _forge_stage(trace: Trace, at: int, place: int, **changes) -> Trace:
+    stages = list(trace.token_steps[at].stages)
+    stages[place] = stages[place]._replace(**changes)
+    return _forge(trace, at, stages=tuple(stages))
+
+
+def _forge_position(trace: Trace, **changes) -> Trace:
+    prompt = trace.steps[0]
+    positions = (replace(prompt.positions[0], **changes), *prompt.positions[1:])
+    return replace(trace, steps=(replace(prompt, positions=positions), *trace.steps[1:]))
+
+
+def _with_shaping(trace: Trace, **changes) -> Trace:
+    shaping = replace(trace.config.shaping, **changes)
+    return replace(trace, config=replace(trace.config, shaping=shaping))
+
+
+# What a forger may do, and the check that finds it without the model.
+FORGERIES = {
+    "another raw probability": (
+        lambda t: _forge_candidate(t, 1, raw_prob=0.123),
+        "candidates agree with the stages",
+    ),
+    "another final probability": (
+        lambda t: _forge_candidate(t, 1, prob=0.77),
+        "candidates agree with the stages",
+    ),
+    "all ranks equal": (
+        lambda t: _all_candidates(t, 1, rank=7),
+        "candidates agree with the stages",
+    ),
+    "all logits zero": (
+        lambda t: _all_candidates(t, 1, logit=0.0),
+        "probabilities follow from the logits and the settings",
+    ),
+    "more tokens kept than there were": (
+        lambda t: _forge_stage(t, 1, -2, kept=10**6),
+        "filters only remove and renormalise",
+    ),
+    "another stage": (
+        lambda t: _forge_stage(t, 1, 1, name="min_p"),
+        "every stage and draw is what the settings ask for",
+    ),
+    "a stage left out": (
+        lambda t: _forge(t, 1, stages=t.token_steps[1].stages[:1]),
+        "every step is whole",
+    ),
+    "a token that is no candidate": (lambda t: _forge(t, 1, token_id=299), "every step is whole"),
+    "too few probabilities": (
+        lambda t: _forge_stage(t, 1, 0, probs=(1.0,)),
+        "every step is whole",
+    ),
+    "another origin": (
+        lambda t: _forge(t, 1, origin="forced"),
+        "every stage and draw is what the settings ask for",
+    ),
+    "another penalty in the settings": (
+        lambda t: _with_shaping(t, repetition_penalty=1.5),
+        "every stage and draw is what the settings ask for",
+    ),
+    "steps numbered otherwise": (
+        lambda t: _forge(t, 1, index=5),
+        "steps make up the tokens and the text",
+    ),
+    "another next token in the prompt": (
+        lambda t: _forge_position(t, next_token_id=3),
+        "prompt processing agrees with the prompt",
+    ),
+    "prompt candidates of too much mass": (
+        lambda t: _forge_position(
+            t,
+            candidates=tuple(c._replace(raw_prob=0.9) for c in t.steps[0].positions[0].candidates),
+        ),
+        "prompt processing agrees with the prompt",
+    ),
+    "an end in the middle": (
+        lambda t: _forge(t, 1, finish_reason="eos"),
+        "the finish reason holds",
+    ),
+    "more tokens than were allowed": (
+        lambda t: replace(t, config=replace(t.config, max_new_tokens=3)),
+        "the finish reason holds",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_trace_is_found_out(trace, forgery) -> None:
+    forge, name = FORGERIES[forgery]
+    assert name in _failed(forge(trace))
+
+
+DRAWN = {
+    "another seed": lambda t: replace(t, config=replace(t.config, seed=99)),
+    "another temperature": lambda t: _with_shaping(t, temperature=0.6),
+    "another top_k": lambda t: _with_shaping(t, top_k=0),
+    "wiped removals": lambda t: _all_candidates(t, 1, removed_by=None),
+}
+
+
+@pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel", "multinomial"])
+@pytest.mark.parametrize("forgery", DRAWN)
+def test_forged_settings_of_a_drawn_run_are_found_out(model, draw, forgery) -> None:
+    config = Sampling(max_new_tokens=6, seed=4, shaping=SHAPING, draw=draw)
+    trace = collect(model, "the fox had", config)
+    assert _failed(trace, model) == set()
+    assert _failed(DRAWN[forgery](trace), model) != set()
+
+
+def test_an_interval_at_the_other_end_of_the_bar_is_found(model) -> None:
+    trace = collect(model, "the fox", Sampling(max_new_tokens=6, shaping=SHAPING))
+    step = max(trace.token_steps, key=lambda s: s.draw.interval[0])
+    width = step.draw.interval[1] - step.draw.interval[0]
+    draw = step.draw._replace(interval=(0.0, width), uniform=width / 2)
+    failed = _failed(_forge(trace, step.index, draw=draw))
+    assert {"every token is what its draw says", "the dice are those of the seed"} <= failed
+
+
+FOR_THE_MODEL = {
+    "token ids of no step": lambda t: replace(t, token_ids=(*t.token_ids, 5, 6)),
+    "other token ids": lambda t: replace(t, token_ids=t.token_ids[::-1]),
+    "an id outside the vocabulary": lambda t: _forge_candidate(t, 0, token_id=10**6),
+    "no prompt": lambda t: replace(t, prompt_ids=()),
+    "an impossible prompt": lambda t: replace(t, prompt_ids=(10**7,) * 5),
+    "a prompt beyond the window": lambda t: replace(t, prompt_ids=(1,) * 5000),
+    "another model": lambda t: replace(t, model_id="another"),
+    "length before its time": lambda t: replace(
+        t, config=replace(t.config, max_new_tokens=200), finish_reason="length"
+    ),
+    "an end without its token": lambda t: replace(
+        _forge(t, len(t.token_steps) - 1, finish_reason="eos"), finish_reason="eos"
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FOR_THE_MODEL)
+def test_a_trace_that_cannot_be_the_model_s_fails_and_runs_nothing(trace, model, forgery) -> None:
+    assert trace.finish_reason == "length"
+    outcomes = {o.name: o for o in check(FOR_THE_MODEL[forgery](trace), model)}
+    assert not outcomes["the trace can be this model's"].passed
+    assert "an independent forward gives the same numbers" not in outcomes
+
+
+def test_a_prompt_position_that_the_model_does_not_give_is_found(trace, model) -> None:
+    candidates = trace.steps[0].positions[0].candidates
+    moved = tuple(c._replace(logit=c.logit + 1) for c in candidates)
+    failed = _failed(_forge_position(trace, candidates=moved), model)
+    assert failed == {"an independent forward gives the same numbers"}
+
+
+def test_a_candidate_s_text_that_is_not_its_token_s_is_found(trace, model) -> None:
+    failed = _failed(_all_candidates(trace, 1, text="lie"), model)
+    assert failed == {"the tokenizer decodes the tokens to the text"}
+
+
+def test_a_reference_that_emits_another_token_fails_unless_they_tie(model, monkeypatch) -> None:
+    trace = collect(model, "the fox had", Greedy(max_new_tokens=5))
+    for place, passes in ((0, True), (1, False)):
+        other = trace.token_steps[2].candidates[place].token_id
+        emitted = [*trace.token_ids[:2], other, *trace.token_ids[3:]]
+        monkeypatch.setattr(type(model), "reference_token_ids", lambda *_, ids=emitted: ids)
+        outcome = check(trace, model)[-1]
+        assert outcome.name == "transformers' generate emits the same tokens"
+        assert outcome.passed is passes
+
+
+def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
+    rescored = next(o for o in check(trace, model) if o.name.startswith("an independent"))
+    assert rescored.tolerance < 2e-4
+    half = next(
+        o
+        for o in check(replace(trace, dtype="bfloat16"), model)
+        if o.name.startswith("an independent")
+    )
+    assert 0.03 < half.tolerance < 1
+
+
+def test_a_number_that_is_none_fails(trace) -> None:
+    assert "entropy agrees with the candidates" in _failed(_forge(trace, 1, entropy=float("nan")))
+
+
+def test_a_wrong_finish_reason_is_found(trace) -> None:
+    assert "the finish reason holds" in _failed(replace(trace, finish_reason="stop"))
+
+
+def test_a_cancelled_run_is_checked_as_far_as_it_went(model) -> None:
+    seen = []
+    trace = collect(
+        model,
+        "the fox",
+        Greedy(max_new_tokens=9),
+        on_step=seen.append,
+        should_stop=lambda: len(seen) >= 4,
+    )
+    assert trace.finish_reason == "cancelled"
+    assert _failed(trace, model) == set()

@@ -1,0 +1,213 @@
+"""Settings, cuts and texts that did not make the run are found out, and honest runs are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
+from core.decoding.trace import Check
+from tests.models.builders import random_language_model
+
+FEW, MANY = 5, 20
+CUTS = {
+    "top_k": (Shaping(top_k=20), (3, 200)),
+    "top_p": (Shaping(top_p=0.9), (0.8, 0.99)),
+    "min_p": (Shaping(temperature=0.5, min_p=0.3), (0.05, 0.6)),
+    "typical_p": (Shaping(typical_p=0.8), (0.6, 0.95)),
+    "epsilon_cutoff": (Shaping(epsilon_cutoff=0.004), (0.002, 0.02)),
+    "eta_cutoff": (Shaping(eta_cutoff=0.3), (0.02, 0.9)),
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_language_model("qwen2")
+
+
+def _run(model, shaping: Shaping, top_candidates: int = FEW) -> Trace:
+    config = Sampling(
+        max_new_tokens=6, seed=3, shaping=shaping, top_candidates=top_candidates, min_new_tokens=6
+    )
+    return collect(model, "the fox had", config)
+
+
+def _failed(trace: Trace, model=None) -> set[str]:
+    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
+
+
+def _with_setting(trace: Trace, name: str, value: float) -> Trace:
+    shaping = replace(trace.config.shaping, **{name: value})
+    return replace(trace, config=replace(trace.config, shaping=shaping))
+
+
+@pytest.mark.parametrize("top_candidates", [FEW, MANY])
+@pytest.mark.parametrize("name", CUTS)
+def test_another_value_of_a_filter_is_found_with_the_model(model, name, top_candidates) -> None:
+    shaping, others = CUTS[name]
+    trace = _run(model, shaping, top_candidates)
+    assert _failed(trace, model) == set()
+    for value in others:
+        failed = _failed(_with_setting(trace, name, value), model)
+        assert "its logits and the settings give the same stages" in failed
+
+
+@pytest.mark.parametrize("name", ["top_k", "top_p", "typical_p"])
+def test_another_value_of_a_filter_is_found_without_the_model(model, name) -> None:
+    shaping, others = CUTS[name]
+    trace = _run(model, shaping, MANY)
+    # Typical tokens may hide beyond the candidates: only too little mass can be told then.
+    for value in others[1:] if name == "typical_p" else others:
+        failed = _failed(_with_setting(trace, name, value))
+        assert "every filter cuts where the settings say" in failed
+
+
+@pytest.mark.parametrize("name", ["min_p", "epsilon_cutoff", "eta_cutoff"])
+def test_a_floor_that_shown_tokens_contradict_is_found_without_the_model(model, name) -> None:
+    trace = _run(model, CUTS[name][0], 200)
+    low, high = {"min_p": (0.001, 0.99), "epsilon_cutoff": (1e-5, 0.5), "eta_cutoff": (1e-6, 0.5)}[
+        name
+    ]
+    wrong = [_failed(_with_setting(trace, name, value)) for value in (low, high)]
+    found = ["every filter cuts where the settings say" in failed for failed in wrong]
+    # eta's floor may lie anywhere below epsilon: a higher one can't be told from the tokens alone.
+    assert found == [True, name != "eta_cutoff"]
+
+
+def _forge(trace: Trace, at: int, **changes) -> Trace:
+    steps = list(trace.steps)
+    where = steps.index(trace.token_steps[at])
+    steps[where] = replace(steps[where], **changes)
+    return replace(trace, steps=tuple(steps))
+
+
+def _forge_position(trace: Trace, at: int, **changes) -> Trace:
+    positions = list(trace.steps[0].positions)
+    positions[at] = replace(positions[at], **changes)
+    return replace(
+        trace, steps=(replace(trace.steps[0], positions=tuple(positions)), *trace.steps[1:])
+    )
+
+
+def _keep_everywhere(trace: Trace, kept: int, since: int) -> Trace:
+    for at, step in enumerate(trace.token_steps):
+        stages = [s._replace(kept=kept) if i >= since else s for i, s in enumerate(step.stages)]
+        trace = _forge(trace, at, stages=tuple(stages))
+    return trace
+
+
+def _rank_beyond(trace: Trace) -> Trace:
+    step = next(s for s in trace.token_steps if s.chosen.rank > FEW)
+    candidates = (*step.candidates[:-1], step.candidates[-1]._replace(rank=250))
+    return _forge(trace, step.index, candidates=candidates)
+
+
+def _move_text(trace: Trace) -> Trace:
+    first, second = trace.token_steps[1:3]
+    return _forge(_forge(trace, 1, text=""), 2, text=first.text + second.text)
+
+
+STAGES = "its logits and the settings give the same stages"
+NUMBERS = "an independent forward gives the same numbers"
+TEXTS = "the tokenizer decodes the tokens to the text"
+FORGERIES = {
+    "seven kept everywhere": (lambda t: _keep_everywhere(t, 7, 2), STAGES),
+    "a hundred million kept everywhere": (lambda t: _keep_everywhere(t, 10**8, 0), STAGES),
+    "a certain next token": (lambda t: _forge_position(t, 1, next_prob=0.97), NUMBERS),
+    "a next token of the first rank": (lambda t: _forge_position(t, 1, next_rank=1), STAGES),
+    "a prompt position without doubt": (lambda t: _forge_position(t, 1, entropy=0.0), NUMBERS),
+    "another text in the prompt": (lambda t: _forge_position(t, 1, text="lie"), TEXTS),
+    "a rank beyond the candidates": (_rank_beyond, STAGES),
+    "another prompt": (lambda t: replace(t, prompt="no", rendered_prompt="no"), TEXTS),
+    "a text moved to the next step": (_move_text, TEXTS),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forgery_is_found_with_the_model(model, forgery) -> None:
+    forge, name = FORGERIES[forgery]
+    trace = _run(model, Shaping(temperature=1.2, top_k=60, top_p=0.97))
+    assert _failed(trace, model) == set()
+    assert name in _failed(forge(trace), model)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gemma"])
+def test_honest_runs_with_many_settings_pass(family) -> None:
+    model = random_language_model(family)
+    generator = torch.Generator().manual_seed(5)
+
+    def pick(*values: float) -> float:
+        return values[int(torch.randint(len(values), (1,), generator=generator))]
+
+    for seed in range(25):
+        shaping = Shaping(
+            temperature=pick(0.3, 0.9, 1.0, 1.7),
+            top_k=int(pick(0, 1, 7, 40)),
+            top_p=pick(0.3, 0.9, 0.999, 1.0),
+            min_p=pick(0.0, 0.02, 0.5),
+            typical_p=pick(0.2, 0.9, 1.0),
+            epsilon_cutoff=pick(0.0, 1e-4, 0.01),
+            eta_cutoff=pick(0.0, 1e-4, 0.05),
+            repetition_penalty=pick(0.8, 1.0, 1.3),
+            no_repeat_ngram_size=int(pick(0, 2)),
+        )
+        draw = ("inverse_cdf", "gumbel", "multinomial")[seed % 3]
+        config = Sampling(
+            max_new_tokens=8, seed=seed, shaping=shaping, draw=draw, min_new_tokens=seed % 4
+        )
+        assert _failed(collect(model, "the fox had", config), model) == set(), shaping
+
+
+def test_what_failed_without_bound_can_be_saved_and_read(model, tmp_path) -> None:
+    trace = _run(model, Shaping(top_k=20))
+    outcomes = tuple(check(_keep_everywhere(trace, 10**8, 2)))
+    assert any(not outcome.passed for outcome in outcomes)
+    trace.with_checks(outcomes).save(tmp_path / "run.json")
+    assert read_trace(tmp_path / "run.json").checks == outcomes
+
+
+def test_a_file_whose_parts_contradict_each_other_fails_and_raises_nothing(model) -> None:
+    drawn = _run(model, Shaping(top_k=20))
+    greedy = replace(drawn, config=Greedy(max_new_tokens=6))
+    empty = replace(drawn, steps=drawn.steps[:1], token_ids=(), text="", finish_reason="stop")
+    for trace in (greedy, empty):
+        outcomes = check(trace, model)
+        assert not next(o for o in outcomes if o.name == "the trace can be this model's").passed
+
+
+def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
+    from core.decoding.checks.trace_checks import worst
+
+    for value in (float("nan"), float("inf")):
+        outcome = worst("a check", [0.0, value], 1.0, "")
+        assert outcome == Check("a check", False, 3e38, 1.0, "")
+
+
+def test_checking_a_long_prompt_takes_no_longer_for_its_penalty() -> None:
+    from core.decoding.checks import trace_checks
+    from core.decoding.shaping import stages as shaping
+
+    assert "penalties" not in vars(trace_checks)
+    some = Shaping(repetition_penalty=1.2, no_repeat_ngram_size=3)
+    for length in range(5):
+        expected = [name for name, _ in shaping.penalties(some, [1] * length, [])]
+        assert shaping.penalty_names(some, length) == expected
+
+
+def test_a_question_that_the_model_did_not_see_is_found(model) -> None:
+    trace = _run(model, Shaping())
+    assert "prompt processing agrees with the prompt" in _failed(replace(trace, prompt="<b>no</b>"))
+
+
+@pytest.mark.parametrize("temperature", [0.001, 0.004])
+def test_probabilities_that_a_low_temperature_makes_zero_are_no_removals(temperature) -> None:
+    model = load_model("embedded:target")
+    for top_p in (1.0, 0.999):
+        trace = _run(model, Shaping(temperature=temperature, top_p=top_p), MANY)
+        assert any(c.prob == 0 for c in trace.token_steps[0].candidates)
+        assert _failed(trace, model) == set()
+    step = trace.token_steps[0]
+    lie = tuple(c._replace(removed_by="top_k") if c.prob == 0 else c for c in step.candidates)
+    assert "candidates agree with the stages" in _failed(_forge(trace, 0, candidates=lie))

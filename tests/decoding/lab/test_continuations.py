@@ -1,0 +1,113 @@
+"""Rows of one batch equal runs of their own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from core import Greedy, Sampling, Shaping, collect
+from core.decoding.config import DRAW_METHODS
+from core.decoding.lab.continuations import continue_in_batch, rows_of
+from core.decoding.lab.types import Continuation, RowToken, distinct
+from core.models.scripted import ScriptedModel
+from tests.models.builders import random_language_model
+
+SEEDS = [3, 4, 5, 6, 7]
+
+
+def grown(model, ids, config, seeds=SEEDS):
+    return rows_of(model, list(continue_in_batch(model, ids, config, seeds)), seeds)
+
+
+@pytest.mark.parametrize("draw", DRAW_METHODS)
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "gemma3_text"])
+def test_row_i_is_the_run_with_seed_i(kind, draw) -> None:
+    model = random_language_model(kind)
+    ids = model.encode("the small red fox")
+    shaping = Shaping(temperature=1.3, top_p=0.9, repetition_penalty=1.2)
+    config = Sampling(max_new_tokens=12, shaping=shaping, draw=draw)
+    *rows, greedy = grown(model, ids, config)
+    for seed, row in zip(SEEDS, rows, strict=True):
+        alone = collect(model, ids, replace(config, seed=seed))
+        assert tuple(token.token_id for token in row.tokens) == alone.token_ids
+        assert row.text == alone.text and row.finish_reason == alone.finish_reason
+        for token, step in zip(row.tokens, alone.token_steps, strict=True):
+            assert token.prob == pytest.approx(step.chosen.prob, abs=1e-4)
+            assert token.raw_prob == pytest.approx(step.chosen.raw_prob, abs=1e-4)
+    plain = Greedy(max_new_tokens=12, shaping=Shaping(repetition_penalty=1.2))
+    alone = collect(model, ids, plain)
+    assert greedy.seed is None
+    assert tuple(token.token_id for token in greedy.tokens) == alone.token_ids
+
+
+def test_a_row_that_ends_leaves_the_batch_and_the_others_go_on() -> None:
+    model = ScriptedModel({(): [0.5, 0.0, 0.5, 0, 0, 0, 0, 0], (2,): [0.3, 0, 0.7, 0, 0, 0, 0, 0]})
+    config = Sampling(max_new_tokens=9)
+    rows = grown(model, [1], config, list(range(12)))
+    lengths = {len(row.tokens) for row in rows}
+    assert len(lengths) > 2
+    for row in rows[:-1]:
+        alone = collect(model, [1], replace(config, seed=row.seed))
+        assert tuple(token.token_id for token in row.tokens) == alone.token_ids
+        assert row.finish_reason == alone.finish_reason
+
+
+def test_every_yield_is_one_forward_of_the_whole_batch(monkeypatch) -> None:
+    model, asked = random_language_model("llama"), []
+
+    class Counted:
+        """The context, and what it was extended by."""
+
+        def __init__(self, context) -> None:
+            self._context = context
+
+        def __getattr__(self, name):
+            return getattr(self._context, name)
+
+        def branch(self, rows):
+            return Counted(self._context.branch(rows))
+
+        def extend(self, ids):
+            asked.append(len(ids))
+            return self._context.extend(ids)
+
+    start = model.start
+    monkeypatch.setattr(model, "start", lambda *a, **kw: Counted(start(*a, **kw)))
+    config = Sampling(max_new_tokens=5)
+    steps = list(continue_in_batch(model, [1, 2], config, [1, 2, 3], greedy=False))
+    assert [[step.row for step in batch] for batch in steps] == [[0, 1, 2]] * 5
+    # The first token comes of the prompt, the last one needs no forward after it.
+    assert asked == [3] * 4
+
+
+def test_the_window_bounds_the_rows() -> None:
+    model = random_language_model("gpt2", max_position_embeddings=8)
+    rows = grown(model, [1] * 5, Sampling(max_new_tokens=40))
+    assert all(len(row.tokens) <= 3 for row in rows)
+
+
+def test_temperature_0_makes_every_row_the_greedy_one() -> None:
+    model = random_language_model("llama")
+    config = Sampling(max_new_tokens=6, shaping=Shaping(temperature=0))
+    rows = grown(model, [1, 2, 3], config)
+    assert len({tuple(token.token_id for token in row.tokens) for row in rows}) == 1
+
+
+def row_of(*ids: int, prob: float = 0.5) -> Continuation:
+    tokens = tuple(RowToken(token, f"t{token}", prob, prob) for token in ids)
+    return Continuation(1, tokens, "", "length")
+
+
+def test_distinct_n_counts_different_n_grams_over_all() -> None:
+    row = row_of(1, 2, 1, 2)
+    assert row.distinct(1) == 2 / 4
+    assert row.distinct(2) == 2 / 3
+    assert row.distinct(5) is None
+    assert distinct([row, row_of(1, 2)], 2) == 2 / 4
+
+
+def test_the_mean_log_probability_is_of_the_model_s_own() -> None:
+    assert row_of(1, 2, prob=0.25).mean_logprob == pytest.approx(math.log(0.25))
+    assert row_of().mean_logprob == 0.0

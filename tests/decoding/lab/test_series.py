@@ -1,0 +1,108 @@
+"""A thousand rolls and every temperature, by arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.decoding.config import DRAW_METHODS, Sampling, Shaping
+from core.decoding.lab.series import chi_square, roll, sweep
+from core.decoding.lab.step import distributions, lab_step
+from core.decoding.shaping.orders import LLAMA_CPP, TRANSFORMERS
+from tests.decoding.lab.scenes import probabilities, random_scene
+
+D = math.sqrt(18.307 * 10 / 2)
+SCENE = probabilities(0.5, 0.3, 0.15, 0.047, 0.002, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("bins", "square", "p_value"),
+    [
+        ([(0.5, 50), (0.5, 50)], 0.0, 1.0),
+        # Tabulated: 3.841 at one degree of freedom and 18.307 at ten leave 5 % above them.
+        ([(0.5, 59.8), (0.5, 40.2)], 3.8416, 0.05),
+        # Eleven bins of 10 expected, one d too full and one d too empty: 2 d^2 / 10.
+        ([(1 / 11, 10 + off) for off in (D, -D, *[0] * 9)], 18.307, 0.05),
+    ],
+)
+def test_the_p_value_is_the_tabulated_one(bins, square, p_value) -> None:
+    found, degrees, p = chi_square(bins)
+    assert degrees == len(bins) - 1
+    assert found == pytest.approx(square, abs=1e-3)
+    assert p == pytest.approx(p_value, abs=1e-5)
+
+
+def test_the_p_value_of_two_degrees_is_exponential() -> None:
+    """With two degrees of freedom Q(1, x / 2) = exp(-x / 2)."""
+    square, degrees, p = chi_square([(0.5, 520), (0.3, 290), (0.2, 190)])
+    assert degrees == 2 and square == pytest.approx(400 / 500 + 100 / 300 + 100 / 200)
+    assert p == pytest.approx(math.exp(-square / 2), abs=1e-12)
+
+
+def test_one_bin_has_nothing_to_test() -> None:
+    assert chi_square([(1.0, 1000)]) == (0.0, 0, None)
+
+
+@pytest.mark.parametrize("draw", DRAW_METHODS)
+def test_the_rolls_are_the_throws_that_follow(draw) -> None:
+    config = Sampling(seed=11, draw=draw, shaping=Shaping(temperature=1.2))
+    rolls = roll(SCENE, config, TRANSFORMERS, 4, total=60)
+    expected = Counter(
+        lab_step(SCENE, config, TRANSFORMERS, number).step.token_id for number in range(5, 65)
+    )
+    counted = {own.token_id: own.rolls for own in rolls.bins if own.token_id is not None}
+    assert rolls.first_throw == 5 and rolls.total == 60
+    assert all(counted[token] == expected[token] for token in counted)
+    assert sum(own.rolls for own in rolls.bins) == 60
+
+
+def test_rare_tokens_share_a_bin_and_every_bin_expects_five() -> None:
+    rolls = roll(SCENE, Sampling(seed=1), TRANSFORMERS, 0, total=1000)
+    assert [own.token_id for own in rolls.bins] == [0, 1, 2, None]
+    pooled = rolls.bins[-1]
+    assert pooled.tokens == 3 and pooled.prob == pytest.approx(0.05, abs=1e-6)
+    assert all(own.prob * rolls.total >= 5 for own in rolls.bins)
+    assert sum(own.prob for own in rolls.bins) == pytest.approx(1, abs=1e-6)
+    assert rolls.degrees == 3 and rolls.p_value is not None
+
+
+@pytest.mark.parametrize("draw", DRAW_METHODS)
+def test_fair_dice_pass_and_wrong_probabilities_fail(draw) -> None:
+    rolls = roll(SCENE, Sampling(seed=2, draw=draw), TRANSFORMERS, 0)
+    assert rolls.p_value is not None and rolls.p_value > 0.001
+    tilted = [(p, own.rolls) for own, p in zip(rolls.bins, (0.4, 0.4, 0.15, 0.05), strict=True)]
+    assert (chi_square(tilted)[2] or 0) < 1e-6
+
+
+def test_a_removed_token_is_in_no_bin() -> None:
+    rolls = roll(SCENE, Sampling(seed=2, shaping=Shaping(top_k=2)), TRANSFORMERS, 0)
+    assert [own.token_id for own in rolls.bins] == [0, 1]
+
+
+def test_a_stopped_series_counts_what_was_thrown() -> None:
+    assert roll(SCENE, Sampling(), TRANSFORMERS, 0, should_stop=lambda: True).total == 0
+
+
+@pytest.mark.parametrize("order", [TRANSFORMERS, LLAMA_CPP], ids=lambda order: order.key)
+def test_a_column_of_the_sweep_is_the_final_distribution_at_its_temperature(order) -> None:
+    scene = random_scene(300, seed=8)
+    config = Sampling(shaping=Shaping(temperature=0.3, top_p=0.9, min_p=0.02))
+    found = sweep(scene, config, order, (0.0, 0.5, 1.0, 2.0), count=9)
+    for at, value in enumerate(found.temperatures):
+        last = distributions(scene, replace(config.shaping, temperature=value), order)[-1]
+        ids = torch.tensor([own.token_id for own in found.candidates])
+        expected = torch.tensor(last.log_probs_of(ids)).exp()
+        assert [row[at] for row in found.probs] == pytest.approx(expected.tolist())
+        assert found.kept[at] == last.kept
+        entropy = -sum(p * math.log(p) for p in last.probs.double().tolist() if p > 0)
+        assert found.entropies[at] == pytest.approx(entropy, abs=1e-6)
+
+
+def test_the_sweep_is_one_hot_at_0_and_flattens_as_it_heats() -> None:
+    found = sweep(SCENE, Sampling(), TRANSFORMERS, (0.0, 0.5, 1.0, 2.0))
+    assert [row[0] for row in found.probs] == [1, 0, 0, 0, 0, 0]
+    assert list(found.entropies) == sorted(found.entropies) and found.entropies[0] == 0

@@ -1,0 +1,92 @@
+"""One step in the lab: the run's own step again, what top-p's threshold fell on, the same dice."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core import Sampling, Shaping, collect
+from core.decoding.config import DRAW_METHODS
+from core.decoding.lab.step import lab_step, read_scene
+from core.decoding.shaping.orders import LLAMA_CPP, TRANSFORMERS
+from tests.decoding.lab.scenes import probabilities, random_scene
+from tests.models.builders import random_language_model
+
+
+@pytest.mark.parametrize("draw", DRAW_METHODS)
+def test_the_step_of_a_run_comes_back_under_its_own_knobs_and_throw(draw) -> None:
+    model = random_language_model("llama")
+    config = Sampling(max_new_tokens=6, seed=9, shaping=Shaping(top_k=30), draw=draw)
+    trace = collect(model, "the small red fox", config)
+    for index, step in enumerate(trace.token_steps):
+        scene = read_scene(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+        again = lab_step(scene, config, TRANSFORMERS, index, trace.prompt)
+        assert again.step.token_id == step.token_id
+        assert again.step.draw.uniform == step.draw.uniform
+        assert again.trace.prompt_ids == scene.previous_ids
+
+
+def test_the_crossing_is_the_token_that_carries_the_sum_to_p() -> None:
+    lab = lab_step(probabilities(0.4, 0.3, 0.2, 0.1), Sampling(shaping=Shaping(top_p=0.65)))
+    assert lab.crossing is not None
+    assert lab.crossing.candidate.token_id == 1
+    assert lab.crossing.before == pytest.approx(0.4, abs=1e-6)
+    assert lab.crossing.after == pytest.approx(0.7, abs=1e-6)
+    assert lab.crossing.probs == pytest.approx((0.3, 3 / 7, 3 / 7), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("order", [TRANSFORMERS, LLAMA_CPP], ids=lambda order: order.key)
+def test_p_lies_between_the_mass_before_the_crossing_and_with_it(seed, order) -> None:
+    shaping = Shaping(temperature=1.4, top_k=50, top_p=0.7)
+    lab = lab_step(random_scene(500, seed), Sampling(shaping=shaping), order)
+    assert lab.crossing is not None
+    assert lab.crossing.before < 0.7 + 1e-5 and lab.crossing.after > 0.7 - 1e-5
+    assert lab.crossing.candidate.removed_by is None
+
+
+def test_without_top_p_there_is_no_crossing() -> None:
+    assert lab_step(random_scene(), Sampling()).crossing is None
+
+
+@pytest.mark.parametrize("draw", DRAW_METHODS)
+def test_the_dice_stay_when_a_knob_moves_and_change_with_the_throw(draw) -> None:
+    scene, config = random_scene(), Sampling(seed=3, draw=draw)
+    one, other = lab_step(scene, config), lab_step(scene, replace(config, shaping=Shaping(top_k=3)))
+    assert one.step.draw.uniform == other.step.draw.uniform
+    assert one.raw_pick.token_id == other.raw_pick.token_id == one.step.token_id
+    kept = one.raw_pick.rank <= 3
+    renewed = {"prob": other.raw_pick.prob, "removed_by": None if kept else "top_k"}
+    assert other.raw_pick == one.raw_pick._replace(**renewed)
+    later = {lab_step(scene, config, number=throw).step.token_id for throw in range(12)}
+    assert len(later) > 3
+
+
+def test_temperature_0_draws_nothing() -> None:
+    lab = lab_step(probabilities(0.2, 0.5, 0.3), Sampling(shaping=Shaping(temperature=0)))
+    assert lab.step.origin == "argmax" and lab.step.draw.method == "argmax"
+    assert lab.step.token_id == 1 and lab.step.draw.uniform is None
+    assert [stage.name for stage in lab.step.stages] == ["raw", "argmax", "final"]
+
+
+def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
+    model = random_language_model("llama")
+    scene, names = read_scene(model, [5, 6, 7]), [model.token_text(at) for at in range(20)]
+    weights = weakref.ref(model.hf_model)
+    lab = lab_step(scene, Sampling())
+    del model
+    gc.collect()
+    assert weights() is None
+    assert [scene.model.token_text(at) for at in range(20)] == names
+    assert lab_step(scene, Sampling()) == lab
+
+
+def test_reading_a_scene_is_one_forward_over_the_tokens() -> None:
+    model = random_language_model("gpt2")
+    scene = read_scene(model, [5, 6, 7])
+    assert torch.equal(scene.logits, model.start([5, 6, 7]).logits[0])
+    assert scene.previous_ids == (5, 6, 7)

@@ -1,0 +1,133 @@
+"""Drawing by arithmetic: the same dice, known distributions, and torch's own multinomial."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+
+from core.decoding.config import DRAW_METHODS, DrawMethod, Shaping
+from core.decoding.shaping import draws
+from core.decoding.shaping.draws import Pick, dice_at, draw, new_generator, pick_by_uniform, throw
+from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
+
+PROBS = [0.5, 0.1, 0.3, 0.1]
+VOCAB = len(PROBS)
+
+
+def _distribution(probs=PROBS, **knobs):
+    return shape(raw_distribution(torch.tensor(probs).log()), warpers(Shaping(**knobs)))[-1]
+
+
+@pytest.mark.parametrize(
+    ("uniform", "token", "interval"),
+    [
+        (0.0, 0, (0, 0.5)),
+        (0.49, 0, (0, 0.5)),
+        (0.51, 2, (0.5, 0.8)),
+        (0.81, 1, (0.8, 0.9)),
+        (0.95, 3, (0.9, 1.0)),
+        (0.9999999, 3, (0.9, 1.0)),
+    ],
+)
+def test_inverse_cdf_goes_by_falling_probability_then_id(uniform, token, interval) -> None:
+    pick = pick_by_uniform(_distribution(), uniform)
+    assert pick.token_id == token
+    assert pick.interval == pytest.approx(interval, abs=1e-6)
+
+
+def test_the_same_dice_pick_another_token_when_a_filter_moves_the_bar() -> None:
+    assert pick_by_uniform(_distribution(), 0.7).token_id == 2
+    assert pick_by_uniform(_distribution(top_k=1), 0.7).token_id == 0
+
+
+def test_a_large_vocabulary_gives_what_a_full_sort_gives() -> None:
+    logits = torch.randn(20_000, generator=torch.Generator().manual_seed(3)).round(decimals=1)
+    distribution = raw_distribution(logits)
+    probs, order = torch.sort(distribution.probs, descending=True, stable=True)
+    cumulative = probs.double().cumsum(0)
+    for uniform in [0.0, 1e-5, 0.01, 0.05, 0.3, 0.9, 0.999999]:
+        at = min(int(torch.searchsorted(cumulative, uniform, right=True)), len(order) - 1)
+        assert pick_by_uniform(distribution, uniform).token_id == int(order[at])
+
+
+def _drawn(distribution: Distribution, method: DrawMethod, generator: torch.Generator) -> Pick:
+    return draw(distribution, method, throw(method, generator, VOCAB))
+
+
+def test_multinomial_is_torchs_own_to_the_letter() -> None:
+    logits = 2 * torch.randn(500, generator=torch.Generator().manual_seed(5))
+    for seed in range(40):
+        dice = throw("multinomial", new_generator(seed), 500)
+        ours = draw(raw_distribution(logits), "multinomial", dice)
+        torch.manual_seed(seed)
+        assert ours.token_id == int(torch.multinomial(torch.softmax(logits, -1), 1))
+
+
+@pytest.mark.parametrize("method", DRAW_METHODS)
+def test_every_method_draws_from_the_distribution(method) -> None:
+    generator, distribution = new_generator(11), _distribution(temperature=0.9)
+    exact, n = distribution.probs.tolist(), 4000
+    counts = Counter(_drawn(distribution, method, generator).token_id for _ in range(n))
+    chi_squared = sum((counts[i] - n * p) ** 2 / (n * p) for i, p in enumerate(exact))
+    assert chi_squared < 16.27  # 3 degrees of freedom, p = 0.001; the seed is fixed
+
+
+@pytest.mark.parametrize("method", DRAW_METHODS)
+def test_a_removed_token_is_never_drawn(method) -> None:
+    generator, distribution = new_generator(2), _distribution(top_k=2)
+    drawn = {_drawn(distribution, method, generator).token_id for _ in range(300)}
+    assert drawn == {0, 2}
+
+
+def test_gumbel_and_multinomial_agree_on_the_same_dice() -> None:
+    distribution = _distribution()
+    for seed in range(50):
+        dice = new_generator(seed)
+        state = dice.get_state()
+        gumbel = _drawn(distribution, "gumbel", dice)
+        picks = [gumbel, _drawn(distribution, "multinomial", dice.set_state(state))]
+        assert picks[0].token_id == picks[1].token_id
+        assert math.isclose(float(picks[0].noise[0]), float(picks[1].noise[0]))
+
+
+def test_gumbel_noise_survives_large_logits() -> None:
+    distribution = _distribution([0.25, 0.25, 0.25, 0.25, 0.0], temperature=0.001)
+    counts = Counter(
+        draw(distribution, "gumbel", throw("gumbel", new_generator(seed), 5)).token_id
+        for seed in range(400)
+    )
+    assert set(counts) == {0, 1, 2, 3}
+    assert max(counts.values()) < 140
+
+
+def test_a_token_without_probability_is_not_drawn_by_rounding() -> None:
+    distribution = raw_distribution(torch.tensor([0.1, 0.2, 0.3, -200.0, -300.0]))
+    pick = pick_by_uniform(distribution, 1 - 1e-9)
+    assert pick.token_id in (0, 1, 2)
+
+
+@pytest.mark.parametrize("method", DRAW_METHODS)
+def test_the_dice_of_a_step_are_those_that_a_run_throws_there(method) -> None:
+    generator = new_generator(8)
+    thrown = [throw(method, generator, 6) for _ in range(5)]
+    for index in (4, 0, 2):
+        assert torch.equal(dice_at(method, 8, index, 6), thrown[index])
+
+
+@pytest.mark.parametrize("method", DRAW_METHODS)
+def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -> None:
+    draws._states.cache_clear()
+    walking, thrown = new_generator(21), []
+    for _ in range(64):
+        thrown.append(throw(method, walking, 6))
+    made = []
+    real = draws.throw
+    monkeypatch.setattr(draws, "throw", lambda *asked: made.append(1) or real(*asked))
+    for index, most in ((60, 61), (61, 8), (59, 8), (7, 8), (63, 8)):
+        made.clear()
+        dice = throw(method, draws.generator_at(method, 21, index, 6), 6)
+        assert torch.equal(dice, thrown[index])
+        assert len(made) < most

@@ -1,0 +1,92 @@
+"""Every filter alone against transformers' own, on hand-made and random rows, ties included."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from transformers.generation import logits_process as hf
+
+from core.decoding.shaping import stages as shaping
+
+IDS = torch.tensor([[3, 1, 4, 1, 5, 1, 4]])
+
+
+def _log(*probs: float) -> Tensor:
+    return torch.tensor(probs).log()
+
+
+HAND_MADE = [
+    _log(0.9, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0),
+    _log(0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.0),
+    _log(0.4, 0.2, 0.2, 0.1, 0.05, 0.05, 0.0),
+    torch.zeros(9),
+    torch.tensor([2.0, 2.0, 1.0, 1.0, 0.0, 0.0, -1.0, -1.0]),
+    torch.tensor([-3.0, -3.0, -3.0, 5.0, 5.0, -40.0, 0.5]),
+    _log(0.5, 0.125, 0.125, 0.125, 0.0625, 0.0625, 0.0),
+]
+
+
+def _rows() -> list[Tensor]:
+    generator = torch.Generator().manual_seed(7)
+    rows = list(HAND_MADE)
+    for size, scale in [(50, 1), (50, 4), (1000, 2), (20_000, 0.5), (20_000, 2), (20_000, 6)]:
+        rows.append(scale * torch.randn(size, generator=generator))
+        rows.append((2 * torch.randn(size, generator=generator)).round() * scale / 2)
+    return rows
+
+
+CASES = {
+    "temperature": (
+        [0.1, 0.7, 1.3, 5.0],
+        hf.TemperatureLogitsWarper,
+        shaping.temperature,
+    ),
+    "top_k": ([1, 2, 3, 50, 10_000], hf.TopKLogitsWarper, shaping.top_k),
+    "top_p": ([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999], hf.TopPLogitsWarper, shaping.top_p),
+    "min_p": ([0.01, 0.1, 0.25, 0.5, 1.0], hf.MinPLogitsWarper, shaping.min_p),
+    "typical_p": ([0.1, 0.25, 0.5, 0.9, 0.99], hf.TypicalLogitsWarper, shaping.typical_p),
+    "epsilon_cutoff": (
+        [1e-4, 0.01, 0.125, 0.25, 0.9],
+        hf.EpsilonLogitsWarper,
+        shaping.epsilon_cutoff,
+    ),
+    "eta_cutoff": ([1e-4, 0.01, 0.125, 0.25, 0.9], hf.EtaLogitsWarper, shaping.eta_cutoff),
+}
+
+
+@pytest.mark.parametrize("row", range(len(_rows())))
+@pytest.mark.parametrize("name", CASES)
+def test_a_filter_keeps_exactly_what_transformers_keeps(name: str, row: int) -> None:
+    logits = _rows()[row]
+    values, warper, ours = CASES[name]
+    for value in values:
+        expected = warper(value)(IDS, logits[None].clone())[0]
+        assert torch.equal(ours(logits, value), expected), f"{name}={value}"
+
+
+@pytest.mark.parametrize("penalty", [0.5, 1.1, 2.0])
+@pytest.mark.parametrize("row", range(len(HAND_MADE)))
+def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> None:
+    logits = HAND_MADE[row]
+    expected = hf.RepetitionPenaltyLogitsProcessor(penalty)(IDS, logits[None].clone())[0]
+    seen = torch.tensor(sorted(set(IDS[0].tolist())))
+    assert torch.equal(shaping.repetition_penalty(logits, penalty, seen), expected)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
+@pytest.mark.parametrize("ids", [[3, 1, 4, 1, 5, 1], [1, 1, 1, 1], [2], [0, 1, 2, 0, 1]])
+def test_no_repeat_ngram_equals_transformers(size: int, ids: list[int]) -> None:
+    logits = torch.arange(7.0)
+    expected = hf.NoRepeatNGramLogitsProcessor(size)(torch.tensor([ids]), logits[None].clone())[0]
+    assert torch.equal(shaping.no_repeat_ngram(logits, size, ids), expected)
+
+
+def test_large_rows_are_cut_without_a_full_sort(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits = 6 * torch.randn(20_000, generator=torch.Generator().manual_seed(1))
+    monkeypatch.setattr(torch, "sort", lambda *_, **__: pytest.fail("sorted the whole row"))
+    kept = shaping.top_p(logits, 0.9) > -math.inf
+    assert 0 < int(kept.sum()) < 4096
+    assert int((shaping.typical_p(logits, 0.5) > -math.inf).sum()) > 0

@@ -1,0 +1,232 @@
+"""Forged traces fail: whatever number or token of a round is changed, some check says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from core import DraftRound, DraftToken, Shaping, Speculative, Trace, check, collect
+from core.decoding.speculative.types import CacheSizes
+from tests.decoding.beam.beams import one_thread
+from tests.decoding.speculative.speculations import near_draft, other_draft, target
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+CONFIGS = {
+    "speculative": Speculative(max_new_tokens=24, seed=5),
+    "greedy": Speculative(max_new_tokens=24, shaping=Shaping(temperature=0.0)),
+    "exact": Speculative(
+        max_new_tokens=24, seed=1, acceptance="exact", shaping=Shaping(temperature=0.2)
+    ),
+    "typical": Speculative(max_new_tokens=24, seed=5, acceptance="typical", draft_length=3),
+    "filtered": Speculative(
+        max_new_tokens=24, seed=5, shaping=Shaping(temperature=1.3, top_p=0.8), draft_threshold=0.02
+    ),
+}
+PROMPT = [5, 9, 2, 77]
+
+
+@cache
+def run(name: str) -> Trace:
+    model = target("llama")
+    model.eos_ids = frozenset()
+    return collect(model, PROMPT, CONFIGS[name], draft=near_draft("llama"))
+
+
+def _failed(trace: Trace) -> list[str]:
+    return [outcome.name for outcome in check(trace) if not outcome.passed]
+
+
+def _failed_by_the_models(trace: Trace) -> list[str]:
+    model, draft = target("llama"), near_draft("llama")
+    model.eos_ids = frozenset()
+    return [outcome.name for outcome in check(trace, model, draft) if not outcome.passed]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_an_honest_run_passes(name: str) -> None:
+    assert _failed_by_the_models(run(name)) == []
+    assert any(step.recovered for step in run(name).rounds)
+    assert any(step.accepted for step in run(name).rounds)
+
+
+def _round_with(trace: Trace, fits: Callable[[DraftRound], bool]) -> int:
+    return next(at for at, step in enumerate(trace.steps) if at and fits(step))  # type: ignore[arg-type]
+
+
+def _with_step(trace: Trace, at: int, **changes: Any) -> Trace:
+    steps = list(trace.steps)
+    steps[at] = replace(steps[at], **changes)
+    return replace(trace, steps=tuple(steps))
+
+
+def _with_token(trace: Trace, at: int, place: int, **changes: Any) -> Trace:
+    step = trace.steps[at]
+    assert isinstance(step, DraftRound)
+    drafted = list(step.drafted)
+    drafted[place] = drafted[place]._replace(**changes)
+    return _with_step(trace, at, drafted=tuple(drafted))
+
+
+def _rejected(step: DraftRound) -> DraftToken:
+    return step.drafted[len(step.accepted)]
+
+
+FORGERIES_OF_A_TOKEN: dict[str, dict[str, Callable[[DraftToken], Any]]] = {
+    "accept_prob is": {"accept_prob": lambda t: t.accept_prob * 0.9 + 0.05},
+    "candidate's probabilities": {"target_prob": lambda t: min(1.0, t.target_prob + 0.01)},
+    "every token has its": {"draft_prob": lambda t: t.draft_prob * 0.9},
+    "dice are those": {"uniform": lambda t: t.uniform * 0.999},
+    "the outcomes follow": {"passed": lambda t: not t.passed},
+    "the residual is": {"residual_mass": lambda t: t.residual_mass * 0.5},
+    "every token is what": {"draft_interval": lambda _: (0.0, 0.001)},
+}
+
+
+@pytest.mark.parametrize("expected", FORGERIES_OF_A_TOKEN)
+def test_a_changed_number_of_a_token_is_found(expected: str) -> None:
+    trace = run("speculative")
+    at = _round_with(trace, lambda step: step.recovered is not None)
+    step = trace.steps[at]
+    assert isinstance(step, DraftRound)
+    place, token = len(step.accepted), _rejected(step)
+    changes = {name: act(token) for name, act in FORGERIES_OF_A_TOKEN[expected].items()}
+    assert any(expected in name for name in _failed(_with_token(trace, at, place, **changes)))
+
+
+def test_a_rejected_token_that_claims_to_be_accepted_is_found() -> None:
+    trace = run("speculative")
+    at = _round_with(trace, lambda step: step.recovered is not None and step.finish_reason is None)
+    step = trace.steps[at]
+    assert isinstance(step, DraftRound)
+    forged = _with_token(trace, at, len(step.accepted), outcome="accepted", passed=True)
+    forged = _with_step(forged, at, recovered=None)
+    assert _failed(forged)
+
+
+@pytest.mark.parametrize("kind", ["recovered", "bonus"])
+def test_another_token_of_the_targets_is_found(kind: str) -> None:
+    trace = run("speculative")
+    at = _round_with(trace, lambda step: getattr(step, kind) is not None)
+    step = trace.steps[at]
+    assert isinstance(step, DraftRound)
+    extra = step.extra
+    assert extra is not None
+    candidates = extra.candidates or _rejected(step).candidates
+    other = next(c for c in candidates if c.token_id != extra.token_id)
+    forged = extra._replace(
+        token_id=other.token_id,
+        text=other.text,
+        target_prob=other.target_prob,
+        draft_prob=other.draft_prob,
+    )
+    ids = list(trace.token_ids)
+    ids[step.start + len(step.accepted)] = other.token_id
+    changed = replace(_with_step(trace, at, **{kind: forged}), token_ids=tuple(ids))
+    failed = _failed(changed)
+    assert any("what its draw says" in name or "residual" in name for name in failed)
+
+
+def test_cache_sizes_lengths_and_texts_that_are_made_up_are_found() -> None:
+    trace = run("greedy")
+    first = trace.rounds[0]
+    sizes = first.target_cache._replace(after=first.target_cache.after + 1)
+    assert any("caches" in n for n in _failed(_with_step(trace, 1, target_cache=sizes)))
+    assert any("caches" in n for n in _failed(_with_step(trace, 1, draft_cache=None)))
+    assert any(
+        "caches" in n for n in _failed(_with_step(trace, 1, draft_cache=CacheSizes(0, 0, 0)))
+    )
+    assert any("goes as far" in n for n in _failed(_with_step(trace, 1, draft_length=9)))
+    texts = ("x", *first.texts[1:])
+    assert any("make up" in n for n in _failed(_with_step(trace, 1, texts=texts)))
+    assert any("make up" in n for n in _failed(_with_step(trace, 1, start=1)))
+    assert any("finish" in n for n in _failed(replace(trace, finish_reason="eos")))
+    assert any("finish" in n for n in _failed(_with_step(trace, 1, finish_reason="stop")))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_other_settings_than_the_runs_are_found(name: str) -> None:
+    trace, config = run(name), CONFIGS[name]
+    others = [replace(config, draft_length=6), replace(config, seed=6)]
+    others.append(replace(config, acceptance="exact" if name != "exact" else "speculative"))
+    others.append(replace(config, shaping=Shaping(temperature=0.7)))
+    for other in others:
+        assert _failed(replace(trace, config=other)), other
+    hidden = replace(config, shaping=replace(config.shaping, top_k=3))
+    if name != "greedy":
+        assert _failed_by_the_models(replace(trace, config=hidden))
+
+
+def test_a_step_that_is_not_whole_is_the_only_check() -> None:
+    trace = run("speculative")
+    for changes in ({"draft_prob": 0.0}, {"candidates": ()}, {"threshold": 0.1}):
+        (outcome,) = check(_with_token(trace, 1, 0, **changes))
+        assert not outcome.passed
+    assert [outcome.passed for outcome in check(_with_step(trace, 1, texts=()))] == [False]
+    other = replace(trace, config=replace(CONFIGS["typical"]))
+    assert [outcome.passed for outcome in check(other)] == [False]
+
+
+def test_probabilities_that_the_models_would_not_give_are_found() -> None:
+    """Consistent in themselves, but raised for one hidden pair of candidates."""
+    trace = run("speculative")
+    step = trace.rounds[0]
+    token = step.drafted[0]
+    candidates = list(token.candidates)
+    swap = [at for at, c in enumerate(candidates) if c.token_id != token.token_id][:2]
+    one, two = (candidates[at] for at in swap)
+    if step.recovered and step.recovered.token_id in (one.token_id, two.token_id):
+        swap = [at for at, c in enumerate(candidates) if c.token_id != token.token_id][-2:]
+        one, two = (candidates[at] for at in swap)
+    candidates[swap[0]], candidates[swap[1]] = (
+        one._replace(token_id=two.token_id, text=two.text),
+        two._replace(token_id=one.token_id, text=one.text),
+    )
+    forged = _with_token(trace, 1, 0, candidates=tuple(candidates))
+    assert "independent forwards give the same probabilities" in _failed_by_the_models(forged)
+
+
+def test_the_wrong_models_are_refused_by_one_check() -> None:
+    trace, model = run("speculative"), target("llama")
+    model.eos_ids = frozenset()
+    for pair in ((model, other_draft("llama")), (near_draft("llama"), model)):
+        outcomes = check(trace, *pair)
+        assert not outcomes[-1].passed
+        assert outcomes[-1].name == "the trace can be these models'"
+    assert all(outcome.passed for outcome in check(trace, model)), "the draft may be missing"
+
+
+def test_a_greedy_run_that_took_another_way_fails_against_generate() -> None:
+    """The reference can fail: typical settings say greedy, the tokens are another prompt's."""
+    model, draft = target("llama"), near_draft("llama")
+    model.eos_ids = frozenset()
+    trace = replace(run("greedy"), prompt_ids=(5, 9, 2, 78))
+    names = [outcome.name for outcome in check(trace, model, draft) if not outcome.passed]
+    assert "transformers' greedy generate emits the same tokens" in names
+
+
+def test_tokens_shown_as_what_they_are_not_are_found() -> None:
+    trace, expected = run("speculative"), "every token is shown as its own text"
+    at = _round_with(trace, lambda step: bool(step.accepted))
+    assert _failed(_with_token(trace, at, 0, text="<img src=x>")) == [expected]
+    # The same in its candidates, too: the text that it added contradicts it.
+    everywhere = replace(
+        trace,
+        steps=tuple(
+            replace(
+                step,
+                drafted=tuple(
+                    token._replace(
+                        text="<img src=x>",
+                        candidates=tuple(c._replace(text="<img src=x>") for c in token.candidates),
+                    )
+                    for token in step.drafted
+                ),
+            )
+            for step in trace.rounds
+        ),
+    )
+    assert _failed(everywhere) == [expected]

@@ -1,0 +1,102 @@
+"""What a text answers with, and what that makes of a run."""
+
+from __future__ import annotations
+
+from time import thread_time
+
+import pytest
+
+from core.evaluation.answers import find_answer, judge, normal_number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("36", "36"),
+        (" 036 ", "36"),
+        ("1,234,567", "1234567"),
+        ("1,234.50", "1234.5"),
+        ("-0", "0"),
+        ("0.0", "0"),
+        (".5", "0.5"),
+        ("-7.250", "-7.25"),
+        ("−7", "-7"),
+        ("100", "100"),
+        ("1,23", None),
+        ("1e5", None),
+        ("٣", None),
+        ("x", None),
+        ("", None),
+        ("9" * 61, None),
+        ("nan", None),
+    ],
+)
+def test_numbers_have_one_spelling(text, number) -> None:
+    assert normal_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The answer is 36.", "36"),
+        ("The answer is 36. That is 3 dozen.", "36"),
+        ("the Answer: $1,250", "1250"),
+        ("First I said the answer is 3. No: the answer is 4.", "4"),
+        (r"So \boxed{ 42 } is it, of 50.", "42"),
+        ("7 apples and 5 pears make 12 fruits.", "12"),
+        ("It is -5 degrees", "-5"),
+        ("It is 3.5", "3.5"),
+        ("12 - 5 = 7", "7"),
+        ("x1 is no number, nor is v2", None),
+        ("None at all.", None),
+        ("", None),
+    ],
+)
+def test_the_answer_is_boxed_or_said_or_the_last_number(text, answer) -> None:
+    assert find_answer(text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "outcome"),
+    [
+        ("The answer is 36.", "eos", ("36", "correct")),
+        ("36", "eos", ("36", "correct")),
+        ("The answer is 35.", "eos", ("35", "wrong")),
+        ("The answer is", "eos", (None, "unparsable")),
+        ("", "eos", (None, "unparsable")),
+        ("", "length", (None, "truncated")),
+        ("The answer is", "length", (None, "truncated")),
+        ("The answer is 36", "length", (None, "truncated")),
+        ("The answer is 36,", "length", (None, "truncated")),
+        ("The answer is 36.", "length", ("36", "correct")),
+        ("The answer is 36 because", "length", ("36", "correct")),
+        ("The answer is 3", "stop", ("3", "wrong")),
+        ("", "cancelled", (None, "truncated")),
+        ("36.", "length", ("36", "correct")),
+        ("36\n", "length", ("36", "correct")),
+        ("First 12 + 5 = ", "length", (None, "truncated")),
+        ("The answer is 12 + ", "length", (None, "truncated")),
+        ("The answer is 36.5 + 1", "length", (None, "truncated")),
+        ("36 apples", "length", (None, "truncated")),
+        (r"\boxed{36}", "length", ("36", "correct")),
+        ("The answer is 30 + 6 = 36.", "eos", ("36", "correct")),
+        ("3059*", "length", (None, "truncated")),
+        ("<call>3059*<", "length", (None, "truncated")),
+        ("<call>30*12<result>360</result>", "length", (None, "truncated")),
+        ("<call>13580/70<result>194</result>The answer", "length", (None, "truncated")),
+        ("<call>6*6<result>36</result>The answer is 36.", "length", ("36", "correct")),
+        ("<call>6*6<result>36</result>", "eos", ("36", "correct")),
+        ("<call>6*6", "eos", (None, "unparsable")),
+    ],
+)
+def test_outcomes(text, reason, outcome) -> None:
+    assert judge(text, "36", reason) == outcome
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "answer ", "<call>", "1,222", "\\boxed{ "])
+def test_a_long_text_is_read_at_once(piece) -> None:
+    """Every page reads its run's text again at each rerun, and a file may hold a stranger's."""
+    began = thread_time()
+    find_answer(f"The answer{piece * 20_000}x")
+    find_answer(f"The answer{piece * 20_000}x", cut=True)
+    assert thread_time() - began < 0.5

@@ -1,0 +1,56 @@
+"""Work in a worker thread: results, sentences for errors, and stopping."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.decoding.errors import ModelError
+from pages.ui.run import jobs
+
+SECONDS = 5
+
+
+def finished(work: object) -> jobs.Job:
+    job = jobs.start(work)  # type: ignore[arg-type]
+    assert job.done.wait(SECONDS)
+    return job
+
+
+def test_what_the_work_returns_is_the_result() -> None:
+    job = finished(lambda _: 42)
+    assert job.result == 42 and not job.error and not job.active
+
+
+def test_an_error_of_ours_shows_its_own_sentence() -> None:
+    def work(_: jobs.Job) -> None:
+        raise ModelError("There is no such model.")
+
+    assert finished(work).error == "There is no such model."
+
+
+def test_any_other_error_shows_one_sentence_and_logs_the_rest(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def work(_: jobs.Job) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    assert finished(work).error == jobs.UNEXPECTED
+    assert "secret detail" in capfd.readouterr().err
+
+
+def test_stop_is_seen_by_the_work() -> None:
+    def work(job: jobs.Job) -> str:
+        job.stopping.wait(SECONDS)
+        return "stopped" if job.should_stop() else "went on"
+
+    job = jobs.start(work)
+    job.stop()
+    assert job.done.wait(SECONDS)
+    assert job.result == "stopped"
+
+
+def test_a_run_that_nobody_watches_ends_by_itself() -> None:
+    job = jobs.Job()
+    assert not job.should_stop()
+    job.watched -= jobs.ABANDONED_SECONDS + 1
+    assert job.should_stop()

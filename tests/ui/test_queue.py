@@ -1,0 +1,60 @@
+"""The fair queue: turns go round, and whoever gives up waiting leaves no gap."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+
+from pages.ui.run.queue import FairQueue
+
+
+def test_two_sessions_take_turns_step_by_step() -> None:
+    queue, order, both_in = FairQueue(), [], Event()
+
+    def work(name: str, first: bool) -> None:
+        with queue.turn() as turn:
+            if first:
+                both_in.wait(5)
+            for _ in range(3):
+                order.append(name)
+                turn.pass_on()
+
+    one = Thread(target=work, args=("one", True))
+    two = Thread(target=work, args=("two", False))
+    one.start()
+    while queue.waiting < 1:
+        pass
+    two.start()
+    while queue.waiting < 2:
+        pass
+    both_in.set()
+    one.join(5)
+    two.join(5)
+    assert order == ["one", "two", "one", "two", "one", "two"]
+
+
+def test_alone_in_the_queue_nobody_waits() -> None:
+    queue = FairQueue()
+    with queue.turn() as turn:
+        turn.pass_on()
+        assert turn.held
+    assert queue.waiting == 0
+
+
+def test_a_cancelled_wait_ends_without_the_turn_and_leaves_the_line() -> None:
+    queue = FairQueue()
+    with queue.turn():
+        with queue.turn(lambda: True) as second:
+            assert not second.held
+        assert queue.waiting == 1
+    with queue.turn() as third:
+        assert third.held
+
+
+def test_an_error_gives_the_turn_back() -> None:
+    queue = FairQueue()
+    try:
+        with queue.turn():
+            raise ValueError
+    except ValueError:
+        pass
+    assert queue.waiting == 0

@@ -1,0 +1,29 @@
+"""The time that a component's data bear never falls."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import pytest
+
+from pages.ui.widgets import render_clock
+
+
+def test_each_call_gives_more_than_the_one_before_though_the_clock_is_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([2e9, 2e9, 1e9, 2e9 + 5])
+    monkeypatch.setattr(render_clock, "_last", 0.0)
+    monkeypatch.setattr(render_clock, "time", lambda: next(clock))
+    times = [render_clock.drawn_at() for _ in range(4)]
+    assert all(before < after for before, after in pairwise(times))
+    assert times[0] == 2e9 and times[3] == 2e9 + 5
+
+
+def test_threads_never_get_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render_clock, "_last", 0.0)
+    monkeypatch.setattr(render_clock, "time", lambda: 2e9)
+    with ThreadPoolExecutor(8) as pool:
+        times = list(pool.map(lambda _: render_clock.drawn_at(), range(2000)))
+    assert len(set(times)) == 2000
