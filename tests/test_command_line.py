@@ -17,8 +17,8 @@ import core
 from core import BeamSearch, Shaping, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import METHODS, SHAPING_HELP, config_of
-from core.decoding.config import METHODS as CONFIGS
 from core.decoding.config import MethodConfig
+from core.decoding.methods import METHODS as CONFIGS
 from tests.models.builders import random_model, tiny_tokenizer
 
 ROOT = Path(__file__).parent.parent

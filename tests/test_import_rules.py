@@ -12,13 +12,17 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
-    *("__init__", "config", "columnar", "errors", "serial", "trace"),
-    *("shaping.__init__", "shaping.orders"),
-    *("beam.__init__", "beam.types", "beam.hypotheses", "beam.replay", "beam.compare"),
+    *("__init__", "config", "columnar", "errors", "methods", "serial", "trace", "validation"),
+    *("shaping.__init__", "shaping.config", "shaping.orders"),
+    *("autoregressive.__init__", "autoregressive.config"),
+    *(
+        f"beam.{name}"
+        for name in ("__init__", "config", "types", "hypotheses", "replay", "compare")
+    ),
     *("lab.__init__", "lab.types", "lab.serial"),
-    *(f"speculative.{name}" for name in ("__init__", "types", "metrics", "serial", "report")),
-    *("speculative.acceptance", "speculative.scoring"),
-    *(f"reasoning.{name}" for name in ("__init__", "types", "transcript", "calculator")),
+    *(f"speculative.{name}" for name in ("__init__", "config", "types", "metrics")),
+    *(f"speculative.{name}" for name in ("acceptance", "scoring", "serial", "report")),
+    *(f"reasoning.{name}" for name in ("__init__", "config", "types", "transcript", "calculator")),
 }
 OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
 
@@ -28,7 +32,10 @@ ALLOWED = {
     "core/models": {"core.decoding", "torch", "transformers", "tokenizers", "safetensors"},
     "core/traces": {"core.decoding", "core.models", "pydantic", "torch", "transformers"},
     "core/evaluation": {"core.decoding", "core.models", "pandas", "pydantic"},
-    "core/figures": {"core.decoding", "core.evaluation", "plotly", "networkx", "pandas"},
+    "core/figures": {
+        *("core.decoding", "core.evaluation"),
+        *("lazy_loader", "networkx", "pandas", "plotly"),
+    },
     "core/cli": {"core"},
     "pages/ui": {"core", "streamlit", "plotly", "pandas"},
     "pages": {"pages.ui", "core", "streamlit"},
@@ -36,7 +43,8 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "lab.types"),
+        *("trace", "config", "methods", "validation", "shaping.config", "lab.types"),
+        *(f"{method}.config" for method in ("autoregressive", "beam", "speculative", "reasoning")),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),
         *("speculative.scoring", "speculative.report"),

@@ -10,8 +10,8 @@ from core import Reasoning, collect, load_model, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.cli.reasoning import METHOD
-from core.decoding.config import LEVELS, MARK_TOKENS
 from core.decoding.loop.text import join_text
+from core.decoding.reasoning.config import LEVELS, MARK_TOKENS
 from core.evaluation.sweep.files import read_sweep
 from core.models.scripted import END
 from tests.evaluation.thinkers import following, special

@@ -6,7 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.config import BeamSearch
+from core.decoding.beam.config import BeamSearch
 from core.decoding.trace import Trace
 
 BEAM_HELP = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.cli.method import Method
-from core.decoding.config import Greedy
+from core.decoding.autoregressive.config import Greedy
 
 METHOD = Method(
     config=Greedy,

@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.decoding.config import MethodConfig, Shaping
-from core.decoding.trace import DraftRound, Step, TokenStep, Trace
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Step, TokenStep, Trace
 
 # Penalties act in every method; these options act where something is drawn.
 _PENALTIES = ("repetition_penalty", "no_repeat_ngram_size")

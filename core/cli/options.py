@@ -7,8 +7,11 @@ from functools import partial
 
 from core.cli import beam, greedy, reasoning, sampling, speculative
 from core.cli.method import DRAWING, Method, add_settings, given, option
-from core.decoding.config import Greedy, MethodConfig, Reasoning, Shaping
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
 
 # Where no method is named, the first one is taken that an option asks for, else the last.
 METHODS: tuple[Method, ...] = (

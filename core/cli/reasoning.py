@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.config import LEVELS, MethodConfig, Reasoning
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.calculator import CALL_MARKS
+from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.trace import Phase, Step, TokenStep, Trace
 

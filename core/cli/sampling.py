@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser
 
 from core.cli.method import DRAWING, Method
-from core.decoding.config import DRAW_METHODS, Sampling
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import DRAW_METHODS
 
 
 def _add(parser: ArgumentParser) -> None:

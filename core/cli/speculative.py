@@ -6,8 +6,8 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import Any
 
 from core.cli.method import Method, add_settings, given
-from core.decoding.config import ACCEPTANCES, DRAFTERS, SCORINGS, Speculative
 from core.decoding.errors import ConfigError
+from core.decoding.speculative.config import ACCEPTANCES, DRAFTERS, SCORINGS, Speculative
 
 SPECULATIVE_HELP = {
     "draft_length": "tokens that the draft proposes a round at most",

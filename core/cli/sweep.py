@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from core.decoding.config import Reasoning, Shaping
 from core.decoding.errors import ConfigError
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
 

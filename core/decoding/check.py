@@ -7,13 +7,14 @@ whatever a trace from a stranger says.
 from __future__ import annotations
 
 from core.decoding.beam.checks import BEAM_SELF_CHECKS, whole_beams
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.model_checks import beam_model_checks
 from core.decoding.checks.model_checks import model_checks
 from core.decoding.checks.trace_checks import SELF_CHECKS, prompt_reading, whole
-from core.decoding.config import BeamSearch, Speculative
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.checks import reasoning_checks
 from core.decoding.speculative.checks import SPECULATIVE_SELF_CHECKS
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.model_checks import speculative_model_checks
 from core.decoding.speculative.rounds import whole_rounds
 from core.decoding.trace import Check, Trace

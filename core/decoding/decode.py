@@ -10,31 +10,21 @@ from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
 from core.decoding.autoregressive import engine as autoregressive
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam import engine as beam
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
-from core.decoding.config import (
-    BeamSearch,
-    Greedy,
-    MethodConfig,
-    Reasoning,
-    Sampling,
-    Speculative,
-)
+from core.decoding.beam.types import BeamStep, Hypothesis
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning import engine as reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.speculative import engine as speculative
-from core.decoding.trace import (
-    BeamStep,
-    DraftRound,
-    FinishReason,
-    Hypothesis,
-    Step,
-    Timings,
-    TokenStep,
-    Trace,
-)
+from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import FinishReason, Step, Timings, TokenStep, Trace
 
 _GENERATORS: dict[type[MethodConfig], Callable[..., Iterator[Step]]] = {
     Greedy: autoregressive.generate,

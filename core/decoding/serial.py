@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Hypothesis
 from core.decoding.columnar import to_columns, to_rows
-from core.decoding.config import config_from_dict, config_to_dict
 from core.decoding.errors import ConfigError, TraceError
+from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.speculative.serial import round_from_dict, round_to_dict
+from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import (
-    BeamCandidate,
-    BeamSeconds,
-    BeamStep,
     Candidate,
     Check,
-    DraftRound,
     Draw,
-    Hypothesis,
     PromptPosition,
     PromptStep,
     Stage,

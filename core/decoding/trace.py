@@ -12,18 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.decoding.beam.types import BeamCandidate as BeamCandidate
-from core.decoding.beam.types import BeamSeconds as BeamSeconds
-from core.decoding.beam.types import BeamStep as BeamStep
-from core.decoding.beam.types import Hypothesis as Hypothesis
+from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.config import DrawMethod, MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.speculative.types import CacheSizes as CacheSizes
-from core.decoding.speculative.types import DraftRound as DraftRound
-from core.decoding.speculative.types import DraftToken as DraftToken
-from core.decoding.speculative.types import ExtraToken as ExtraToken
-from core.decoding.speculative.types import PairCandidate as PairCandidate
-from core.decoding.speculative.types import RoundSeconds as RoundSeconds
+from core.decoding.speculative.types import (
+    DraftRound,
+)
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Reasoning
 from core.decoding.errors import ConfigError, TraceError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import Finished, Run, reason_in_batch
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.trace import FinishReason, Trace
 from core.evaluation.answers import judge

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from core.decoding.config import MARK_TOKENS, Reasoning
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from core.decoding.config import Reasoning
 from core.decoding.errors import TraceError
 from core.decoding.loop.text import encode_plain
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
 from core.decoding.trace import TokenStep, Trace
 from core.evaluation.attempts import ROWS, Task, attempt_all, attempt_of

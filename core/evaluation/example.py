@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.decoding.config import Reasoning, Shaping
 from core.decoding.errors import DecodingError, SweepError
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import Sweep, SweepPlan

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from core.decoding.config import brief
 from core.decoding.errors import ConfigError, ProblemError
+from core.decoding.validation import brief
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
 from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.config import Reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.trace import FinishReason
 

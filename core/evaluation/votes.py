@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from core.decoding.config import MAX_SEED, Reasoning
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
+from core.decoding.validation import MAX_SEED
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all
 from core.evaluation.types import Attempt, Ballot, Problem, Vote

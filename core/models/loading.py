@@ -29,8 +29,8 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.utils import logging
 
-from core.decoding.config import brief
 from core.decoding.errors import ModelError
+from core.decoding.validation import brief
 from core.models.load_errors import check_folder, explain
 from core.models.transformers_model import TransformersModel
 

@@ -15,9 +15,12 @@ from transformers import (
     StoppingCriteriaList,
 )
 
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.types import ReferencePath
-from core.decoding.config import BeamSearch, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
 
 if TYPE_CHECKING:
     from core.models.transformers_model import TransformersModel

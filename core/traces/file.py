@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from core.decoding.config import brief
 from core.decoding.errors import TraceError
 from core.decoding.serial import SCHEMA, VERSION, trace_from_dict
 from core.decoding.trace import Trace
+from core.decoding.validation import brief
 from core.traces.schema.trace import TraceFile
 
 # Of bytes, which may be a stranger's, and of a file on one's own disk.

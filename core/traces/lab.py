@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from core.decoding.config import Sampling
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
 from core.decoding.lab.serial import example_from_dict, example_to_dict
 from core.decoding.lab.types import Continuations, LabExample

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from core import ConfigError, Reasoning, collect
-from core.decoding.config import MARK_TOKENS
 from core.decoding.errors import SweepError
+from core.decoding.reasoning.config import MARK_TOKENS
 from core.evaluation.attempts import attempt_of
 from core.evaluation.intervals import wilson, wilson_of_groups
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of

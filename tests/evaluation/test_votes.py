@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core import ConfigError, Reasoning, Shaping
-from core.decoding.config import MAX_SEED
+from core.decoding.validation import MAX_SEED
 from core.evaluation.attempts import attempt_of
 from core.evaluation.compare import compare_rivals
 from core.evaluation.types import Attempt, Ballot, Problem, ProblemSet

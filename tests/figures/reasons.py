@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from core.decoding.config import Reasoning, Shaping
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
 from core.evaluation.intervals import wilson
 from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan, SweepRow
 from core.evaluation.types import (

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, candidate_bars, candidate_bars_data, stage_name
 from tests.figures.looking import annotations, trace_named
 from tests.figures.traces import make_trace

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from core import read_trace
-from core.decoding.config import Shaping
 from core.decoding.errors import TraceError
+from core.decoding.shaping.config import Shaping
 from core.figures import (
     candidate_bars_data,
     probability_heatmap_data,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
 from tests.figures.looking import shapes_named, trace_named
 from tests.figures.traces import make_trace

@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.decoding.config import Shaping
 from core.decoding.lab.types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
     DARK,

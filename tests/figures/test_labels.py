@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.config import Greedy, Reasoning, Sampling, Shaping
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
 from core.figures import uncertainty
 from core.figures.base.labels import (
     config_caption,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.figures import DARK, LIGHT, legend, token_colors
 from core.figures.base.color import contrast
 from core.figures.decode.strip import token_share

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, step_way, step_way_data
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages

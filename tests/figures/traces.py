@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.decoding.config import DrawMethod, Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.config import DrawMethod, MethodConfig
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import (
     Candidate,
     Draw,

@@ -6,8 +6,9 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
 
-from core.decoding.config import Greedy, Sampling, Shaping
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.errors import ModelError, PromptError
+from core.decoding.shaping.config import Shaping
 from core.models import transformers_model
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer

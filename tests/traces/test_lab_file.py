@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from core.decoding.config import Shaping
 from core.decoding.errors import TraceError
 from core.decoding.lab.step import agrees, lab_step
 from core.decoding.lab.types import LabExample
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, TRANSFORMERS, VLLM
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any

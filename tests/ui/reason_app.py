@@ -9,8 +9,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.config import Reasoning
 from core.decoding.decode import collect
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.trace import Trace
 from core.evaluation.attempts import transcript_of

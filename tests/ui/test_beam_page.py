@@ -14,8 +14,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from core import guess_parents, rerank
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.beam.compare import greedy_path
-from core.decoding.config import BeamSearch, Greedy, Shaping
+from core.decoding.beam.config import BeamSearch
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.figures.beam.window import window
 from core.models.scripted import ScriptedModel

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.config import Greedy, Sampling, Shaping
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.shaping.config import Shaping
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
 from pages.ui.run import save as share

@@ -12,9 +12,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.config import Sampling, Shaping
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import dice_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel

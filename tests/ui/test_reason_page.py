@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.config import LEVELS, Reasoning, Shaping
 from core.decoding.errors import ProblemError
+from core.decoding.reasoning.config import LEVELS, Reasoning
+from core.decoding.shaping.config import Shaping
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import save as reason_share

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.config import ConfigError, Reasoning
 from core.decoding.decode import collect
+from core.decoding.errors import ConfigError
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import Call
 from core.evaluation.attempts import transcript_of
 from core.evaluation.tools import both_ways

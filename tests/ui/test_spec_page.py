@@ -12,8 +12,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.config import Greedy, Shaping, Speculative
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.acceptance import acceptance_table
+from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words

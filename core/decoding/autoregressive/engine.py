@@ -9,7 +9,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import MethodConfig, Sampling
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import MethodConfig
 from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
@@ -23,14 +24,7 @@ from core.decoding.shaping.stages import (
     shape,
     warpers,
 )
-from core.decoding.trace import (
-    Draw,
-    FinishReason,
-    Phase,
-    Step,
-    StepSeconds,
-    TokenStep,
-)
+from core.decoding.trace import Draw, FinishReason, Phase, Step, StepSeconds, TokenStep
 
 
 def generate(

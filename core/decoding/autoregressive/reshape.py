@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.config import MethodConfig, Sampling
+from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import dice_at

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
-from core.decoding.config import BeamSearch
 from core.decoding.errors import DecodingError
 from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, remove_tokens, warpers
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
-from core.decoding.config import BeamSearch
 from core.decoding.shaping.stages import repeating_tokens
 from core.decoding.trace import Check, Trace
 

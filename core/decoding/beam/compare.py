@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import best_row, lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.config import BeamSearch
 from core.decoding.trace import Trace
 
 GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]

@@ -20,9 +20,10 @@ import torch
 from torch import Tensor
 
 from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, Book, Rule
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Ended, Fate
-from core.decoding.config import BeamSearch, MethodConfig
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel

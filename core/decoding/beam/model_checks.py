@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring, candidates_of_a_group
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.model_checks import logit_tolerance, made_by
 from core.decoding.checks.trace_checks import count, worst
-from core.decoding.config import BeamSearch, MethodConfig
+from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Check, Trace

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import Book, EarlyStopping, Rule
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.config import BeamSearch
 from core.decoding.errors import TraceError
 from core.decoding.trace import Trace
 

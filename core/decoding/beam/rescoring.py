@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from core.decoding.beam.candidates import Shaper
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.checks.model_checks import candidate_error
-from core.decoding.config import BeamSearch
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Trace
 

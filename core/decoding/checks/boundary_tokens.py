@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties, warpers
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decoding.config import Reasoning, Sampling, chooser_of
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.methods import chooser_of
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.stages import penalty_names, warpers
 from core.decoding.trace import Candidate, Origin, TokenStep, Trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from core.decoding.config import Shaping
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Stage, Trace
 
 # Sums of float32 probabilities over a vocabulary stay within this of the truth.

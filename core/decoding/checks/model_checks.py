@@ -9,13 +9,16 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.checks.expected import expected_draw
 from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
-from core.decoding.config import MethodConfig, Reasoning, Sampling, chooser_of
+from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt, join_text
+from core.decoding.methods import chooser_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.checks import ruled_again
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.draws import new_generator, throw
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
 

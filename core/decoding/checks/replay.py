@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.config import MethodConfig, Shaping
+from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import rank_of
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
 from core.decoding.trace import Stage, TokenStep
 

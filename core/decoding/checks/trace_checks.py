@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
-from core.decoding.config import Sampling, chooser_of
+from core.decoding.methods import chooser_of
 from core.decoding.shaping.draws import new_generator, throw
 from core.decoding.shaping.stages import RESCALING
 from core.decoding.trace import Check, PromptPosition, TokenStep, Trace

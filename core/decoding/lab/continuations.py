@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.config import Greedy, Sampling
 from core.decoding.lab.types import Continuation, RowToken
 from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import token_limit

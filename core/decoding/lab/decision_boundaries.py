@@ -9,12 +9,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import MIN_TEMPERATURE, Sampling, Shaping
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.step import Scene, acts_of, dice_of, shaped
 from core.decoding.lab.types import KnobFlips, Piece
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import draw
 from core.decoding.shaping.orders import Order
 from core.decoding.shaping.stages import Distribution, raw_distribution, shape
+from core.decoding.validation import MIN_TEMPERATURE
 
 _SCAN_POINTS = 33
 # Of a knob's range: what a figure can show, and how exactly the flips next to the knob are found.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from core.decoding.config import Sampling, config_from_dict, config_to_dict
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import ConfigError, TraceError
 from core.decoding.lab.types import (
     Continuation,
@@ -23,6 +23,7 @@ from core.decoding.lab.types import (
     RowToken,
     Sweep,
 )
+from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.orders import ORDERS, Order
 from core.decoding.trace import Candidate, Trace
 

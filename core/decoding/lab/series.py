@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from core.decoding.config import Sampling
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.step import Scene, candidate_of, distributions, shaped
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary

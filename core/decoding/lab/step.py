@@ -12,12 +12,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.reshape import logits_after
-from core.decoding.config import Sampling, Shaping
 from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, dice_at, draw
 from core.decoding.shaping.orders import TRANSFORMERS, Order
 from core.decoding.shaping.stages import (

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.decoding.config import DrawMethod, MethodConfig, Sampling
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import DrawMethod, MethodConfig
 from core.decoding.shaping.orders import Order
 from core.decoding.trace import Candidate, FinishReason, TokenStep, Trace
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.config import Reasoning
 from core.decoding.decode import encode_prompt
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import Governor, ruled_out
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.shaping.stages import NO_DISTRIBUTION

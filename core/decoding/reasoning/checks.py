@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from core.decoding.checks.trace_checks import count
-from core.decoding.config import Reasoning
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import Governor
 from core.decoding.reasoning.transcript import Piece, Reading, pieces_of, read_run
 from core.decoding.trace import Check, Trace

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Reasoning, brief
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.text import TextStream, encode_plain, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import FinishReason, ForcedAs, Phase
+from core.decoding.validation import brief
 
 
 class Ruling(NamedTuple):

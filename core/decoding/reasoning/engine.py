@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.config import Reasoning
 from core.decoding.loop.prompt import process_prompt
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import Governor, Ruling, ruled_out
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.stages import Distribution, raw_distribution

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.decoding.config import Reasoning
 from core.decoding.reasoning.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import Call
 from core.decoding.trace import ForcedAs, Phase, TokenStep
 

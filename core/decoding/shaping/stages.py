@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.decoding.config import Shaping
 from core.decoding.errors import DecodingError
+from core.decoding.shaping.config import Shaping
 
 # Rows longer than this are cut by looking at their top only, where that is certain to be enough.
 _PARTIAL_SORT_FROM = 4096

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Acceptance
+from core.decoding.speculative.config import Acceptance
 
 
 def accept_probability(target_prob: float, draft_prob: float) -> float:

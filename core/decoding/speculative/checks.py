@@ -9,9 +9,10 @@ import torch
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
-from core.decoding.config import Shaping, Speculative
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.rounds import candidate_of, extra_candidates, settings
 from core.decoding.speculative.run_checks import RUN_CHECKS
 from core.decoding.speculative.types import (

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import Shaping
 from core.decoding.errors import DecodingError
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import place_by_uniform
 from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
 

@@ -10,9 +10,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.config import Speculative
 from core.decoding.errors import PromptError
 from core.decoding.protocol import Context, LanguageModel
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, join
 from core.decoding.speculative.types import CacheSizes, DraftEnd
 

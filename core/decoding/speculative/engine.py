@@ -13,13 +13,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import MAX_DRAFT_LENGTH, MethodConfig, Speculative
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.loop.ending import Ended, Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
+from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, residual_masses
 from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal, eos_rows
 from core.decoding.speculative.scoring import feed

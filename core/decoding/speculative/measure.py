@@ -10,13 +10,13 @@ from statistics import median
 import torch
 
 from core.decoding.autoregressive.engine import continue_from
-from core.decoding.config import MAX_SEED, Speculative
 from core.decoding.decode import collect, encode_prompt
 from core.decoding.errors import ConfigError
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
 from core.decoding.speculative.engine import Rounds, require_draft
 from core.decoding.speculative.metrics import (
@@ -42,6 +42,7 @@ from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
 from core.decoding.statistics import homogeneity
 from core.decoding.trace import Trace
+from core.decoding.validation import MAX_SEED
 
 OnProgress = Callable[[int, int], object]
 """Called as `on_progress(done, total)` after each run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Acceptance
+from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftRound
 
 PERCENTILES = (10, 25, 50, 75, 90, 99)

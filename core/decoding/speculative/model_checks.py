@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.checks.boundary_tokens import near_cuts
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import (
@@ -19,10 +20,11 @@ from core.decoding.checks.model_checks import (
     prompt_text_faults,
 )
 from core.decoding.checks.trace_checks import count, worst
-from core.decoding.config import Greedy, Shaping, Speculative
 from core.decoding.loop.text import TextStream, join_text
 from core.decoding.protocol import Context, LanguageModel
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, entropies, residual_masses
 from core.decoding.speculative.drafting import eos_rows, fit
 from core.decoding.speculative.rounds import settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.checks.trace_checks import count
-from core.decoding.config import MAX_DRAFT_LENGTH, Speculative
+from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.drafting import look_up
 from core.decoding.speculative.rounds import candidate_of, settings
 from core.decoding.speculative.types import CacheSizes, DraftRound, DraftToken

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Scoring
+from core.decoding.speculative.config import Scoring
 
 
 class FedRow(NamedTuple):

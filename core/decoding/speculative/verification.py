@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Speculative
 from core.decoding.errors import DecodingError
 from core.decoding.speculative.acceptance import accept_probability, typical_threshold
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import NO_TOKEN, Drawn, Rows, entropies, residual
 from core.decoding.speculative.drafting import Throw
 

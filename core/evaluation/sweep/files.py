@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.decoding.config import brief
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
+from core.decoding.validation import brief
 from core.evaluation.attempts import ROWS, require_rows
 from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from core.decoding.config import Reasoning
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all

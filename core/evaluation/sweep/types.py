@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from core.decoding.config import MARK_TOKENS, MAX_NEW_TOKENS, Reasoning, brief
+from core.decoding.config import MAX_NEW_TOKENS
 from core.decoding.errors import ConfigError
+from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.trace import FinishReason
+from core.decoding.validation import brief
 from core.evaluation.types import Outcome, ProblemSet
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]

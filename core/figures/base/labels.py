@@ -8,7 +8,9 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import fields
 
-from core.decoding.config import Greedy, MethodConfig, Shaping
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 
 NBSP = "\u00a0"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.trace import BeamStep, Hypothesis
+from core.decoding.beam.types import BeamStep, Hypothesis
 from core.figures.beam.window import MOST_NODES, Node
 
 # How strongly a node pulls itself to the height of its parent.

@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.beam.compare import winner_candidates
-from core.decoding.trace import BeamCandidate, BeamStep, Trace
+from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.labels import (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import RANKED_ANEW, ParentGuesses
-from core.decoding.config import BeamSearch
-from core.decoding.trace import BeamCandidate, BeamStep, Trace
+from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
 from core.figures.beam.graph import beam_graph, best_node, path_to
 

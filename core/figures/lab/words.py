@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decoding.config import Sampling
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.trace import Stage
 from core.figures.base.labels import plain_name, settings_caption, stage_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.config import LEVELS
+from core.decoding.reasoning.config import LEVELS
 from core.evaluation.sweep.fair import whole_problems
 from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
 from core.evaluation.types import Outcome, ProblemSet, Share

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.config import SCORINGS, Scoring
+from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, feed
 from core.decoding.trace import Trace
 from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar, no_fade

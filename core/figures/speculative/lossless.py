@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.config import Acceptance
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
+from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, Outcome
 from core.decoding.trace import Trace
 from core.figures.base.axes import NO_FADE, add_key, axis, key_entry

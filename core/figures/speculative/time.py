@@ -12,7 +12,8 @@ from core.decoding.speculative.report import (
     Comparison,
     speculative_token_seconds,
 )
-from core.decoding.trace import DraftRound, Trace
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Trace
 from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.trace import DraftRound, Trace
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.grid import LEVEL_COLUMNS
 from core.figures.base.labels import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.trace import DraftRound
+from core.decoding.speculative.types import DraftRound
 from core.figures.base.axes import NO_FADE, no_fade
 from core.figures.base.grid import LEVEL_COLUMNS, frame_of
 from core.figures.base.labels import percent, show_token

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.trace import PairCandidate, Trace
+from core.decoding.speculative.types import PairCandidate
+from core.decoding.trace import Trace
 from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
 from core.figures.base.labels import (
     NBSP,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from core.decoding.config import MAX_BEAMS
+from core.decoding.beam.config import MAX_BEAMS
 from core.traces.schema.fields import (
     Index,
     LongText,

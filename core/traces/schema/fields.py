@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.decoding.config import brief
+from core.decoding.validation import brief
 
 MAX_TEXT = 2_000_000
 MAX_COUNT = 100_000_000

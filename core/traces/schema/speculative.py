@@ -7,7 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from core.decoding.config import MAX_CANDIDATES, MAX_DRAFT_LENGTH
+from core.decoding.config import MAX_CANDIDATES
+from core.decoding.speculative.config import MAX_DRAFT_LENGTH
 from core.traces.schema.fields import Index, Prob, Seconds, ShortText, Strict, TokenId
 
 # Both models' top candidates, and the drafted and the recovered token.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from core.decoding.config import MAX_BEAMS
+from core.decoding.beam.config import MAX_BEAMS
 from core.traces.schema.beam import BeamStep, Hypothesis, require_a_tree, require_paths
 from core.traces.schema.fields import (
     Index,

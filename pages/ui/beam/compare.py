@@ -15,8 +15,8 @@ from core.decoding.beam.compare import (
     rivals,
     winner_candidates,
 )
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
-from core.decoding.config import BeamSearch
 from core.decoding.trace import Trace
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.words import ENDS, fate_words

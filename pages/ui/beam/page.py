@@ -7,8 +7,8 @@ import time
 import streamlit as st
 
 from core import figures
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
-from core.decoding.config import BeamSearch
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.beam.words import plain_number

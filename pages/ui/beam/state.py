@@ -9,9 +9,11 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.beam.compare import Ran, greedy_path
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.config import BeamSearch, MethodConfig, Shaping
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Timings, Trace
 from core.figures.beam.window import Node, window, windows
 from pages.ui.run import bar

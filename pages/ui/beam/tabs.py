@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from core import figures
+from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
-from core.decoding.config import BeamSearch
 from core.decoding.trace import Trace
 from core.figures.beam.window import window
 from pages.ui.beam import compare, controls, node

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.compare import Ran, ran
-from core.decoding.config import BeamSearch, Greedy, MethodConfig, Sampling
+from core.decoding.beam.config import BeamSearch
+from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
 from pages.ui.beam.state import penalties
 from pages.ui.run import jobs

@@ -10,7 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import Greedy, MethodConfig, Sampling, Shaping
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
 from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
 from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature

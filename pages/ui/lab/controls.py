@@ -9,8 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import Sampling, Shaping
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import LabExample
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui.decode import controls

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.decoding.config import Greedy
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuations, KnobFlips, LabStep, Rolls, Sweep
 from core.traces.lab import KNOB_RANGES, ROLLS, TEMPERATURES

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import LEVELS, MARK_TOKENS, Reasoning, Shaping
+from core.decoding.reasoning.config import LEVELS, MARK_TOKENS, Reasoning
+from core.decoding.shaping.config import Shaping
 from core.evaluation.example import (
     ANSWER,
     BUDGETS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.config import LEVELS, Reasoning
+from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.trace import Trace
 from pages.ui.reasoning import state

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from core import figures
-from core.decoding.config import Reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.sweep.types import Sweep
 from core.evaluation.types import Problem

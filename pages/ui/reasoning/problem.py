@@ -10,8 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import MethodConfig, Reasoning
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ProblemError
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS

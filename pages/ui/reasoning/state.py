@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import Reasoning
 from core.decoding.errors import DecodingError
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading, pieces_of, read_run
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge

@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from core import figures
-from core.decoding.config import Reasoning
 from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
 from core.figures.reasoning.words import problems_words

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from core.decoding.config import Reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.trace import ForcedAs, TokenStep, Trace
 from core.evaluation.types import Transcript

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.config import Reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading
 from core.decoding.trace import Trace
 from core.evaluation.types import Outcome, Problem

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from core.decoding.config import Reasoning
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote

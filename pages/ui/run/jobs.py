@@ -11,7 +11,9 @@ from threading import Event, Thread
 from typing import Any
 
 from core import DecodingError, ModelError
-from core.decoding.trace import BeamStep, DraftRound, Step, TokenStep, Trace
+from core.decoding.beam.types import BeamStep
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Step, TokenStep, Trace
 from pages.ui.run.queue import QUEUE
 from pages.ui.run.request import Request
 from pages.ui.shell import models

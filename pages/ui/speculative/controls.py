@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.config import MAX_POSTERIOR, Acceptance, Shaping, Speculative
+from core.decoding.shaping.config import Shaping
+from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.run.request import Request

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
-from core.decoding.config import Acceptance, Speculative
 from core.decoding.speculative.acceptance import AcceptanceTable, acceptance_table
+from core.decoding.speculative.config import Acceptance, Speculative
 from core.decoding.trace import Trace
 from core.figures.base.theme import Theme
 from core.figures.speculative.lossless import lossless_words, normalised

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core import figures
-from core.decoding.config import Speculative
+from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.lossless import lossless_words

@@ -8,7 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
-from core.decoding.trace import DraftRound, Timings, Trace
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Timings, Trace
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import EXTRA, Emitted, token_at
 from pages.ui.run import bar

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.config import Acceptance
+from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from core.decoding.config import SCORINGS, Speculative
+from core.decoding.speculative.config import SCORINGS, Speculative
 from core.decoding.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.decoding.config import MIN_TEMPERATURE, Shaping
+from core.decoding.shaping.config import Shaping
+from core.decoding.validation import MIN_TEMPERATURE
 
 # Where the address has a shorter name than the settings.
 _FIELDS = {

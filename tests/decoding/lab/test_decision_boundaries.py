@@ -8,10 +8,12 @@ from itertools import pairwise
 import pytest
 import torch
 
-from core.decoding.config import DRAW_METHODS, Sampling, Shaping
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import DRAW_METHODS
 from core.decoding.lab import decision_boundaries
 from core.decoding.lab.decision_boundaries import flips
 from core.decoding.lab.step import lab_step
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, ORDERS, TRANSFORMERS, VLLM
 from core.traces.lab import KNOB_RANGES
 from tests.decoding.lab.scenes import probabilities, random_scene, scene_of

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.decoding.config import DRAW_METHODS, Sampling, Shaping
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import DRAW_METHODS
 from core.decoding.lab.series import chi_square, roll, sweep
 from core.decoding.lab.step import distributions, lab_step
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, TRANSFORMERS
 from tests.decoding.lab.scenes import probabilities, random_scene
 

@@ -15,8 +15,10 @@ from core import (
     collect,
     read_trace,
 )
-from core.decoding.config import DRAW_METHODS, LEVELS, config_from_dict, config_to_dict
+from core.decoding.config import DRAW_METHODS
 from core.decoding.loop.text import encode_plain
+from core.decoding.methods import config_from_dict, config_to_dict
+from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.reasoning.types import Call
 from core.decoding.shaping.draws import new_generator, throw

@@ -8,8 +8,9 @@ from collections import Counter
 import pytest
 import torch
 
-from core.decoding.config import DRAW_METHODS, DrawMethod, Shaping
+from core.decoding.config import DRAW_METHODS, DrawMethod
 from core.decoding.shaping import draws
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, dice_at, draw, new_generator, pick_by_uniform, throw
 from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from transformers.generation import logits_process as hf
 
-from core.decoding.config import Shaping
 from core.decoding.lab.step import distributions, skipped_acts
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, ORDERS, TRANSFORMERS, VLLM, Order
 from core.decoding.shaping.stages import penalties, raw_distribution, shape, warpers
 from tests.decoding.lab.scenes import probabilities, random_scene

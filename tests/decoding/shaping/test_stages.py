@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.decoding.config import Shaping
 from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import only, penalties, raw_distribution, shape, warpers
 
 LOGITS = st.lists(st.floats(-30, 30, width=32), min_size=2, max_size=60).map(torch.tensor)

@@ -1,0 +1,38 @@
+"""The settings of greedy decoding and of sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.decoding.config import DRAW_METHODS, DrawMethod, MethodConfig
+from core.decoding.validation import MAX_SEED, require_choice, require_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Greedy(MethodConfig):
+    """The most probable token at every step; temperature and filters don't act, penalties do."""
+
+    method: ClassVar[str] = "greedy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling(MethodConfig):
+    """A token drawn from the shaped distribution at every step.
+
+    Args:
+        seed: of the run's own generator; the same seed gives the same run.
+        draw: `inverse_cdf` records the uniform number, `gumbel` adds noise to the
+            log-probabilities, `multinomial` uses torch's generator exactly as transformers does.
+    """
+
+    method: ClassVar[str] = "sampling"
+
+    seed: int = 0
+    draw: DrawMethod = "inverse_cdf"
+
+    def __post_init__(self) -> None:
+        # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
+        MethodConfig.__post_init__(self)
+        require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
+        require_choice("Sampling", "draw", self.draw, DRAW_METHODS)

@@ -1,0 +1,86 @@
+"""The settings of beam search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.validation import MAX_SEED, brief, require_bool, require_number, require_whole
+
+MAX_BEAMS = 64
+# Beyond it a length to this power leaves float32.
+MAX_LENGTH_PENALTY = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeamSearch(MethodConfig):
+    """The `num_beams` best paths at once, as transformers searches; candidates K a step are
+    max(2, 1 + end-of-sequence tokens) * num_beams, whatever `top_candidates` says.
+
+    Args:
+        num_beams: rows of the beam; 1 is greedy decoding that may look past an early end.
+        length_penalty: a hypothesis' score is its summed log-probability over its length to this
+            power: above 0 favours long ones, below 0 short ones.
+        early_stopping: True ends with num_beams hypotheses; False once the best row, at its present
+            length, can't beat the worst of them; "never" asks that at the longest length possible.
+        num_return_sequences: how many of the best hypotheses are asked for.
+        do_sample: draw the K candidates instead of taking the best ("beam sample"); temperature and
+            filters act then. Temperature 0 switches it off.
+        num_beam_groups: diverse beam search (Vijayakumar et al. 2016): so many groups of
+            num_beams / num_beam_groups rows, each searched for itself.
+        diversity_penalty: what a token's log-probability loses in a group for each path of an
+            earlier group that has just taken it (Hamming diversity; the end never costs).
+        seed: of the draws.
+    """
+
+    method: ClassVar[str] = "beam"
+
+    num_beams: int = 4
+    length_penalty: float = 1.0
+    early_stopping: bool | Literal["never"] = False
+    num_return_sequences: int = 1
+    do_sample: bool = False
+    num_beam_groups: int = 1
+    diversity_penalty: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner, most = "BeamSearch", MAX_LENGTH_PENALTY
+        require_whole(owner, "num_beams", self.num_beams, 1, MAX_BEAMS)
+        require_number(owner, "length_penalty", self.length_penalty, -most, most)
+        require_whole(owner, "num_return_sequences", self.num_return_sequences, 1, self.num_beams)
+        require_whole(owner, "num_beam_groups", self.num_beam_groups, 1, self.num_beams)
+        require_number(owner, "diversity_penalty", self.diversity_penalty, 0.0, 100.0)
+        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        stopping = self.early_stopping
+        if not isinstance(stopping, bool) and stopping != "never":
+            raise ConfigError(
+                f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
+            )
+        require_bool(owner, "do_sample", self.do_sample)
+        self._require_groups_that_work()
+
+    def _require_groups_that_work(self) -> None:
+        beams, groups = self.num_beams, self.num_beam_groups
+        if beams % groups:
+            raise ConfigError(
+                f"BeamSearch.num_beam_groups must divide num_beams ({beams}), got {groups}."
+            )
+        if groups > 1 and self.do_sample:
+            raise ConfigError(
+                "BeamSearch.do_sample and num_beam_groups exclude each other: diverse beam search "
+                "takes the best candidates; switch one of them off."
+            )
+        if groups == 1 and self.diversity_penalty:
+            raise ConfigError(
+                "BeamSearch.diversity_penalty acts between groups; set num_beam_groups to 2 or "
+                f"more, or the penalty to 0, got {brief(self.diversity_penalty)}."
+            )
+
+    @property
+    def draws(self) -> bool:
+        """Whether candidates are drawn."""
+        return self.do_sample and self.shaping.temperature > 0

@@ -1,0 +1,112 @@
+"""The settings of reasoning under a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.config import DRAW_METHODS, MAX_NEW_TOKENS, DrawMethod, MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.validation import (
+    MAX_SEED,
+    brief,
+    require_bool,
+    require_choice,
+    require_text,
+    require_whole,
+)
+
+MAX_IGNORED_ENDS = 100
+# Both marks of a thinking, with room to spare: written as ordinary text they are several tokens.
+MARK_TOKENS = 16
+# What a reasoning level is: a bound on the loop, in thinking tokens.
+LEVELS = {"low": 32, "medium": 64, "high": 128}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning(MethodConfig):
+    """Thinking between two marks up to a bound, then the answer up to another; greedy or drawn.
+
+    Whatever the bounds, the run ends with `max_new_tokens`, as a plain loop would: one that ends
+    while it thinks has no answer. Stop strings act in the answer only.
+
+    Args:
+        max_thinking_tokens: the thinking budget: tokens between the marks, the forced ones (wait,
+            results) included. At the bound the closing mark is forced. 0 closes at once.
+        max_answer_tokens: tokens after the closing mark, the end of sequence included.
+        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, as long as all of
+            it fits into the budget (s1, Muennighoff et al. 2025). Of a closing mark of several
+            tokens the last one is replaced: what came before it stays in the text.
+        wait_text: what is forced instead.
+        think_start: the mark that opens the thinking; forced unless the prompt ends with it.
+            Empty for a model that is told by its prompt to think.
+        think_end: the mark that closes it. With both marks empty the run doesn't think: it is an
+            answer from its first token on.
+        calculator: put the result in after every call that the model writes
+            (`<call>4821*377<result>`, then `1817517</result>`).
+        do_sample: draw every token that isn't forced; temperature and filters act then.
+            Temperature 0 switches it off.
+        seed: of the draws.
+        draw: as in `Sampling`.
+    """
+
+    method: ClassVar[str] = "reasoning"
+
+    max_new_tokens: int = 1024
+    max_thinking_tokens: int = LEVELS["high"]
+    max_answer_tokens: int = 64
+    ignore_end: int = 0
+    wait_text: str = " Wait,"
+    think_start: str = "<think>"
+    think_end: str = "</think>"
+    calculator: bool = False
+    do_sample: bool = False
+    seed: int = 0
+    draw: DrawMethod = "inverse_cdf"
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "Reasoning"
+        require_whole(owner, "max_thinking_tokens", self.max_thinking_tokens, 0, MAX_NEW_TOKENS)
+        require_whole(owner, "max_answer_tokens", self.max_answer_tokens, 1, MAX_NEW_TOKENS)
+        require_whole(owner, "ignore_end", self.ignore_end, 0, MAX_IGNORED_ENDS)
+        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        require_choice(owner, "draw", self.draw, DRAW_METHODS)
+        for name in ("calculator", "do_sample"):
+            require_bool(owner, name, getattr(self, name))
+        for name in ("wait_text", "think_end", "think_start"):
+            require_text(owner, name, getattr(self, name), may_be_empty=name != "wait_text")
+        if self.think_start and not self.think_end:
+            raise ConfigError(
+                "Reasoning.think_end must close what think_start opens; give both, or neither."
+            )
+        if self.think_end and self.think_end in self.wait_text:
+            raise ConfigError(
+                f"Reasoning.wait_text must not close the thinking, got {brief(self.wait_text)}; "
+                "leave the closing mark out of it."
+            )
+
+    @property
+    def room(self) -> int:
+        """The least `max_new_tokens` with which thinking and answer come to their own bounds."""
+        needed = self.max_thinking_tokens + self.max_answer_tokens + MARK_TOKENS
+        return min(needed, MAX_NEW_TOKENS)
+
+    @property
+    def draws(self) -> bool:
+        """Whether tokens are drawn."""
+        return self.do_sample and self.shaping.temperature > 0
+
+    @property
+    def chooser(self) -> Greedy | Sampling:
+        """The method that chooses every token that isn't forced."""
+        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(MethodConfig)}
+        if self.draws:
+            return Sampling(seed=self.seed, draw=self.draw, **shared)
+        return Greedy(**shared)
+
+    @property
+    def level(self) -> str | None:
+        """The name of the thinking budget, None where it has none."""
+        return next((n for n, most in LEVELS.items() if most == self.max_thinking_tokens), None)

@@ -1,0 +1,101 @@
+"""The settings of speculative decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias
+
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
+from core.decoding.validation import (
+    MAX_SEED,
+    require_bool,
+    require_choice,
+    require_number,
+    require_temperature,
+    require_whole,
+)
+
+Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
+ACCEPTANCES: tuple[Acceptance, ...] = ("speculative", "exact", "typical")
+Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
+SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
+Drafter: TypeAlias = Literal["model", "prompt_lookup"]
+DRAFTERS: tuple[Drafter, ...] = ("model", "prompt_lookup")
+
+# Of typical acceptance.
+MAX_POSTERIOR = 0.99
+MAX_DRAFT_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculative(MethodConfig):
+    """A draft proposes tokens, the target scores them in one forward and accepts or rejects each.
+
+    Temperature 0 in `shaping` is greedy decoding by the same rules.
+
+    Args:
+        draft_length: how many tokens are drafted a round at most.
+        acceptance: `speculative` accepts with probability min(1, target_prob / draft_prob)
+            (Leviathan et al. 2023, Chen et al. 2023); `exact` if the target's own sample is the
+            drafted token; `typical` if target_prob is above a threshold (Cai et al. 2024), which
+            changes the output distribution.
+        scoring: `multi_query` is one sequence with a query for each position, `batch_expansion` one
+            sequence for each position.
+        drafter: `model` is a second model, `prompt_lookup` repeats what followed the last tokens
+            earlier in the text.
+        draft_temperature: the draft's own; None takes that of `shaping`, whose filters and
+            penalties act on both models.
+        draft_threshold: drafting ends behind a token with a lower probability in the draft (before
+            temperature and filters); 0 is off. transformers' `assistant_confidence_threshold`.
+        adaptive: draft_length is where the length starts; two more after a round that had so many
+            tokens accepted, else one less (transformers' "heuristic" schedule; at most 64).
+        lookup_ngram: the longest run of last tokens that prompt lookup searches for.
+        posterior_threshold: of typical acceptance, epsilon: what target_prob never has to exceed.
+        posterior_alpha: of typical acceptance, delta: the threshold is
+            min(epsilon, delta * exp(-entropy)) (defaults as in vLLM).
+        seed: of every draw in the run.
+    """
+
+    method: ClassVar[str] = "speculative"
+
+    draft_length: int = 4
+    acceptance: Acceptance = "speculative"
+    scoring: Scoring = "multi_query"
+    drafter: Drafter = "model"
+    draft_temperature: float | None = None
+    draft_threshold: float = 0.0
+    adaptive: bool = False
+    lookup_ngram: int = 2
+    posterior_threshold: float = 0.09
+    posterior_alpha: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "Speculative"
+        require_whole(owner, "draft_length", self.draft_length, 1, MAX_DRAFT_LENGTH)
+        require_choice(owner, "acceptance", self.acceptance, ACCEPTANCES)
+        require_choice(owner, "scoring", self.scoring, SCORINGS)
+        require_choice(owner, "drafter", self.drafter, DRAFTERS)
+        if self.draft_temperature is not None:
+            require_temperature(owner, "draft_temperature", self.draft_temperature)
+        require_number(owner, "draft_threshold", self.draft_threshold, 0.0, 1.0)
+        require_bool(owner, "adaptive", self.adaptive)
+        require_whole(owner, "lookup_ngram", self.lookup_ngram, 1, 100)
+        # With 1 for both not even a certain token would lie above the threshold.
+        require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, MAX_POSTERIOR)
+        require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, MAX_POSTERIOR)
+        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the output's distribution is the target's own."""
+        return self.acceptance != "typical" or self.shaping.temperature == 0
+
+    @property
+    def draft_shaping(self) -> Shaping:
+        """What makes the draft's distribution of its logits."""
+        if self.draft_temperature is None:
+            return self.shaping
+        return replace(self.shaping, temperature=self.draft_temperature)

@@ -1,0 +1,102 @@
+"""Refusing a setting: each error names the field, the value and the allowed interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.errors import ConfigError
+
+MAX_SEED = 2**63 - 1
+MIN_TEMPERATURE = 0.001
+MAX_TEMPERATURE = 100.0
+MAX_STOP_STRINGS = 64
+MAX_STOP_LENGTH = 1_000
+
+_SHOWN = 60
+
+
+def brief(value: object) -> str:
+    """A value as an error message shows it: at most about 60 characters, whatever it is."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
+    if isinstance(value, int) and value.bit_length() > 3 * _SHOWN:
+        return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
+    if value is None or isinstance(value, int | float):
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
+
+
+def require_number(owner: str, name: str, value: object, low: float, high: float) -> None:
+    # Only NaN differs from itself; infinities lie outside every interval.
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ConfigError(f"{owner}.{name} must be a finite number, got {brief(value)}.")
+    if not low <= value <= high:
+        raise ConfigError(f"{owner}.{name} must lie in [{low:g}, {high:g}], got {brief(value)}.")
+
+
+def require_whole(owner: str, name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{owner}.{name} must be a whole number, got {brief(value)}.")
+    if not low <= value <= high:
+        raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
+
+
+def require_bool(owner: str, name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{owner}.{name} must be True or False, got {brief(value)}.")
+
+
+def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
+    """A text that a run may force: not long, and one that UTF-8 can write."""
+    if not isinstance(value, str) or not (value or may_be_empty):
+        kind = "a string" if may_be_empty else "a non-empty string"
+        raise ConfigError(f"{owner}.{name} must be {kind}, got {brief(value)}.")
+    if len(value) > MAX_STOP_LENGTH:
+        raise ConfigError(
+            f"{owner}.{name} must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise ConfigError(f"{owner}.{name} must be text that UTF-8 can write, got {brief(value)}.")
+
+
+def require_temperature(owner: str, name: str, value: float) -> None:
+    # Logits divided by less would leave float32.
+    require_number(owner, name, value, 0.0, MAX_TEMPERATURE)
+    if 0 < value < MIN_TEMPERATURE:
+        raise ConfigError(
+            f"{owner}.{name} must lie in [{MIN_TEMPERATURE:g}, {MAX_TEMPERATURE:g}] or be 0 "
+            f"(greedy), got {brief(value)}."
+        )
+
+
+def require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ConfigError(
+            f"{owner}.{name} must be one of {', '.join(allowed)}, got {brief(value)}."
+        )
+
+
+def required_stop_strings(owner: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(
+            f"{owner}.stop_strings must be a list or tuple of strings, got {brief(value)}."
+        )
+    if len(value) > MAX_STOP_STRINGS:
+        raise ConfigError(
+            f"{owner}.stop_strings must hold at most {MAX_STOP_STRINGS} strings, got {len(value)}."
+        )
+    for text in value:
+        if not isinstance(text, str) or not text:
+            raise ConfigError(
+                f"{owner}.stop_strings must hold non-empty strings only, got {brief(text)}."
+            )
+        if len(text) > MAX_STOP_LENGTH:
+            raise ConfigError(
+                f"{owner}.stop_strings must hold strings of at most {MAX_STOP_LENGTH:,} "
+                f"characters, got one of {len(text):,}."
+            )
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise ConfigError(
+                f"{owner}.stop_strings must hold text that UTF-8 can write, got {brief(text)}."
+            )
+    return tuple(value)
