@@ -71,7 +71,7 @@ def test_the_text_goes_ahead_of_the_charts(open_app: Open) -> None:
 
 def test_first_paint_loads_neither_torch_nor_transformers() -> None:
     script = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
         "app = AppTest.from_file('app.py', default_timeout=20).run();"
         "assert not app.exception, app.exception;"

@@ -93,7 +93,7 @@ def captions(app: AppTest) -> list[str]:
 
 def test_first_paint_loads_neither_torch_nor_transformers() -> None:
     script = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
         "app = AppTest.from_file('app.py', default_timeout=20).run();"
         "app.switch_page('pages/sampling.py').run();"

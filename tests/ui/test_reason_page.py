@@ -56,7 +56,7 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
 
 def test_first_paint_loads_no_torch() -> None:
     code = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui import models;"
+        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
         "app = AppTest.from_file('app.py', default_timeout=30).run();"
         "app = app.switch_page('pages/reasoning.py').run(); assert not app.exception;"
