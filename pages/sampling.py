@@ -13,7 +13,7 @@ from pages.ui.shell import frame
 frame.enter()
 
 view = state.view()
-lab = lab_state.lab(view)
+lab = lab_state.lab()
 lab_state.follow(lab, view)
 
 with st.container(key="intro", gap="small"):

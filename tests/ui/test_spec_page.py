@@ -23,10 +23,8 @@ from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
 from pages.ui.run import bar
-from pages.ui.run import save as share
 from pages.ui.shell import models
 from pages.ui.speculative import controls as spec_controls
-from pages.ui.speculative import lossless
 from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
 from pages.ui.speculative import tabs as spec_looks
@@ -404,8 +402,8 @@ def test_the_web_page_holds_all_that_was_measured() -> None:
     view.comparison, view.sweep = make_comparison(0.02, 0.03), SWEEP
     view.counted, view.alone = COUNTED, make_trace()
     view.scored = {"multi_query": [trace], "batch_expansion": [trace]}
-    three = lossless.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
-    page = html.unescape(spec_share.web_page(view, trace, three).decode())
+    view.three = spec_state.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
+    page = html.unescape(spec_share.web_page(view, trace).decode())
     for words in (
         verdict(view.comparison),
         lossless_words(COUNTED, "speculative", claims=True),
@@ -417,7 +415,7 @@ def test_the_web_page_holds_all_that_was_measured() -> None:
         "Emitted against the target",
     ):
         assert words in page, words
-    assert "<b>a</b>" not in spec_share.web_page(view, trace, three).decode().split("</head>")[1]
+    assert "<b>a</b>" not in spec_share.web_page(view, trace).decode().split("</head>")[1]
 
 
 def test_the_web_page_tells_where_each_token_came_from() -> None:
@@ -439,7 +437,6 @@ def test_a_run_without_a_draft_says_so(open_spec: Open) -> None:
 
 
 def test_a_trace_file_knows_its_page() -> None:
-    assert "speculative" in share.PATHS
     again = Trace.from_dict(json.loads(make_spec(20).to_json()))
     assert again.config.method == "speculative" and again.rounds == make_spec(20).rounds
 

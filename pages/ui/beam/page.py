@@ -13,7 +13,6 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.beam.words import plain_number
 from pages.ui.beam import controls as beam_controls
-from pages.ui.beam import save as beam_share
 from pages.ui.beam import state, tabs
 from pages.ui.beam.state import BeamView
 from pages.ui.decode import controls
@@ -102,7 +101,7 @@ def _panel(
         with results.head("finished"):
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
-            share.menu(view, trace, lambda: beam_share.web_page(view, ranked))
+            share.menu(view, trace, ranked)
         with st.container(key="beam-text"):
             st.text(_ending(trace.rendered_prompt or trace.prompt) + (ranked.text or "∅"))
         _note(trace, ranking, asked)

@@ -13,6 +13,7 @@ import streamlit as st
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import Shaping
+from pages.ui import registry
 from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
 from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature
@@ -51,10 +52,6 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-_TEXTS = {"model", "draft", "prompt", "system", "stop", "beam_stop"}
-_TEXTS |= {"question", "right", "wait", "budgets"}
-
-
 def value(key: str, own: dict[str, Any] | None = None) -> Any:
     """What a control says now; its default before it was drawn, or where it was emptied.
 
@@ -71,7 +68,7 @@ def clean_address() -> None:
 
     A field reads the address that its run began with, so the page begins again.
     """
-    wrong = [key for key in st.query_params if key not in _TEXTS and not _usable(key)]
+    wrong = [key for key in st.query_params if key not in registry.TEXTS and not _usable(key)]
     for key in wrong:
         del st.query_params[key]
     if wrong:

@@ -12,6 +12,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
+from pages.ui import registry
 from pages.ui.lab import controls, save, tabs, work
 from pages.ui.lab import state as lab_state
 from pages.ui.lab.controls import Settings
@@ -21,7 +22,6 @@ from pages.ui.run.state import View
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import figure
 
-ADDRESS = "sampling"
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
@@ -272,7 +272,7 @@ def _go_on(lab: Lab) -> None:
     """Start and watch the work that what was just drawn waits for; keep the address it is at."""
     lab.forget_unasked()
     lab.start_waiting()
-    address.keep(ADDRESS)
+    address.keep(registry.page_of("lab").path)
     if lab.under_way:
         st.fragment(_watch, run_every=jobs.POLL_SECONDS)(lab)
 

@@ -14,6 +14,7 @@ from core.decoding.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui.decode import controls
 from pages.ui.lab import controls as lab_controls
+from pages.ui.run import state
 from pages.ui.run.jobs import Job, start
 from pages.ui.run.state import View
 from pages.ui.shell import examples, models
@@ -213,12 +214,13 @@ class Lab:
         return any(self.told.get(name) is not job for name, job in ended)
 
 
-def lab(view: View) -> Lab:
+def lab() -> Lab:
     """This session's lab; at first the stored example at its most telling step.
 
     Whoever has run or selected something on Decode before finds that step instead.
     """
     if "lab" not in st.session_state:
+        view = state.view()
         made = Lab(example=load_example(), linked=_linked())
         made.regrow = st.query_params.get("grow") == "1"
         made.run_seen = (view.number, view.selected)

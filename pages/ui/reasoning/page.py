@@ -18,7 +18,6 @@ from pages.ui.decode import page as results
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import problem as reason_problem
-from pages.ui.reasoning import save as reason_share
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar, jobs, proof
@@ -108,7 +107,7 @@ def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None)
         with results.head("finished"):
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
-            share.menu(view, trace, lambda: reason_share.web_page(view, trace))
+            share.menu(view, trace)
         text.draw(trace, first=not view.painted)
         problem = state.problem_of(view)
         found = state.verdict(trace, problem)

@@ -169,7 +169,7 @@ def write_question() -> None:
         )
 
 
-def adopt(trace: Trace) -> None:
+def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
     run, state = trace.config, st.session_state
     assert isinstance(run, Reasoning)

@@ -22,6 +22,11 @@ _list = st.components.v2.component(
 _AGAINST_MODEL = {
     "greedy": "Scores the text again in one independent forward pass and shapes it anew; where the "
     "run is greedy or draws by multinomial, transformers' own generate runs beside it.",
+    "speculative": "Scores every round again in independent forward passes of the target and, "
+    "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
+    "beside it.",
+    "reasoning": "Scores the text again in one independent forward pass, shapes it anew, and "
+    "applies the budget's rules again to what the model picked.",
     "beam": "Scores every row of the tree again, the hypotheses without a cache, and looks for "
     "candidates that are missing; transformers' own generate runs beside it, but not for groups.",
 }

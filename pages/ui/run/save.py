@@ -15,22 +15,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import figures
 from core.decoding.errors import DecodingError
-from core.decoding.lab.types import LabExample
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui.beam import controls as beam_controls
-from pages.ui.beam import state as beam_state
+from pages.ui import registry
 from pages.ui.decode import controls
-from pages.ui.lab import controls as lab_controls
-from pages.ui.lab import state as lab_state
-from pages.ui.reasoning import problem as reason_problem
-from pages.ui.reasoning import state as reason_state
-from pages.ui.run import jobs, state
+from pages.ui.registry import Page
 from pages.ui.run.state import View
 from pages.ui.shell import address, models
-from pages.ui.speculative import controls as spec_controls
-from pages.ui.speculative import state as spec_state
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.knob import adopt_shaping
 
@@ -47,8 +39,6 @@ Note: TypeAlias = "tuple[str, pd.DataFrame | None]"
 """A sentence of the saved page, and the table below it."""
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-# The pages that traces turn to, besides the first one; those of runs bear their method's name.
-PATHS = ("beam", "reasoning", "sampling", "speculative")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -71,16 +61,17 @@ figure {{ margin: 2rem 0; border: 1px solid {grid}; border-radius: 8px; overflow
 """
 
 
-def menu(view: View, trace: Trace, page: Callable[[], bytes] | None = None) -> None:
-    """Everything that takes the whole run along.
+def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
+    """The menu that saves the whole run.
 
     Args:
-        page: makes the web page; that of the Decode page by default.
+        shown: the trace as the page shows it, where that isn't the trace as it was run.
     """
+    page = registry.page_of(trace.config.method)
     save(
         _stem(trace),
         lambda: trace_file(trace),
-        page or (lambda: web_page(view, trace)),
+        lambda: page.web_page(view, shown or trace),
         run=True,
     )
 
@@ -226,57 +217,27 @@ def _opened(path: str) -> None:
     if upload is None or upload.file_id == st.session_state.get("opened"):
         return
     st.session_state["opened"] = upload.file_id
-    shown = lab_state.lab(state.view()) if path == "sampling" else view_of(path)
+    shown = registry.page_at(path).view()
     shown.failure = ""
     from core.traces.lab_file import read_any
 
     try:
-        trace = read_any(upload.getvalue())
+        content = read_any(upload.getvalue())
     except DecodingError as error:
         shown.failure = str(error)
         return
-    if isinstance(trace, LabExample):
-        lab_controls.adopt(trace)
-        lab_state.lab(state.view()).open(trace)
-        address.forget("sampling")
-        _turn_to("sampling")
-        return
-    # What a file says about its own proof counts for nothing: it is proved again here.
-    path = trace.config.method if trace.config.method in _VIEWS else ""
-    home = view_of(path)
-    home.show(trace.with_checks(()), "file")
-    home.jobs["check"] = jobs.check_trace(trace, with_model=False)
-    _ADOPT.get(path, adopt)(trace)
-    address.forget(path)
-    _turn_to(path)
-
-
-def _turn_to(path: str) -> None:
-    st.session_state["turning"] = _Turning(path, monotonic() + TURN_SECONDS)
-
-
-_VIEWS: dict[str, Callable[[], View]] = {
-    "beam": beam_state.view,
-    "reasoning": reason_state.view,
-    "speculative": spec_state.view,
-}
-_ADOPT: dict[str, Callable[[Trace], None]] = {
-    "beam": beam_controls.adopt,
-    "reasoning": reason_problem.adopt,
-    "speculative": spec_controls.adopt,
-}
-
-
-def view_of(path: str) -> View:
-    """What this session looks at on the page of that address."""
-    return _VIEWS.get(path, state.view)()
+    page = registry.page_of(content.config.method if isinstance(content, Trace) else "lab")
+    page.view().open(content)
+    page.load_controls(content)
+    address.forget(page.path)
+    st.session_state["turning"] = _Turning(page, monotonic() + TURN_SECONDS)
 
 
 @dataclass(frozen=True)
 class _Turning:
-    """On the way to the page, by its address, that shows a trace which was just opened."""
+    """On the way to the page that shows a trace which was just opened."""
 
-    path: str
+    page: Page
     until: float
 
 
@@ -290,11 +251,11 @@ def turn_to_file(here: str) -> None:
     if turning is None:
         return
     shown = _path_in_browser()
-    if (here if shown is None else shown) == turning.path or monotonic() > turning.until:
+    if (here if shown is None else shown) == turning.page.path or monotonic() > turning.until:
         del st.session_state["turning"]
-    elif turning.path != here:
+    elif turning.page.path != here:
         # Left to itself it would refuse to touch an address that controls are bound to.
-        st.switch_page(f"pages/{turning.path or 'decode'}.py", query_params={})
+        st.switch_page(turning.page.script, query_params={})
 
 
 def _path_in_browser() -> str | None:
@@ -307,10 +268,10 @@ def _path_in_browser() -> str | None:
     if not address:
         return None
     last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
-    return last if last in PATHS else ""
+    return registry.page_at(last).path
 
 
-def adopt(trace: Trace) -> None:
+def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
     config, state = trace.config, st.session_state
     wanted: dict[str, Any] = {

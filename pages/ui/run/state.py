@@ -9,6 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.decoding.trace import TokenStep, Trace
+from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.shell import examples, models
@@ -62,6 +63,11 @@ class View:
         for name in ("check", "compare", "logits"):
             if job := self.jobs.pop(name, None):
                 job.stop()
+
+    def open(self, trace: Trace) -> None:
+        """Look at a file's trace; what it says about its own proof is not believed but checked."""
+        self.show(trace.with_checks(()), "file")
+        self.jobs["check"] = jobs.check_trace(trace, with_model=False)
 
     @property
     def steps(self) -> tuple[TokenStep, ...]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
-from core.decoding.speculative.acceptance import AcceptanceTable, acceptance_table
-from core.decoding.speculative.config import Acceptance, Speculative
+from core.decoding.speculative.acceptance import acceptance_table
+from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
 from core.figures.base.theme import Theme
 from core.figures.speculative.lossless import lossless_words, normalised
@@ -18,7 +17,7 @@ from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
 from pages.ui.shell import models
 from pages.ui.speculative import controls, job, work
-from pages.ui.speculative.state import SpecView
+from pages.ui.speculative.state import SpecView, Three
 from pages.ui.widgets import figure
 
 
@@ -83,13 +82,6 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
             partial(figures.spec_outcomes_data, found),
             (view.number, found),
         )
-
-
-class Three(NamedTuple):
-    """What a rule does to three tokens, by the controls as they are."""
-
-    table: AcceptanceTable
-    rule: Acceptance
 
 
 def three_tokens() -> Three:

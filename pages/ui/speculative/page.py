@@ -17,7 +17,6 @@ from pages.ui.run import save as share
 from pages.ui.run.request import Request
 from pages.ui.speculative import controls as spec_controls
 from pages.ui.speculative import lossless, tabs
-from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import style, token_strip
@@ -68,8 +67,8 @@ def _panel(view: SpecView, wanted: Request | None) -> None:
         with results.head("finished"):
             st.text(_summary(view, trace), width="stretch")
             proof.badge(view, trace)
-            three = lossless.three_tokens()
-            share.menu(view, trace, lambda: spec_share.web_page(view, trace, three))
+            view.three = lossless.three_tokens()
+            share.menu(view, trace)
         _strip(view, trace, emitted(trace), live=False)
         with st.container(
             key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"

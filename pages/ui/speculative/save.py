@@ -21,13 +21,11 @@ from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run import save as share
 from pages.ui.run.save import Note
 from pages.ui.speculative import controls
-from pages.ui.speculative.lossless import Three, three_figure
+from pages.ui.speculative.lossless import three_figure
 from pages.ui.speculative.state import SpecView
 
 
-def web_page(
-    view: SpecView, trace: Trace, three: Three | None = None, theme: Theme = LIGHT
-) -> bytes:
+def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The text, the whole timeline in windows, the selected token, all that was measured as figures
     and in words and tables, and the three tokens as they were typed."""
     starts = range(0, max(len(trace.rounds), 1), COLUMNS)
@@ -41,14 +39,14 @@ def web_page(
     drawn.append(figures.spec_feed(trace, view.token[0] if view.token else 0, theme=theme))
     if view.counted is not None:
         drawn.append(figures.spec_outcomes(view.counted, trace, theme=theme))
-    if three is not None:
-        drawn.append(three_figure(three, theme))
+    if view.three is not None:
+        drawn.append(three_figure(view.three, theme))
     tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
-    notes = _notes(view, trace, three)
+    notes = _notes(view, trace)
     return share.document(trace, drawn, theme, tokens=tokens, notes=notes)
 
 
-def _notes(view: SpecView, trace: Trace, three: Three | None) -> list[Note]:
+def _notes(view: SpecView, trace: Trace) -> list[Note]:
     found: list[Note] = []
     if view.comparison is not None:
         found.append((verdict(view.comparison), None))
@@ -64,7 +62,7 @@ def _notes(view: SpecView, trace: Trace, three: Three | None) -> list[Note]:
         found.append((said, figures.spec_outcomes_data(view.counted)))
     if view.alone is not None:
         found.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
-    if three is not None:
-        frame = figures.spec_enumeration_data(three.table, controls.NAMES)
+    if view.three is not None:
+        frame = figures.spec_enumeration_data(view.three.table, controls.NAMES)
         found.append(("One trial on three tokens, enumerated.", frame))
     return found

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
+from core.decoding.speculative.acceptance import AcceptanceTable
+from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Timings, Trace
@@ -24,6 +27,13 @@ TOKEN, _OWN = "token", "own"
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
 
 
+class Three(NamedTuple):
+    """What a rule does to three tokens, by the controls as they are."""
+
+    table: AcceptanceTable
+    rule: Acceptance
+
+
 @dataclass(eq=False)
 class SpecView(View):
     """One session's view of one speculative run; `first` is the first round of the timeline.
@@ -35,6 +45,7 @@ class SpecView(View):
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         asked: what the run that is shown was asked for, of one made here.
         linked: the token that the link tells of, until the run that it tells of is there.
+        three: the enumeration on three tokens, as they were typed when the page was drawn.
     """
 
     token: tuple[int, int] | None = None
@@ -46,6 +57,7 @@ class SpecView(View):
     compared_alone: int = 0
     asked: Request | None = None
     linked: tuple[int, int] | None = None
+    three: Three | None = None
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at the token that tells most of it."""

@@ -1,0 +1,106 @@
+"""The pages of the app, one row a page; a new page is its folder, its script and its row.
+
+A row names what belongs to its page, which is imported when it is called: the first paint needs
+one page, not all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A function by its name below `pages.ui`, such as `beam.state:view`."""
+
+    name: str
+
+    def __call__(self, *args: Any) -> Any:
+        """Import the function and call it."""
+        return resolve_name(f"pages.ui.{self.name}")(*args)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page; what its row leaves out is as on the first page.
+
+    Args:
+        path: in the address; empty for the first page.
+        title: in the navigation.
+        script: what Streamlit runs.
+        shows: the methods whose traces it shows, or `lab` for steps of the lab.
+        view: returns what this session looks at on the page; its `open` shows the content of a
+            file, its `failure` is shown on the page.
+        load_controls: sets the page's controls to the settings in a file's content.
+        web_page: makes the saved page of a view and its trace.
+        texts: its text controls, by their names in the address.
+        own_prompt: it asks questions of its own, so the sidebar shows no prompt.
+    """
+
+    path: str
+    title: str
+    script: str
+    shows: tuple[str, ...] = ()
+    view: Named = Named("run.state:view")
+    load_controls: Named = Named("run.save:load_controls")
+    web_page: Named = Named("run.save:web_page")
+    texts: tuple[str, ...] = ()
+    own_prompt: bool = False
+
+
+PAGES = (
+    Page("", "Decode", "pages/decode.py", texts=("stop",)),
+    Page(
+        "sampling",
+        "Sampling lab",
+        "pages/sampling.py",
+        shows=("lab",),
+        view=Named("lab.state:lab"),
+        load_controls=Named("lab.controls:adopt"),
+    ),
+    Page(
+        "beam",
+        "Beam search",
+        "pages/beam.py",
+        shows=("beam",),
+        view=Named("beam.state:view"),
+        load_controls=Named("beam.controls:adopt"),
+        web_page=Named("beam.save:web_page"),
+        texts=("beam_stop",),
+    ),
+    Page(
+        "speculative",
+        "Speculative",
+        "pages/speculative.py",
+        shows=("speculative",),
+        view=Named("speculative.state:view"),
+        load_controls=Named("speculative.controls:adopt"),
+        web_page=Named("speculative.save:web_page"),
+        texts=("draft",),
+    ),
+    Page(
+        "reasoning",
+        "Reasoning budget",
+        "pages/reasoning.py",
+        shows=("reasoning",),
+        view=Named("reasoning.state:view"),
+        load_controls=Named("reasoning.problem:load_controls"),
+        web_page=Named("reasoning.save:web_page"),
+        texts=("question", "right", "wait", "budgets"),
+        own_prompt=True,
+    ),
+)
+# Whose values in the address are words: those of every page, and the sidebar's.
+TEXTS = frozenset({"model", "prompt", "system"}.union(*(page.texts for page in PAGES)))
+
+
+def page_at(path: str) -> Page:
+    """The page at a path of the address; the first one for any other path."""
+    return next((page for page in PAGES if page.path == path), PAGES[0])
+
+
+def page_of(shown: str) -> Page:
+    """The page that shows traces of a method, or steps of the `lab`; the first one by default."""
+    return next((page for page in PAGES if shown in page.shows), PAGES[0])

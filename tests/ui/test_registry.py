@@ -1,0 +1,42 @@
+"""The pages: one row a page, from which the navigation, files and the address are fed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+from core.decoding.methods import METHODS
+from pages.ui import registry
+from pages.ui.registry import PAGES, Page
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_all_that_a_row_names_is_there(page: Page) -> None:
+    assert (ROOT / page.script).is_file()
+    for named in (page.view, page.load_controls, page.web_page):
+        assert callable(resolve_name(f"pages.ui.{named.name}"))
+
+
+def test_every_script_has_one_row_of_its_own() -> None:
+    scripts = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
+    assert sorted(page.script for page in PAGES) == scripts
+    assert len({page.path for page in PAGES}) == len(PAGES)
+
+
+def test_every_method_s_traces_are_shown_by_one_page() -> None:
+    assert {page.path: page.shows for page in PAGES if page.shows} == {
+        "beam": ("beam",),
+        "reasoning": ("reasoning",),
+        "sampling": ("lab",),
+        "speculative": ("speculative",),
+    }
+    assert {m for m in METHODS if not registry.page_of(m).path} == {"greedy", "sampling"}
+
+
+def test_an_unknown_path_is_the_first_page() -> None:
+    assert registry.page_at("nowhere") is PAGES[0]
+    assert "budgets" in registry.TEXTS and "seed" not in registry.TEXTS
