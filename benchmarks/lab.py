@@ -91,8 +91,9 @@ def _measured(scene: Any) -> tuple[float, float]:
     from core import Sampling, Shaping
     from core.decoding.lab.decision_boundaries import every_flip
     from core.decoding.lab.series import roll
+    from core.decoding.shaping.config import KNOB_RANGES
     from core.decoding.shaping.orders import TRANSFORMERS
-    from core.traces.lab import KNOB_RANGES, ROLLS
+    from core.traces.lab import ROLLS
 
     config = Sampling(seed=7, shaping=Shaping(temperature=0.8, top_p=0.95))
     started = perf_counter()

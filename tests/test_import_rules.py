@@ -13,7 +13,7 @@ STDLIB = set(sys.stdlib_module_names)
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "config", "columnar", "errors", "methods", "serial", "trace", "validation"),
-    *("shaping.__init__", "shaping.config", "shaping.orders"),
+    *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec"),
     *("autoregressive.__init__", "autoregressive.config"),
     *(
         f"beam.{name}"
@@ -43,7 +43,8 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "shaping.config", "lab.types"),
+        *("trace", "config", "methods", "validation", "lab.types"),
+        *("shaping.config", "shaping.spec"),
         *(f"{method}.config" for method in ("autoregressive", "beam", "speculative", "reasoning")),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),

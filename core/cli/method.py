@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, WARPERS
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, TokenStep, Trace
 
 # Penalties act in every method; these options act where something is drawn.
-_PENALTIES = ("repetition_penalty", "no_repeat_ngram_size")
-DRAWING = (*(name for name in Shaping.__dataclass_fields__ if name not in _PENALTIES), "seed")
+DRAWING = (*WARPERS, "seed")
 
 
 def stream(step: Step) -> None:
@@ -72,7 +71,7 @@ def option(name: str) -> str:
 
 def add_settings(
     group: _ArgumentGroup,
-    kind: type[MethodConfig | Shaping],
+    kind: type[MethodConfig],
     texts: Mapping[str, str],
     choices: Mapping[str, Collection[str]] | None = None,
 ) -> None:
@@ -96,6 +95,20 @@ def add_settings(
             choices=few,
             metavar=None if few else "X",
             help=f"{text} (default: {default})",
+        )
+
+
+def add_shaping(group: _ArgumentGroup) -> None:
+    """An option for each setting of the shaping; what is not given stays out, too."""
+    for name, spec in SETTINGS.items():
+        sentences = spec.help.removesuffix(".").split(". ")
+        text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
+        group.add_argument(
+            option(name),
+            type=spec.parse or type(spec.off),
+            default=SUPPRESS,
+            metavar="X",
+            help=f"{text} (default: {spec.off})".replace("%", "%%"),
         )
 
 

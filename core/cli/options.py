@@ -6,7 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 
 from core.cli import beam, greedy, reasoning, sampling, speculative
-from core.cli.method import DRAWING, Method, add_settings, given, option
+from core.cli.method import DRAWING, Method, add_shaping, given, option
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
@@ -22,18 +22,6 @@ METHODS: tuple[Method, ...] = (
     greedy.METHOD,
 )
 
-SHAPING_HELP = {
-    "temperature": "divides the logits; 0 means greedy",
-    "top_k": "keep the k most probable tokens; 0 is off",
-    "top_p": "keep the smallest set with this mass; 1 is off",
-    "min_p": "drop tokens below this share of the highest probability; 0 is off",
-    "typical_p": "keep the tokens of typical surprisal with this mass; 1 is off",
-    "epsilon_cutoff": "drop tokens below this probability; 0 is off",
-    "eta_cutoff": "drop tokens below an entropy-dependent probability; 0 is off",
-    "repetition_penalty": "weaken tokens that were seen; 1 is off",
-    "no_repeat_ngram_size": "ban n-grams that were seen; 0 is off",
-}
-
 
 def add_options(parser: ArgumentParser) -> None:
     """`--method`, what every method has, and each method's own."""
@@ -44,8 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     _add_run(parser)
     shaping = parser.add_argument_group("shaping and the draw")
-    texts = {name: SHAPING_HELP.get(name, "") for name in Shaping.__dataclass_fields__}
-    add_settings(shaping, Shaping, texts)
+    add_shaping(shaping)
     shaping.add_argument(
         "--seed", type=int, default=SUPPRESS, metavar="N", help="of the draws (default: 0)"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core.decoding.errors import ConfigError
 
@@ -13,6 +14,37 @@ MAX_STOP_STRINGS = 64
 MAX_STOP_LENGTH = 1_000
 
 _SHOWN = 60
+
+
+class Interval(NamedTuple):
+    """The numbers that a setting may take.
+
+    Args:
+        open_low, open_high: whether that end itself is excluded.
+        zero: what a 0 below `low` means where it is allowed too; empty where it isn't.
+    """
+
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+    zero: str = ""
+
+    def holds(self, value: float) -> bool:
+        if value == 0 and self.zero:
+            return True
+        above = value > self.low if self.open_low else value >= self.low
+        return above and (value < self.high if self.open_high else value <= self.high)
+
+    def __str__(self) -> str:
+        left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
+        ends = (f"{end:d}" if isinstance(end, int) else f"{end:g}" for end in self[:2])
+        text = f"{left}{', '.join(ends)}{right}"
+        return f"{text} or be 0 ({self.zero})" if self.zero else text
+
+
+# Logits divided by less would leave float32.
+TEMPERATURE = Interval(MIN_TEMPERATURE, MAX_TEMPERATURE, zero="greedy")
 
 
 def brief(value: object) -> str:
@@ -27,18 +59,23 @@ def brief(value: object) -> str:
 
 
 def require_number(owner: str, name: str, value: object, low: float, high: float) -> None:
-    # Only NaN differs from itself; infinities lie outside every interval.
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ConfigError(f"{owner}.{name} must be a finite number, got {brief(value)}.")
-    if not low <= value <= high:
-        raise ConfigError(f"{owner}.{name} must lie in [{low:g}, {high:g}], got {brief(value)}.")
+    require_inside(owner, name, value, Interval(float(low), float(high)))
 
 
 def require_whole(owner: str, name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigError(f"{owner}.{name} must be a whole number, got {brief(value)}.")
-    if not low <= value <= high:
-        raise ConfigError(f"{owner}.{name} must lie in [{low}, {high}], got {brief(value)}.")
+    require_inside(owner, name, value, Interval(low, high), whole=True)
+
+
+def require_inside(
+    owner: str, name: str, value: object, interval: Interval, *, whole: bool = False
+) -> None:
+    # Only NaN differs from itself; infinities lie outside every interval.
+    kinds = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or value != value:
+        kind = "whole" if whole else "finite"
+        raise ConfigError(f"{owner}.{name} must be a {kind} number, got {brief(value)}.")
+    if not interval.holds(value):
+        raise ConfigError(f"{owner}.{name} must lie in {interval}, got {brief(value)}.")
 
 
 def require_bool(owner: str, name: str, value: object) -> None:
@@ -60,13 +97,7 @@ def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) ->
 
 
 def require_temperature(owner: str, name: str, value: float) -> None:
-    # Logits divided by less would leave float32.
-    require_number(owner, name, value, 0.0, MAX_TEMPERATURE)
-    if 0 < value < MIN_TEMPERATURE:
-        raise ConfigError(
-            f"{owner}.{name} must lie in [{MIN_TEMPERATURE:g}, {MAX_TEMPERATURE:g}] or be 0 "
-            f"(greedy), got {brief(value)}."
-        )
+    require_inside(owner, name, value, TEMPERATURE)
 
 
 def require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
 if TYPE_CHECKING:
     from core.models.transformers_model import TransformersModel
@@ -57,14 +57,16 @@ def reference_paths(
         return None
     if config.draws and model.device.type != "cpu":
         return None
+    shaped = _arguments(config.shaping, SETTINGS if config.draws else PENALTIES)
+    if shaped is None:
+        return None
     settings = {
         "num_beams": config.num_beams,
         "num_return_sequences": config.num_beams,
         "length_penalty": float(config.length_penalty),
         "early_stopping": config.early_stopping,
         "do_sample": config.draws,
-        **_penalties(config.shaping),
-        **(_filters(config.shaping) if config.draws else {}),
+        **shaped,
     }
     output = _generate(model, prompt_ids, config, settings)
     if output is None:
@@ -123,31 +125,25 @@ def _generate(
 
 
 def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
-    shaping, penalties = config.shaping, _penalties(config.shaping)
-    if type(config) is Greedy or (type(config) is Sampling and shaping.temperature == 0):
-        return {"do_sample": False, **penalties}
+    shaping = config.shaping
+    greedy = type(config) is Greedy or (type(config) is Sampling and shaping.temperature == 0)
     comparable = type(config) is Sampling and config.draw == "multinomial" and device.type == "cpu"
-    return {"do_sample": True, **penalties, **_filters(shaping)} if comparable else None
+    if not (greedy or comparable):
+        return None
+    shaped = _arguments(shaping, PENALTIES if greedy else SETTINGS)
+    return None if shaped is None else {"do_sample": not greedy, **shaped}
 
 
-def _penalties(shaping: Shaping) -> dict[str, Any]:
-    return {
-        "repetition_penalty": shaping.repetition_penalty,
-        "no_repeat_ngram_size": shaping.no_repeat_ngram_size,
-    }
+def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
+    """Some settings as `generate` takes them, off included: it has defaults of its own for some.
 
-
-def _filters(shaping: Shaping) -> dict[str, Any]:
-    """Every filter by name, off included: an unset one would take transformers' default."""
-    return {
-        "temperature": float(shaping.temperature),
-        "top_k": shaping.top_k,
-        "top_p": float(shaping.top_p),
-        "min_p": float(shaping.min_p) or None,
-        "typical_p": float(shaping.typical_p),
-        "epsilon_cutoff": float(shaping.epsilon_cutoff),
-        "eta_cutoff": float(shaping.eta_cutoff),
-    }
+    None where a setting is switched on that transformers doesn't have.
+    """
+    specs = [SETTINGS[name] for name in names]
+    if shaping.active(spec.field for spec in specs if spec.generate is None):
+        return None
+    values = ((spec, getattr(shaping, spec.field)) for spec in specs)
+    return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
 
 
 @contextmanager

@@ -13,20 +13,10 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
 from core.decoding.lab.serial import example_from_dict, example_to_dict
 from core.decoding.lab.types import Continuations, LabExample
+from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import TRANSFORMERS
 from core.decoding.trace import Trace
 
-# What the page's sliders reach.
-KNOB_RANGES: dict[str, tuple[float, float]] = {
-    "temperature": (0.0, 2.0),
-    "top_k": (0, 100),
-    "top_p": (0.0, 1.0),
-    "min_p": (0.0, 1.0),
-    "typical_p": (0.01, 1.0),
-    "epsilon_cutoff": (0.0, 0.1),
-    "eta_cutoff": (0.0, 0.1),
-    "repetition_penalty": (1.0, 2.0),
-}
 # So often dice can be rolled again: each throw has to be thrown.
 MAX_ROLL = 999
 TEMPERATURES = tuple(at / 20 for at in range(41))

@@ -10,10 +10,9 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import TraceError
 from core.decoding.lab.serial import SCHEMA, VERSION, example_from_dict
 from core.decoding.lab.types import LabExample
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.trace import Trace
 from core.traces.file import parsed, trace_of, validated
-from core.traces.lab import KNOB_RANGES
 from core.traces.schema.lab import LabFile
 
 

@@ -8,9 +8,8 @@ from core.decoding.lab.decision_boundaries import every_flip
 from core.decoding.lab.series import roll, sweep
 from core.decoding.lab.step import Scene, lab_step
 from core.decoding.lab.types import Continuation, Continuations, LabExample, RowToken
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.orders import TRANSFORMERS, Order
-from core.traces.lab import KNOB_RANGES
 from tests.decoding.lab.scenes import random_scene
 from tests.figures.traces import HOSTILE, token_text
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, collect, read_trace
-from core.traces.schema.trace import STAGES
+from core.decoding.shaping.config import STAGES
 from tests.models.builders import random_language_model
 from tests.traces.reading import refusal
 

@@ -15,11 +15,11 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.draws import dice_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
-from core.traces.lab import KNOB_RANGES, lab_bytes, load_lab, telling_step
+from core.traces.lab import lab_bytes, load_lab, telling_step
 from pages.ui.decode import controls
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab import page as lab_page

@@ -16,7 +16,8 @@ from torch import Tensor
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.errors import DecodingError
-from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, remove_tokens, warpers
+from core.decoding.shaping.filters import remove_tokens
+from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
 
 # A path below this is dead: a banned token's, or one of a place that holds no row.
 _ALIVE = NOTHING / 2
@@ -78,10 +79,9 @@ class Shaper:
         self._config = config
         self._eos_ids = list(eos_ids)
         # One token more than can end a path, so that a path can go on.
-        least = len(self._eos_ids) + 1 if self._eos_ids else 2
-        self._warpers = warpers(config.shaping, least if config.num_beams > 1 else 1)
-        shaping = config.shaping
-        self.reads_ids = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
+        min_tokens_to_keep = len(self._eos_ids) + 1 if self._eos_ids else 2
+        self._warpers = warpers(config.shaping, min_tokens_to_keep if config.num_beams > 1 else 1)
+        self.reads_ids = config.shaping.penalised
 
     def __call__(
         self,

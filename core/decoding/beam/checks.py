@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+import torch
+
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
-from core.decoding.shaping.stages import repeating_tokens
+from core.decoding.shaping.filters import History
+from core.decoding.shaping.stages import penalties_of, penalty_names
 from core.decoding.trace import Check, Trace
 
 
@@ -128,22 +131,22 @@ def _with_paths(trace: Trace) -> Iterator[tuple[BeamStep, list[list[int]]]]:
 def _expected(
     trace: Trace, step: BeamStep, paths: Sequence[Sequence[int]]
 ) -> Iterator[tuple[BeamCandidate, float]]:
-    shaping, config = trace.config.shaping, trace.config
+    config, shaping = trace.config, trace.config.shaping
     diversity = getattr(config, "diversity_penalty", 0.0)
-    size, seen = shaping.no_repeat_ngram_size, [set(path) for path in paths]
-    banned = [set(repeating_tokens(size, path)) if size else set() for path in paths]
     taken = {group: step.taken_before(group) for group in step.groups}
-    for candidate in step.candidates:
-        value, group = candidate.raw_logprob, step.group_of(candidate)
-        value -= diversity * taken[group].count(candidate.token_id)
-        if candidate.token_id in seen[candidate.parent]:
-            penalty = shaping.repetition_penalty
-            value = value * penalty if value < 0 else value / penalty
-        if candidate.token_id in banned[candidate.parent]:
-            value = -math.inf
+    for parent, path in enumerate(paths):
+        own = [candidate for candidate in step.candidates if candidate.parent == parent]
+        places = {candidate.token_id: at for at, candidate in enumerate(own)}
+        row = torch.tensor(
+            [c.raw_logprob - diversity * taken[step.group_of(c)].count(c.token_id) for c in own],
+            dtype=torch.float64,
+        )
+        names = penalty_names(shaping, len(path))
+        for _, process in penalties_of(shaping, names, History(path, places)):
+            row = process(row)
         if isinstance(config, BeamSearch) and config.draws:
-            value /= shaping.temperature
-        yield candidate, value
+            row = row / shaping.temperature
+        yield from zip(own, row.tolist(), strict=True)
 
 
 def _tables(trace: Trace) -> Check:

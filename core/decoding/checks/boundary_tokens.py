@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.shaping.config import Shaping
+from core.decoding.checks.replay import seen_in
+from core.decoding.shaping.config import SETTINGS, WARPERS, Shaping
+from core.decoding.shaping.spec import Floor, Mass, Rank
 from core.decoding.shaping.stages import penalties, warpers
 
 
-def near_cuts(
+def boundary_tokens(
     logits: Tensor,
     shaping: Shaping,
     tolerance: float,
@@ -29,47 +31,50 @@ def near_cuts(
         before: the ids that they follow on.
         held_back: end-of-sequence ids while `min_new_tokens` is not reached, else empty.
     """
-    for name, act in penalties(shaping, before, held_back):
-        logits = act(logits)
-        if name == "repetition_penalty":
-            tolerance *= max(shaping.repetition_penalty, 1 / shaping.repetition_penalty)
+    for name, process in penalties(shaping, before, held_back):
+        logits = process(logits)
+        if name in SETTINGS:
+            tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
     if shaping.temperature == 0:
         near = logits >= logits.max() - 4 * tolerance
         tied = int(near.sum()) > 1
         return near if tied else torch.zeros_like(near), float(tied)
     tolerance /= shaping.temperature
-    kept = [_after_filters(logits, _moved(shaping, sign * tolerance)) for sign in (1, -1)]
+    kept = [_filtered(logits, shaping, sign * tolerance) for sign in (1, -1)]
     near = (kept[0] > -math.inf) != (kept[1] > -math.inf)
-    if shaping.top_k:
-        tempered = logits / shaping.temperature
-        kth = torch.topk(tempered, min(shaping.top_k, len(logits)))[0][-1]
-        edge = (tempered - kth).abs() <= 4 * tolerance
-        near |= edge if int(edge.sum()) > 1 else torch.zeros_like(edge)
+    for name in shaping.active(WARPERS):
+        if isinstance(SETTINGS[name].cut, Rank):
+            near |= _tied_with_last(
+                logits / shaping.temperature, getattr(shaping, name), 4 * tolerance
+            )
     mass = float(torch.softmax(kept[0], -1)[near].sum())
     return near, MASS_TOLERANCE + 4 * tolerance + 2 * mass
 
 
-def _after_filters(logits: Tensor, shaping: Shaping) -> Tensor:
-    for _, act in warpers(shaping):
-        logits = act(logits)
+def _tied_with_last(logits: Tensor, k: int, tolerance: float) -> Tensor:
+    """The tokens next to the k-th, if there are any; a mask `[vocab]`."""
+    kth = torch.topk(logits, min(k, len(logits)))[0][-1]
+    edge = (logits - kth).abs() <= tolerance
+    return edge if int(edge.sum()) > 1 else torch.zeros_like(edge)
+
+
+def _filtered(logits: Tensor, shaping: Shaping, by: float) -> Tensor:
+    """The logits after temperature and filters that are a little looser (`by` above 0) or stricter.
+
+    Wanted masses move by `by` and the sums' own error, floors by `by` in proportion.
+    """
+    shift = (MASS_TOLERANCE + 4 * abs(by)) * (1 if by > 0 else -1)
+    masses = {
+        name: min(max(getattr(shaping, name) + shift, 1e-9), 1.0)
+        for name in shaping.active(WARPERS)
+        if isinstance(SETTINGS[name].cut, Mass)
+    }
+    for name, process in warpers(replace(shaping, **masses)):
+        rule, highest = SETTINGS[name].cut, logits.max()
+        if isinstance(rule, Floor) and highest > -math.inf:
+            level = rule.level(getattr(shaping, name), seen_in(logits)) * (1 - 4 * by)
+            below = (torch.softmax(logits, -1) < level) & (logits < highest)
+            logits = logits.masked_fill(below, -math.inf)
+        else:
+            logits = process(logits)
     return logits
-
-
-def _moved(shaping: Shaping, by: float) -> Shaping:
-    """Every filter a little looser (`by` above 0) or stricter."""
-    shift, factor = (MASS_TOLERANCE + 4 * abs(by)) * (1 if by > 0 else -1), 1 - 4 * by
-
-    def mass(value: float) -> float:
-        return value if value == 1 else min(max(value + shift, 1e-9), 1.0)
-
-    def floor(value: float) -> float:
-        return min(max(value * factor, 0.0), 1 - 1e-9) if value else 0.0
-
-    return replace(
-        shaping,
-        top_p=mass(shaping.top_p),
-        typical_p=mass(shaping.typical_p),
-        min_p=floor(shaping.min_p),
-        epsilon_cutoff=floor(shaping.epsilon_cutoff),
-        eta_cutoff=floor(shaping.eta_cutoff),
-    )

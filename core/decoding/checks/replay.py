@@ -8,8 +8,8 @@ condition met to within the tolerance of the logits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,8 +17,9 @@ from torch import Tensor
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import rank_of
-from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.stages import penalties
+from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
+from core.decoding.shaping.spec import Floor, Mass, Rank, Seen
+from core.decoding.shaping.stages import penalties, warpers
 from core.decoding.trace import Stage, TokenStep
 
 # Probabilities smaller than this are compared with a floor no further.
@@ -31,6 +32,13 @@ def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> boo
     surely_higher = int((logits > own + 2 * tolerance).sum())
     perhaps_higher = int((logits >= own - 2 * tolerance).sum())
     return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
+
+
+def seen_in(logits: Tensor) -> Seen:
+    """What a floor may depend on, in `[vocab]` logits that leave at least one token."""
+    probs, alive = logits.softmax(-1), logits[logits > -math.inf]
+    entropy = float(torch.special.entr(probs).sum())
+    return Seen(float(probs.max()), entropy, float(alive.std(correction=0)))
 
 
 def replayed_fault(
@@ -80,20 +88,18 @@ def _rows(
     """A row for every stage up to the draw; None where the recorded cut can't be made."""
     shaping = config.shaping
     held_back = eos_ids if step.index < config.min_new_tokens else []
-    acts = dict(penalties(shaping, previous_ids, held_back))
+    processors = dict(penalties(shaping, previous_ids, held_back))
+    processors |= {name: process for name, process in warpers(shaping) if name in RESCALING}
     yield (row := _Row(logits, tolerance))
     for stage in step.stages[1:-1]:
-        before = row
-        if stage.name in ("argmax", "forced"):
+        before, name = row, stage.name
+        if name in ("argmax", "forced"):
             return
-        if stage.name == "temperature":
-            row = _Row(before.logits / shaping.temperature, before.tolerance / shaping.temperature)
-        elif stage.name == "repetition_penalty":
-            penalty = shaping.repetition_penalty
-            spread = max(penalty, 1 / penalty)
-            row = _Row(acts[stage.name](before.logits), before.tolerance * spread)
-        elif stage.name in acts:
-            row = _without(before, acts[stage.name](before.logits))
+        if name in RESCALING and name in processors:
+            stretch = SETTINGS[name].stretch(getattr(shaping, name))
+            row = _Row(processors[name](before.logits), before.tolerance * stretch)
+        elif name in processors:
+            row = _without(before, processors[name](before.logits))
         elif cut := _cut(before, stage, shaping):
             row = cut
         else:
@@ -120,10 +126,8 @@ class _Edge(NamedTuple):
     firm: int
     mass: float
     firm_mass: float
-    highest: float
     lowest: float
     following: float
-    entropy: float
     tolerance: float
 
     def at_count(self, wanted: int) -> bool:
@@ -140,31 +144,25 @@ class _Edge(NamedTuple):
         return (self.kept == 1 or self.lowest >= below) and self.following <= above
 
 
-def _at_eta(edge: _Edge, shaping: Shaping) -> bool:
-    epsilon = shaping.eta_cutoff
-    return edge.at_floor(min(epsilon, math.sqrt(epsilon) * math.exp(-edge.entropy)))
-
-
-_RULES: dict[str, Callable[[_Edge, Shaping], bool]] = {
-    "top_k": lambda edge, shaping: edge.at_count(shaping.top_k),
-    "top_p": lambda edge, shaping: edge.at_mass(shaping.top_p),
-    "min_p": lambda edge, shaping: edge.at_floor(shaping.min_p * edge.highest),
-    "typical_p": lambda edge, shaping: edge.at_mass(shaping.typical_p),
-    "epsilon_cutoff": lambda edge, shaping: edge.at_floor(shaping.epsilon_cutoff),
-    "eta_cutoff": _at_eta,
-}
+def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, seen: Seen) -> bool:
+    """Whether a setting's value puts its cut at the recorded edge."""
+    if isinstance(rule, Rank):
+        return edge.at_count(value)
+    if isinstance(rule, Mass):
+        return edge.at_mass(value)
+    return edge.at_floor(rule.level(value, seen))
 
 
 def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
     """The row cut so that as many tokens stay as were recorded; None where that cut is wrong."""
-    logits = before.logits
+    logits, rule = before.logits, SETTINGS[stage.name].cut if stage.name in SETTINGS else None
     alive = int((logits > -math.inf).sum())
-    if stage.name not in _RULES or not 1 <= stage.kept <= alive:
+    if rule is None or not 1 <= stage.kept <= alive:
         return None
-    probs = logits.softmax(-1)
-    entropy = float(torch.special.entr(probs).sum())
+    probs, seen = logits.softmax(-1), seen_in(logits)
     # Typical tokens are those whose surprisal is nearest to the entropy.
-    key = -(-probs.log() - entropy).abs() if stage.name == "typical_p" else logits
+    typical = isinstance(rule, Mass) and rule.first == "typical"
+    key = -(-probs.log() - seen.entropy).abs() if typical else logits
     order = torch.topk(key, min(stage.kept + 1, alive)).indices
     kept = order[: stage.kept]
     # Two logits and an entropy make a distance: its error is larger than theirs.
@@ -176,13 +174,11 @@ def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
         len(firm),
         float(probs[kept].sum()),
         float(probs[firm].sum()),
-        float(probs.max()),
         float(probs[kept[-1]]),
         float(probs[order[stage.kept :]].sum()),
-        entropy,
         before.tolerance,
     )
-    if not _RULES[stage.name](edge, shaping):
+    if not _fits(rule, getattr(shaping, stage.name), edge, seen):
         return None
     row = torch.full_like(logits, -math.inf).scatter_(0, kept, logits[kept])
     return _without(before, row, near)

@@ -11,8 +11,10 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.methods import chooser_of
+from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import new_generator, throw
-from core.decoding.shaping.stages import RESCALING
+from core.decoding.shaping.filters import History
+from core.decoding.shaping.stages import rescaled
 from core.decoding.trace import Check, PromptPosition, TokenStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
@@ -73,15 +75,11 @@ def _spreads(trace: Trace) -> Iterator[float]:
     shaping, seen = trace.config.shaping, set(trace.prompt_ids)
     for step in trace.token_steps:
         logits = [candidate.logit for candidate in step.candidates]
+        places = {candidate.token_id: at for at, candidate in enumerate(step.candidates)}
+        history = History(seen, places)
         for stage in step.stages:
-            if stage.name == "repetition_penalty":
-                penalty = shaping.repetition_penalty
-                logits = [
-                    (x * penalty if x < 0 else x / penalty) if c.token_id in seen else x
-                    for c, x in zip(step.candidates, logits, strict=True)
-                ]
-            elif stage.name == "temperature" and shaping.temperature > 0:
-                logits = [x / shaping.temperature for x in logits]
+            if stage.name in RESCALING:
+                logits = rescaled(logits, shaping, stage.name, history)
             yield _spread(logits, stage.probs)
         seen.add(step.token_id)
 

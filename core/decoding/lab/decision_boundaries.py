@@ -121,7 +121,7 @@ def _drawing(
     ranked: _Ranked, config: Sampling, order: Order, name: str, whole: bool
 ) -> Callable[[float], int]:
     """The place of the token that is drawn at a value; what acts before the knob runs once."""
-    after = order.acts[order.acts.index(name) :]
+    after = order.processors[order.processors.index(name) :]
     vocab_size = len(ranked.ids)
 
     def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:

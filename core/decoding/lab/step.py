@@ -86,7 +86,7 @@ def acts_of(
     acts = dict(penalties(shaping, previous_ids, []))
     if shaping.temperature > 0:
         acts |= dict(warpers(shaping))
-    return [(name, acts[name]) for name in order.acts if name in acts]
+    return [(name, acts[name]) for name in order.processors if name in acts]
 
 
 def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
@@ -175,12 +175,7 @@ def _numbers(
 
 def skipped_acts(shaping: Shaping, order: Order) -> tuple[str, ...]:
     """Acts that are switched on and that the order's library doesn't have."""
-    neutral = Shaping()
-    return tuple(
-        name
-        for name in TRANSFORMERS.acts
-        if order.lacks(name) and getattr(shaping, name) != getattr(neutral, name)
-    )
+    return tuple(name for name in shaping.active(TRANSFORMERS.processors) if order.lacks(name))
 
 
 def _one_step_trace(scene: Scene, config: Sampling, step: TokenStep, text: str) -> Trace:

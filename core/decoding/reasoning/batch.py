@@ -166,6 +166,4 @@ class _Row:
 
 
 def _is_plain(config: Reasoning) -> bool:
-    shaping = config.shaping
-    penalties = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
-    return not (config.draws or penalties or config.min_new_tokens)
+    return not (config.draws or config.shaping.penalised or config.min_new_tokens)

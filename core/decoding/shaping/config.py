@@ -1,48 +1,190 @@
-"""The settings of shaping: penalties, temperature and filters."""
+"""The settings of shaping: penalties, temperature and filters, each declared once.
+
+A setting is a field of `Shaping` with its `SettingSpec`, its function of the same name in
+`filters`, and its place in the `SEQUENCES` of the libraries that have it; all else is derived.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from core.decoding.errors import ConfigError
-from core.decoding.validation import brief, require_number, require_temperature, require_whole
+from core.decoding.shaping.spec import (
+    Floor,
+    Mass,
+    Rank,
+    SettingSpec,
+    Slider,
+    setting,
+    specs_of,
+)
+from core.decoding.validation import TEMPERATURE, Interval
+
+_SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
     """From logits to the distribution drawn from; the defaults change nothing.
 
-    The acts run in transformers' order: repetition_penalty, no_repeat_ngram_size,
-    min_new_tokens (a field of the method's config), temperature, top_k, top_p, min_p,
-    typical_p, epsilon_cutoff, eta_cutoff. `temperature=0` means greedy, else it is 0.001 or more.
-    Unlike `generate`, an unset `top_k` filters nothing (transformers' implicit default is 50).
+    Penalties and bans act first, then `min_new_tokens` (a field of the method's config), then
+    temperature and filters; within both groups in the order of the fields, which is transformers'.
+    `temperature=0` means greedy. Unlike `generate`, an unset `top_k` filters nothing
+    (transformers' implicit default is 50).
 
     Raises:
         ConfigError: a value outside its interval.
     """
 
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    typical_p: float = 1.0
-    epsilon_cutoff: float = 0.0
-    eta_cutoff: float = 0.0
-    repetition_penalty: float = 1.0
-    no_repeat_ngram_size: int = 0
+    temperature: float = setting(
+        1.0,
+        SettingSpec(
+            role="temperature",
+            label="Temperature",
+            help="Below 1 the likely tokens get likelier; above 1 all tokens get more alike. "
+            "0 means greedy.",
+            interval=TEMPERATURE,
+            slider=Slider(0.0, 2.0, 0.05, typed=10.0, start=0.8, decode=True),
+            stretch=lambda value: 1 / value,
+        ),
+    )
+    top_k: int = setting(
+        0,
+        SettingSpec(
+            role="filter",
+            label="Top-k",
+            help="Keep the k most probable tokens. 0 is off.",
+            interval=Interval(0, 10_000_000),
+            cut=Rank(),
+            slider=Slider(0, 100, 1, typed=10_000, decode=True),
+        ),
+    )
+    top_p: float = setting(
+        1.0,
+        SettingSpec(
+            role="filter",
+            label="Top-p",
+            help="Keep the most probable tokens that together reach this probability. 1 is off.",
+            interval=_SHARE,
+            cut=Mass(),
+            slider=Slider(0.0, 1.0, 0.01, start=0.95, decode=True),
+        ),
+    )
+    min_p: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Min-p",
+            help="Drop tokens below this share of the top token's probability. 0 is off.",
+            interval=_SHARE,
+            cut=Floor(lambda share, seen: share * seen.highest),
+            slider=Slider(0.0, 1.0, 0.01, decode=True),
+            passed=lambda value: float(value) or None,
+        ),
+    )
+    typical_p: float = setting(
+        1.0,
+        SettingSpec(
+            role="filter",
+            label="Typical-p",
+            help="Keep the tokens whose surprisal is nearest to the entropy, up to this "
+            "probability. 1 is off.",
+            interval=Interval(0.0, 1.0, open_low=True),
+            cut=Mass(first="typical"),
+            slider=Slider(0.01, 1.0, 0.01),
+        ),
+    )
+    epsilon_cutoff: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Epsilon",
+            help="Drop tokens below this probability. 0 is off.",
+            interval=_BELOW_1,
+            name="epsilon cutoff",
+            key="epsilon",
+            cut=Floor(lambda epsilon, _: epsilon),
+            slider=Slider(0.0, 0.1, 0.001, typed=0.99, digits=3),
+        ),
+    )
+    eta_cutoff: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Eta",
+            help="Drop tokens below a probability that falls as the entropy rises. 0 is off.",
+            interval=_BELOW_1,
+            name="eta cutoff",
+            key="eta",
+            cut=Floor(lambda eta, seen: min(eta, math.sqrt(eta) * math.exp(-seen.entropy))),
+            slider=Slider(0.0, 0.1, 0.001, typed=0.99, digits=3),
+        ),
+    )
+    repetition_penalty: float = setting(
+        1.0,
+        SettingSpec(
+            role="penalty",
+            label="Penalty",
+            help="Above 1, tokens that are already in the text get less likely. It acts in greedy "
+            "too. 1 is off.",
+            interval=Interval(0.01, 100.0),
+            name="repetition penalty",
+            key="penalty",
+            slider=Slider(1.0, 2.0, 0.05, typed=10.0, decode=True),
+            stretch=lambda value: max(value, 1 / value),
+        ),
+    )
+    no_repeat_ngram_size: int = setting(
+        0,
+        SettingSpec(
+            role="ban",
+            label="No repeated n-gram",
+            help="Ban n-grams that were seen. 0 is off.",
+            interval=Interval(0, 1000),
+            acts_from=int,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        require_temperature("Shaping", "temperature", self.temperature)
-        require_whole("Shaping", "top_k", self.top_k, 0, 10_000_000)
-        require_number("Shaping", "top_p", self.top_p, 0.0, 1.0)
-        require_number("Shaping", "min_p", self.min_p, 0.0, 1.0)
-        require_number("Shaping", "typical_p", self.typical_p, 0.0, 1.0)
-        if self.typical_p == 0:
-            raise ConfigError("Shaping.typical_p must lie in (0, 1], got 0.")
-        for name in ("epsilon_cutoff", "eta_cutoff"):
-            value = getattr(self, name)
-            require_number("Shaping", name, value, 0.0, 1.0)
-            if value == 1:
-                raise ConfigError(f"Shaping.{name} must lie in [0, 1), got {brief(value)}.")
-        require_number("Shaping", "repetition_penalty", self.repetition_penalty, 0.01, 100.0)
-        require_whole("Shaping", "no_repeat_ngram_size", self.no_repeat_ngram_size, 0, 1000)
+        for name, spec in SETTINGS.items():
+            object.__setattr__(self, name, spec.checked("Shaping", getattr(self, name)))
+
+    def active(self, names: Iterable[str]) -> list[str]:
+        """Those of some settings that are switched on."""
+        return [name for name in names if getattr(self, name) != SETTINGS[name].off]
+
+    @property
+    def penalised(self) -> bool:
+        """Whether anything acts for what was written before."""
+        return bool(self.active(PENALTIES))
+
+    def penalties_only(self) -> Shaping:
+        """The penalties and bans alone: what acts where nothing is drawn."""
+        return replace(Shaping(), **{name: getattr(self, name) for name in PENALTIES})
+
+
+SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
+PENALTIES = tuple(name for name, spec in SETTINGS.items() if spec.penalises)
+WARPERS = tuple(name for name in SETTINGS if name not in PENALTIES)
+# These move mass between tokens and remove none.
+RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
+LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
+# These remove a few tokens of many.
+BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
+# In the order in which a step of a run may go through them.
+STAGES = ("raw", *PENALTIES, "min_new_tokens", *WARPERS, "argmax", "forced", "final")
+
+# The settings that have a knob: on Decode, and in the lab.
+KNOB_SETTINGS = tuple(spec for spec in (SETTINGS[n] for n in (*WARPERS, *PENALTIES)) if spec.slider)
+# What the lab's sliders reach, by field.
+KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
+
+# In which order libraries apply what the lab has knobs for; what is missing, the library doesn't
+# have. `orders` says where each was read. transformers' order is that of runs.
+SEQUENCES: dict[str, tuple[str, ...]] = {
+    "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
+    "vllm": ("repetition_penalty", "temperature", "min_p", "top_k", "top_p"),
+    "mlx-lm": ("repetition_penalty", "top_p", "min_p", "top_k", "temperature"),
+    "llama.cpp": ("repetition_penalty", "top_k", "typical_p", "top_p", "min_p", "temperature"),
+}

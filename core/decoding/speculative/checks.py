@@ -9,7 +9,7 @@ import torch
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
 from core.decoding.speculative.config import Speculative
@@ -67,8 +67,8 @@ def _shapings(trace: Trace) -> Check:
         errors.append(_shaping_error(config.draft_shaping, pairs))
     name = "probabilities follow from the models' own and the settings"
     detail = "largest relative spread of ln p - ln(raw p) / temperature, every position"
-    if config.shaping.repetition_penalty != 1:
-        detail = "one-hot rows alone: the repetition penalty acts on logits, which aren't stored"
+    if acting := [SETTINGS[name].name for name in config.shaping.active(LOGIT_PENALTIES)]:
+        detail = f"one-hot rows alone: the {acting[0]} acts on logits, which aren't stored"
     return worst(name, errors, VALUE_TOLERANCE, detail)
 
 
@@ -76,7 +76,7 @@ def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> fl
     """Args: `pairs` of a shaped and a raw probability."""
     if shaping.temperature == 0:
         return 0.0 if {shaped for shaped, _ in pairs} <= {0.0, 1.0} else math.inf
-    if shaping.repetition_penalty != 1:
+    if shaping.active(LOGIT_PENALTIES):
         return 0.0
     alive = [(shaped, raw) for shaped, raw in pairs if shaped > _TINY and raw > _TINY]
     if not alive:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.draws import place_by_uniform
 from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
 
@@ -98,7 +98,6 @@ class Shaper:
         self._min_new_tokens = min_new_tokens
         self._eos_ids = eos_ids
         self._warpers = warpers(shaping) if shaping.temperature > 0 else []
-        self._penalised = shaping.repetition_penalty != 1 or shaping.no_repeat_ngram_size > 0
 
     @property
     def draws(self) -> bool:
@@ -135,7 +134,7 @@ class Shaper:
     def _after_penalties(self, logits: Tensor, ids: Sequence[int], index: int) -> Tensor:
         """Each row with the history that it follows on."""
         held = max(0, min(self._min_new_tokens - index, len(logits))) if self._eos_ids else 0
-        if not self._penalised and not held:
+        if not self._shaping.penalised and not held:
             return logits
         rows = []
         for row, own in enumerate(logits):
@@ -148,7 +147,7 @@ class Shaper:
 
 
 def _batched(name: str, act: Callable[[Tensor], Tensor], logits: Tensor) -> Tensor:
-    if name in ("top_p", "typical_p") and logits.shape[-1] > _BATCHED_SORTS_TO:
+    if SETTINGS[name].sorts and logits.shape[-1] > _BATCHED_SORTS_TO:
         return torch.stack([act(row) for row in logits])
     return act(logits)
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.checks.boundary_tokens import near_cuts
+from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import (
     HasReference,
@@ -212,7 +212,7 @@ def _round_fault(
                 continue
             before = ids[: len(ids) - len(drafted) + at]
             held_back = eos_ids if step.start + at < config.min_new_tokens else []
-            near, slack = near_cuts(
+            near, slack = boundary_tokens(
                 side.logits[at], side.shaping, side.tolerance, before, held_back
             )
             slacks.append(slack)

@@ -10,7 +10,7 @@ from dataclasses import fields
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 from core.decoding.trace import Trace
 
 NBSP = "\u00a0"
@@ -23,16 +23,6 @@ _JOINERS = ("\u200c", "\u200d")
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
 _SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": "＄"})
 
-_STAGE_NAMES = {
-    "top_k": "top-k",
-    "top_p": "top-p",
-    "min_p": "min-p",
-    "typical_p": "typical-p",
-    "epsilon_cutoff": "epsilon cutoff",
-    "eta_cutoff": "eta cutoff",
-    "no_repeat_ngram_size": "no repeated n-gram",
-    "forced": "forcing",
-}
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
 _ALWAYS_SAID = {"num_beams", "draft_length"}
@@ -145,19 +135,26 @@ def milliseconds(seconds: float) -> str:
 
 def stage_name(name: str) -> str:
     """A stage as the settings call it (`top_p` is top-p); plain text, not escaped."""
-    return _STAGE_NAMES.get(name, visible_token(name.replace("_", "-"), 30).replace("-", " "))
+    if name in SETTINGS:
+        return SETTINGS[name].name
+    if name == "forced":
+        return "forcing"
+    # Not " " at once: a space that came with a stranger's file is shown as a sign.
+    return visible_token(name.replace("_", "-"), 30).replace("-", " ")
 
 
 def stage_setting(name: str, config: MethodConfig) -> str:
     """A stage's name with the value it was set to (`top-p 0.9`); plain text."""
     # Declared settings only: a stage's name may come from a stranger's file.
-    settings = [
-        (field.name, getattr(owner, field.name))
-        for owner in (config.shaping, config)
-        for field in fields(owner)
-    ]
-    value = next((value for known, value in settings if known == name), None)
+    if name in SETTINGS:
+        return setting_words(name, config.shaping)
+    value = getattr(config, name, None) if name in config.__dataclass_fields__ else None
     return f"{stage_name(name)} {value:g}" if isinstance(value, int | float) else stage_name(name)
+
+
+def setting_words(name: str, shaping: Shaping) -> str:
+    """A setting of the shaping with its value (`top-p 0.9`); plain text."""
+    return f"{SETTINGS[name].name} {SETTINGS[name].shown(getattr(shaping, name))}"
 
 
 def settings_caption(trace: Trace) -> str:
@@ -190,16 +187,10 @@ def config_caption(
 
 
 def _shaping_parts(config: MethodConfig) -> list[str]:
-    neutral = Shaping()
-    penalties_only = isinstance(config, Greedy)
-    parts = []
-    for field in fields(config.shaping):
-        value = getattr(config.shaping, field.name)
-        acts = field.name in ("repetition_penalty", "no_repeat_ngram_size") or not penalties_only
-        drawn = field.name == "temperature" and getattr(config, "do_sample", False)
-        if acts and (drawn or value != getattr(neutral, field.name)):
-            parts.append(f"{stage_name(field.name)} {value:g}")
-    return parts
+    names = list(PENALTIES if isinstance(config, Greedy) else SETTINGS)
+    active = config.shaping.active(names)
+    drawn = ["temperature"] if getattr(config, "do_sample", False) else []
+    return [setting_words(name, config.shaping) for name in names if name in (*active, *drawn)]
 
 
 def _setting(name: str, value: object) -> str:

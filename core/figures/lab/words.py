@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import Continuations, LabStep
+from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Stage
 from core.figures.base.labels import plain_name, settings_caption, stage_name
-
-_SHORT = {
-    "raw": "raw",
-    "repetition_penalty": "penalty",
-    "epsilon_cutoff": "epsilon",
-    "eta_cutoff": "eta",
-    "typical_p": "typical-p",
-}
 
 
 def short_name(stage: str) -> str:
     """A stage's name in at most eleven letters; plain text."""
-    return _SHORT.get(stage, stage_name(stage))[:11]
+    name = SETTINGS[stage].label.lower() if stage in SETTINGS else stage_name(stage)
+    return name[:11]
 
 
 def number(value: float) -> str:
@@ -49,11 +43,9 @@ def continuations_caption(grown: Continuations) -> str:
 
 
 def _knobs(config: Sampling) -> list[str]:
-    neutral = Sampling().shaping
+    shaping = config.shaping
     return [
-        f"{stage_name(name)} {number(getattr(config.shaping, name))}"
-        for name in type(neutral).__dataclass_fields__
-        if getattr(config.shaping, name) != getattr(neutral, name)
+        f"{stage_name(name)} {number(getattr(shaping, name))}" for name in shaping.active(SETTINGS)
     ]
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import ORDERS
-from core.traces.lab import KNOB_RANGES, MAX_ROLL
+from core.traces.lab import MAX_ROLL
 from core.traces.schema.fields import (
     MAX_COUNT,
     Index,
@@ -91,8 +92,8 @@ class LabStep(Strict):
         if order is None:
             raise ValueError("the order is none of those that the lab knows")
         stages = [stage.name for stage in self.trace.steps[0].stages]
-        acts = [name for name in stages if name not in ("raw", "argmax", "final")]
-        if acts != [name for name in order.acts if name in acts]:
+        names = [name for name in stages if name not in ("raw", "argmax", "final")]
+        if names != [name for name in order.processors if name in names]:
             raise ValueError("the stages stand in another order than the library runs them")
         if self.crossing is not None and (
             "top_p" not in stages or len(self.crossing.probs) != len(stages)

@@ -7,11 +7,12 @@ settings are checked by their own config classes, when the trace is built.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from core.decoding.beam.config import MAX_BEAMS
+from core.decoding.shaping.config import STAGES
 from core.traces.schema.beam import BeamStep, Hypothesis, require_a_tree, require_paths
 from core.traces.schema.fields import (
     Index,
@@ -30,24 +31,10 @@ from core.traces.schema.speculative import DraftRound, require_rounds_in_order
 MAX_STEPS = 100_001
 MAX_ROWS = 201
 
-# In the order in which a step may go through them.
-StageName: TypeAlias = Literal[
-    "raw",
-    "repetition_penalty",
-    "no_repeat_ngram_size",
-    "min_new_tokens",
-    "temperature",
-    "top_k",
-    "top_p",
-    "min_p",
-    "typical_p",
-    "epsilon_cutoff",
-    "eta_cutoff",
-    "argmax",
-    "forced",
-    "final",
-]
-STAGES: tuple[str, ...] = get_args(StageName)
+if TYPE_CHECKING:
+    StageName: TypeAlias = str
+else:
+    StageName = Literal[STAGES]
 
 
 def _few(value: object) -> object:

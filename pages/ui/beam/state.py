@@ -13,7 +13,6 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Timings, Trace
 from core.figures.beam.window import Node, window, windows
 from pages.ui.run import bar
@@ -180,7 +179,7 @@ def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
 def _searches(config: MethodConfig) -> tuple[object, ...]:
     """What decides which steps a search makes; a setting that does nothing in it is left out."""
     assert isinstance(config, BeamSearch)
-    acting = config.shaping if config.draws else penalties(config.shaping)
+    acting = config.shaping if config.draws else config.shaping.penalties_only()
     return (
         config.num_beams,
         config.max_new_tokens,
@@ -190,12 +189,4 @@ def _searches(config: MethodConfig) -> tuple[object, ...]:
         config.stop_strings,
         acting,
         config.seed if config.draws else None,
-    )
-
-
-def penalties(shaping: Shaping) -> Shaping:
-    """What acts where nothing is drawn."""
-    return Shaping(
-        repetition_penalty=shaping.repetition_penalty,
-        no_repeat_ngram_size=shaping.no_repeat_ngram_size,
     )

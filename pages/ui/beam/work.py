@@ -10,7 +10,6 @@ from core.decoding.beam.compare import Ran, ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
-from pages.ui.beam.state import penalties
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.queue import QUEUE
@@ -61,7 +60,7 @@ def rival_configs(trace: Trace, samples: int, seed: int) -> tuple[Greedy, tuple[
         "stop_strings": search.stop_strings,
         "top_candidates": 1,
     }
-    acting = penalties(search.shaping)
+    acting = search.shaping.penalties_only()
     draw = Sampling(shaping=acting, **shared)
     seeds = range(seed, seed + samples)
     return Greedy(shaping=acting, **shared), tuple(replace(draw, seed=s) for s in seeds)

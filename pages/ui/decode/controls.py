@@ -12,11 +12,10 @@ import streamlit as st
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
 from pages.ui import registry
 from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
-from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature
+from pages.ui.widgets.knob import KNOBS, draw_knob, shaping_of
 
 MAX_PROMPT = 20_000
 MAX_TOKENS = 2000
@@ -85,18 +84,9 @@ def _usable(key: str) -> bool:
 def config(read: Callable[[str], Any] = value) -> MethodConfig:
     """The config that the controls describe; `read` gives a control's value by its key."""
     greedy = read("method") == "greedy"
-    penalty = float(read("penalty"))
-    shaping = (
-        Shaping(repetition_penalty=penalty)
-        if greedy
-        else Shaping(
-            temperature=nearest_temperature(float(read("temperature"))),
-            top_k=int(read("top_k")),
-            top_p=float(read("top_p")),
-            min_p=float(read("min_p")),
-            repetition_penalty=penalty,
-        )
-    )
+    shaping = shaping_of(KNOBS, read)
+    if greedy:
+        shaping = shaping.penalties_only()
     common: dict[str, Any] = {
         "max_new_tokens": int(read("tokens")),
         "stop_strings": stop_strings(str(read("stop"))),

@@ -11,12 +11,11 @@ import streamlit as st
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import LabExample
-from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui.decode import controls
 from pages.ui.shell import fragments, models
-from pages.ui.widgets.knob import LAB_KNOBS, Knob, adopt_shaping, draw_knob, nearest_temperature
+from pages.ui.widgets.knob import LAB_KNOBS, Knob, adopt_shaping, draw_knob, shaping_of
 
 # The address holds the words on the right: that is how Streamlit binds options.
 SPOTS = {"run": "A step of the run", "prompt": "The prompt's next token"}
@@ -62,9 +61,7 @@ def settings(read: Callable[[str], Any] = value) -> Settings:
     Raises:
         ConfigError: a typed value that lies outside its interval.
     """
-    knobs = {knob.field: knob.cast(read(knob.key)) for knob in LAB_KNOBS}
-    knobs["temperature"] = nearest_temperature(knobs["temperature"])
-    shaping = Shaping(**knobs)  # type: ignore[arg-type]
+    shaping = shaping_of(LAB_KNOBS, read)
     config = Sampling(shaping=shaping, seed=int(read("seed")), draw=read("dice"))
     return Settings(config, ORDERS[read("order")], int(read("roll")))
 

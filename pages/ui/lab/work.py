@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuations, KnobFlips, LabStep, Rolls, Sweep
-from core.traces.lab import KNOB_RANGES, ROLLS, TEMPERATURES
+from core.decoding.shaping.config import KNOB_RANGES
+from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, Spot
 from pages.ui.run import jobs

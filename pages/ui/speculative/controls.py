@@ -14,7 +14,7 @@ from core.decoding.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.run.request import Request
 from pages.ui.shell import models
-from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature, set_knob
+from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature, set_knob, shaping_of
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
 MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE, MAX_NGRAM = 16, 500, 5000, 10.0, 10
@@ -22,7 +22,7 @@ MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE, MAX_NGRAM = 16, 500, 5000, 10.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
 SCORINGS = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
 NAMES = ("A", "B", "C")
-SHARED = {knob.key: knob for knob in KNOBS if knob.key != "penalty"}
+SHARED = {knob.key: knob for knob in KNOBS if knob.sampling_only}
 DEFAULTS: dict[str, Any] = {
     "draft": DEFAULT_DRAFT,
     "draft_length": 5,
@@ -81,10 +81,7 @@ def config(read: Callable[[str], Any] = value) -> Speculative:
     if rule == "typical":
         acting["posterior_threshold"] = float(read("typical_epsilon"))
         acting["posterior_alpha"] = float(read("typical_delta"))
-    filters: dict[str, Any] = {}
-    if temperature > 0 or heat:
-        filters = {name: float(read(name)) for name in ("top_p", "min_p")}
-        filters["top_k"] = int(read("top_k"))
+    draws = temperature > 0 or heat
     return Speculative(
         draft_length=int(read("draft_length")),
         max_new_tokens=int(read("spec_tokens")),
@@ -92,7 +89,7 @@ def config(read: Callable[[str], Any] = value) -> Speculative:
         scoring=read("scoring"),
         adaptive=bool(read("adaptive")),
         seed=int(read("seed")),
-        shaping=Shaping(temperature=temperature, **filters),
+        shaping=shaping_of(SHARED.values(), read) if draws else Shaping(temperature=0.0),
         **acting,
     )
 
@@ -286,7 +283,7 @@ def reached(trace: Trace) -> dict[str, Any]:
     elif models.is_embedded(trace.draft_id):
         told["draft"] = trace.draft_id
     for key, knob in SHARED.items():
-        held = float(getattr(asked.shaping, key))
+        held = float(getattr(asked.shaping, knob.field))
         if knob.low <= held <= knob.typed_high:
             told[key] = held
     return told

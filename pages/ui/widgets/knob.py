@@ -9,25 +9,26 @@ believed, until the browser says what it was set to, or a while has passed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS, Shaping
+from core.decoding.shaping.spec import SettingSpec
 from core.decoding.validation import MIN_TEMPERATURE
-
-# Where the address has a shorter name than the settings.
-_FIELDS = {
-    "penalty": "repetition_penalty",
-    "epsilon": "epsilon_cutoff",
-    "eta": "eta_cutoff",
-}
 
 
 @dataclass(frozen=True)
 class Knob:
-    """Typing may reach further than the slider; the field is what the address holds."""
+    """Typing may reach further than the slider.
+
+    Args:
+        key: what the address holds.
+        field: of `Shaping`, if it sets one.
+        sampling_only: it does nothing in greedy decoding.
+    """
 
     key: str
     label: str
@@ -39,15 +40,11 @@ class Knob:
     help: str
     sampling_only: bool = True
     digits: int = 2
+    field: str = ""
 
     @property
     def slider_key(self) -> str:
         return f"{self.key}_slider"
-
-    @property
-    def field(self) -> str:
-        """The field of `Shaping` that it sets."""
-        return _FIELDS.get(self.key, self.key)
 
     @property
     def whole(self) -> bool:
@@ -62,90 +59,26 @@ class Knob:
         return self.cast(min(max(value, self.low), self.high))
 
 
-KNOBS = (
-    Knob(
-        "temperature",
-        "Temperature",
-        0.0,
-        2.0,
-        10.0,
-        0.05,
-        0.8,
-        "Below 1 the likely tokens get likelier; above 1 all tokens get more alike. "
-        "0 means greedy.",
-    ),
-    Knob("top_k", "Top-k", 0, 100, 10_000, 1, 0, "Keep the k most probable tokens. 0 is off."),
-    Knob(
-        "top_p",
-        "Top-p",
-        0.0,
-        1.0,
-        1.0,
-        0.01,
-        0.95,
-        "Keep the most probable tokens that together reach this probability. 1 is off.",
-    ),
-    Knob(
-        "min_p",
-        "Min-p",
-        0.0,
-        1.0,
-        1.0,
-        0.01,
-        0.0,
-        "Drop tokens below this share of the top token's probability. 0 is off.",
-    ),
-    Knob(
-        "penalty",
-        "Penalty",
-        1.0,
-        2.0,
-        10.0,
-        0.05,
-        1.0,
-        "Above 1, tokens that are already in the text get less likely. It acts in greedy too. "
-        "1 is off.",
-        sampling_only=False,
-    ),
-)
+def _knob_of(spec: SettingSpec) -> Knob:
+    slider = spec.slider
+    assert slider is not None
+    return Knob(
+        key=spec.key,
+        label=spec.label,
+        low=slider.low,
+        high=slider.high,
+        typed_high=slider.high if slider.typed is None else slider.typed,
+        step=slider.step,
+        default=spec.off if slider.start is None else slider.start,
+        help=spec.help,
+        sampling_only=not spec.penalises,
+        digits=slider.digits,
+        field=spec.field,
+    )
 
-# What the sampling lab adds, before the penalty.
-_RARER_KNOBS = (
-    Knob(
-        "typical_p",
-        "Typical-p",
-        0.01,
-        1.0,
-        1.0,
-        0.01,
-        1.0,
-        "Keep the tokens whose surprisal is nearest to the entropy, up to this probability. "
-        "1 is off.",
-    ),
-    Knob(
-        "epsilon",
-        "Epsilon",
-        0.0,
-        0.1,
-        0.99,
-        0.001,
-        0.0,
-        "Drop tokens below this probability. 0 is off.",
-        digits=3,
-    ),
-    Knob(
-        "eta",
-        "Eta",
-        0.0,
-        0.1,
-        0.99,
-        0.001,
-        0.0,
-        "Drop tokens below a probability that falls as the entropy rises. 0 is off.",
-        digits=3,
-    ),
-)
-LAB_KNOBS = (*KNOBS[:-1], *_RARER_KNOBS, KNOBS[-1])
+
+LAB_KNOBS = tuple(_knob_of(spec) for spec in KNOB_SETTINGS)
+KNOBS = tuple(knob for knob in LAB_KNOBS if SETTINGS[knob.field].on_decode)
 
 
 # Longer than a very busy browser takes to follow.
@@ -289,6 +222,18 @@ def adopt_shaping(shaping: Shaping) -> None:
         value = getattr(shaping, knob.field)
         if knob.low <= value <= knob.typed_high:
             set_knob(knob, value)
+
+
+def shaping_of(knobs: Iterable[Knob], read: Callable[[str], Any]) -> Shaping:
+    """What some knobs say; `read` gives a knob's value by its key.
+
+    Raises:
+        ConfigError: a typed value that lies outside its interval.
+    """
+    values = {knob.field: knob.cast(read(knob.key)) for knob in knobs}
+    if "temperature" in values:
+        values["temperature"] = nearest_temperature(values["temperature"])
+    return Shaping(**values)  # type: ignore[arg-type]
 
 
 def knob_value(knob: Knob, otherwise: float) -> float:

@@ -189,7 +189,7 @@ def test_checking_a_long_prompt_takes_no_longer_for_its_penalty() -> None:
     from core.decoding.checks import trace_checks
     from core.decoding.shaping import stages as shaping
 
-    assert "penalties" not in vars(trace_checks)
+    assert not {"penalties", "penalties_of"} & {*vars(trace_checks)}
     some = Shaping(repetition_penalty=1.2, no_repeat_ngram_size=3)
     for length in range(5):
         expected = [name for name, _ in shaping.penalties(some, [1] * length, [])]

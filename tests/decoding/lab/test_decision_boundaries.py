@@ -13,9 +13,8 @@ from core.decoding.config import DRAW_METHODS
 from core.decoding.lab import decision_boundaries
 from core.decoding.lab.decision_boundaries import flips
 from core.decoding.lab.step import lab_step
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, ORDERS, TRANSFORMERS, VLLM
-from core.traces.lab import KNOB_RANGES
 from tests.decoding.lab.scenes import probabilities, random_scene, scene_of
 
 BASE = Sampling(seed=5, shaping=Shaping(temperature=0.9, top_p=0.9))

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from transformers.generation import logits_process as hf
 
-from core.decoding.shaping import stages as shaping
+from core.decoding.shaping import filters as shaping
+from core.decoding.shaping.filters import History
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 1, 4]])
 
@@ -72,8 +73,8 @@ def test_a_filter_keeps_exactly_what_transformers_keeps(name: str, row: int) -> 
 def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> None:
     logits = HAND_MADE[row]
     expected = hf.RepetitionPenaltyLogitsProcessor(penalty)(IDS, logits[None].clone())[0]
-    seen = torch.tensor(sorted(set(IDS[0].tolist())))
-    assert torch.equal(shaping.repetition_penalty(logits, penalty, seen), expected)
+    history = History(IDS[0].tolist())
+    assert torch.equal(shaping.repetition_penalty(logits, penalty, history), expected)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
@@ -81,7 +82,7 @@ def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> Non
 def test_no_repeat_ngram_equals_transformers(size: int, ids: list[int]) -> None:
     logits = torch.arange(7.0)
     expected = hf.NoRepeatNGramLogitsProcessor(size)(torch.tensor([ids]), logits[None].clone())[0]
-    assert torch.equal(shaping.no_repeat_ngram(logits, size, ids), expected)
+    assert torch.equal(shaping.no_repeat_ngram_size(logits, size, History(ids)), expected)
 
 
 def test_large_rows_are_cut_without_a_full_sort(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ CASES = list(itertools.product(ORDERS.values(), SETTINGS, range(4)))
 def by_transformers(shaping: Shaping, order: Order, logits: torch.Tensor, ids: list[int]):
     """The final logits, `[vocab]`, from transformers' classes in the order's sequence."""
     neutral, row = Shaping(), logits[None].clone()
-    for name in order.acts:
+    for name in order.processors:
         value = getattr(shaping, name)
         if value != getattr(neutral, name):
             row = WARPERS[name](value)(torch.tensor([ids]), row)
@@ -111,6 +111,6 @@ def test_temperature_0_is_the_argmax_after_the_penalties_in_every_order(order) -
 def test_every_order_says_where_it_was_read_and_knows_only_fields_of_shaping() -> None:
     for order in ORDERS.values():
         assert "/" in order.source and order.note.endswith(".")
-        assert set(order.acts) <= set(TRANSFORMERS.acts)
-        assert len(set(order.acts)) == len(order.acts)
-        assert all(hasattr(Shaping(), name) for name in order.acts)
+        assert set(order.processors) <= set(TRANSFORMERS.processors)
+        assert len(set(order.processors)) == len(order.processors)
+        assert all(hasattr(Shaping(), name) for name in order.processors)

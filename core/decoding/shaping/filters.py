@@ -1,0 +1,184 @@
+"""Penalties, bans, temperature and filters: pure functions on logits.
+
+The formulas and their treatment of ties are those of transformers 5.23
+(`generation/logits_process.py`, `min_tokens_to_keep` as there). Each returns logits of the same
+shape `[..., vocab]`, with -inf where a token is removed. A function carries its setting's name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+
+# Rows longer than this are cut by looking at their top only, where that is certain to be enough.
+_PARTIAL_SORT_FROM = 4096
+_PARTIAL_SIZES = (256, 4096)
+# float32 sums of a whole row differ by less than this, in whatever order they are added.
+_SUM_ERROR = 1e-5
+
+
+class History(NamedTuple):
+    """What a penalty knows beside the logits.
+
+    Args:
+        ids: prompt and generated tokens; what counts each once may be given a set.
+        places: token -> its place in the logits, of a row that holds some tokens only; None of a
+            row of the whole vocabulary.
+    """
+
+    ids: Collection[int]
+    places: Mapping[int, int] | None = None
+
+    @property
+    def seen(self) -> Set[int]:
+        """The tokens, each once."""
+        return self.ids if isinstance(self.ids, Set) else set(self.ids)
+
+    def places_of(self, token_ids: Set[int], size: int) -> list[int]:
+        """Where some tokens stand in `[size]` logits, those that the row doesn't hold left out."""
+        if self.places is None:
+            return sorted(token for token in token_ids if token < size)
+        return [place for token, place in self.places.items() if token in token_ids]
+
+
+# logits `[vocab]`, the setting's value, what was written before
+Penalty: TypeAlias = Callable[[Tensor, Any, History], Tensor]
+# logits `[..., vocab]`, the setting's value, and where it removes tokens min_tokens_to_keep
+Warper: TypeAlias = Callable[..., Tensor]
+
+
+def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tensor:
+    """Divide positive and multiply negative logits of seen tokens (CTRL, Keskar et al. 2019).
+
+    A token counts once, wherever it stands in prompt or generated text.
+    """
+    seen = torch.tensor(history.places_of(history.seen, logits.shape[-1]), dtype=torch.long)
+    scores = logits[seen]
+    return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
+
+
+def no_repeat_ngram_size(logits: Tensor, size: int, history: History) -> Tensor:
+    """Remove every token that would complete an n-gram that was written before."""
+    banned = set(repeating_tokens(size, list(history.ids)))
+    return remove_tokens(logits, history.places_of(banned, logits.shape[-1]))
+
+
+def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:
+    """The tokens that followed the current last `size - 1` tokens anywhere before."""
+    ids = list(previous_ids)
+    prefix = ids[len(ids) - size + 1 :] if size > 1 else []
+    starts = range(len(ids) - size + 1)
+    return sorted({ids[at + size - 1] for at in starts if ids[at : at + size - 1] == prefix})
+
+
+def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
+    """Remove the given tokens."""
+    if not token_ids:
+        return logits
+    return logits.index_fill(-1, torch.tensor(token_ids), -math.inf)
+
+
+def temperature(logits: Tensor, value: float) -> Tensor:
+    """Divide by the temperature, above 0."""
+    return logits / value
+
+
+def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
+    """Keep the k highest; ties with the k-th survive."""
+    kth = torch.topk(logits, min(max(k, min_tokens_to_keep), logits.shape[-1]))[0][..., -1, None]
+    return logits.masked_fill(logits < kth, -math.inf)
+
+
+def top_p(logits: Tensor, p: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Keep the smallest set of most probable tokens with mass p or more (Holtzman et al. 2020)."""
+    if logits.dim() == min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
+        lowest_kept = _top_p_threshold(logits, p)
+        if lowest_kept is not None:
+            return logits.masked_fill(logits < lowest_kept, -math.inf)
+    ordered, order = torch.sort(logits, descending=False)
+    remove = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
+    remove[..., -min_tokens_to_keep:] = False
+    return logits.masked_fill(remove.scatter(-1, order, remove), -math.inf)
+
+
+def _top_p_threshold(logits: Tensor, p: float) -> float | None:
+    """The lowest logit that top-p keeps, from a row's top alone; None where that is not certain."""
+    log_norm = torch.logsumexp(logits, dim=-1)
+    for size in _PARTIAL_SIZES:
+        top = torch.topk(logits, size)[0]
+        probs = (top - log_norm).double().exp()
+        before = probs.cumsum(dim=-1) - probs
+        cut = int((before < p).sum())
+        if cut == size:
+            continue
+        cut = max(cut, 1)
+        near = (before[cut - 1 : cut + 1] - p).abs().min() if cut > 1 else (before[cut] - p).abs()
+        tied = bool(top[cut - 1] == top[cut])
+        return None if tied or near < _SUM_ERROR else float(top[cut - 1])
+    return None
+
+
+def min_p(logits: Tensor, share: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Remove tokens below `share` of the highest probability (Nguyen et al. 2024)."""
+    probs = torch.softmax(logits, dim=-1)
+    remove = probs < share * probs.amax(dim=-1, keepdim=True)
+    remove.scatter_(-1, probs.topk(min(min_tokens_to_keep, probs.shape[-1])).indices, False)
+    return logits.masked_fill(remove, -math.inf)
+
+
+def typical_p(logits: Tensor, mass: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Keep the tokens whose surprisal is nearest to the entropy (Meister et al. 2023)."""
+    log_probs = torch.log_softmax(logits, dim=-1)
+    entropy = -(log_probs * log_probs.exp()).nansum(-1, keepdim=True)
+    distance = (-log_probs - entropy).abs()
+    if logits.dim() == min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
+        farthest_kept = _typical_threshold(distance, log_probs, mass)
+        if farthest_kept is not None:
+            return logits.masked_fill(distance > farthest_kept, -math.inf)
+    ordered, order = torch.sort(distance, descending=False)
+    cumulative = logits.gather(-1, order).softmax(dim=-1).cumsum(dim=-1)
+    last = (cumulative < mass).sum(dim=-1, keepdim=True).clamp_(max=ordered.shape[-1] - 1)
+    remove = ordered > ordered.gather(-1, last)
+    remove[..., :min_tokens_to_keep] = False
+    return logits.masked_fill(remove.scatter(-1, order, remove), -math.inf)
+
+
+def _typical_threshold(distance: Tensor, log_probs: Tensor, mass: float) -> float | None:
+    """The largest distance that typical_p keeps; None where the nearest tokens don't tell."""
+    for size in _PARTIAL_SIZES:
+        nearest, order = torch.topk(distance, size, largest=False)
+        cumulative = log_probs[order].double().exp().cumsum(dim=-1)
+        last = int((cumulative < mass).sum())
+        if last == size:
+            continue
+        near = (cumulative[max(last - 1, 0) : last + 1] - mass).abs().min()
+        return None if near < _SUM_ERROR else float(nearest[last])
+    return None
+
+
+def epsilon_cutoff(logits: Tensor, epsilon: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Remove tokens with a probability below epsilon (Hewitt et al. 2022)."""
+    probs = torch.softmax(logits, dim=-1)
+    return _remove_below(logits, probs, torch.tensor(epsilon), min_tokens_to_keep)
+
+
+def eta_cutoff(logits: Tensor, epsilon: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Remove tokens below min(epsilon, sqrt(epsilon) * exp(-entropy)) (Hewitt et al. 2022)."""
+    probs = torch.softmax(logits, dim=-1)
+    entropy = torch.special.entr(probs).sum(dim=-1, keepdim=True)
+    floor = torch.tensor(epsilon)
+    floor = torch.min(floor, floor.sqrt() * torch.exp(-entropy))
+    return _remove_below(logits, probs, floor, min_tokens_to_keep)
+
+
+def _remove_below(logits: Tensor, probs: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:
+    # amax is a hundred times as fast as a topk of 1.
+    if min_tokens_to_keep == 1:
+        spared = logits.amax(dim=-1, keepdim=True)
+    else:
+        spared = torch.topk(logits, min(min_tokens_to_keep, logits.shape[-1]))[0][..., -1, None]
+    return logits.masked_fill((probs < floor) & (logits < spared), -math.inf)

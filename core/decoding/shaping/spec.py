@@ -1,0 +1,176 @@
+"""What is declared of a setting of the shaping: all that needs no torch.
+
+Validation, command line, knobs, the layout of trace files, captions, proofs and the reference are
+derived from it; its function stands in `filters`, under the field's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from core.decoding.validation import Interval, require_inside
+
+Value = TypeVar("Value")
+# penalty: changes logits by what was written before; ban: removes tokens for that; both act in
+# every method. temperature, filter: act where something is drawn.
+Role = Literal["penalty", "ban", "temperature", "filter"]
+
+
+class Seen(NamedTuple):
+    """What a floor may depend on, of the distribution that the filter sees.
+
+    Args:
+        highest: the highest probability.
+        entropy: nats.
+        deviation: standard deviation of the logits of the tokens that are still in, nats.
+    """
+
+    highest: float
+    entropy: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The setting is how many tokens are kept, highest probability first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mass:
+    """The setting is the mass that the kept tokens reach, likeliest or most typical first."""
+
+    first: Literal["likeliest", "typical"] = "likeliest"
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Tokens below a probability are removed, the likeliest aside.
+
+    Args:
+        level: that probability, from the setting's value; it must not fall as `highest` rises, nor
+            rise as `entropy` or `deviation` does.
+    """
+
+    level: Callable[[float, Seen], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """How far a knob slides, in which steps, and how far one may type.
+
+    Args:
+        start: where the knob stands on a new page; None where the setting is off.
+        typed: the highest number that can be typed; None for the slider's own end.
+        decode: shown on Decode too, else in the sampling lab alone.
+    """
+
+    low: float
+    high: float
+    step: float
+    typed: float | None = None
+    start: float | None = None
+    digits: int = 2
+    decode: bool = False
+
+
+def _as_number(value: float) -> float:
+    return value if isinstance(value, int) else float(value)
+
+
+def _as_text(value: Any) -> str:
+    return f"{value:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingSpec:
+    """A setting of the shaping; the field's default is the value at which it is off.
+
+    Args:
+        label: as its knob is called; in lower case its short name in figures.
+        help: sentences, the last one says which value is off.
+        interval: the numbers that are allowed; None where `read` says what is allowed.
+        name: as figures and captions call it; empty where that is the label in lower case.
+        key: of its knob in the address; empty where that is the field's name.
+        cut: the rule by which it removes tokens, for the proof; every filter has one.
+        slider: its knob; None where it has none.
+        stretch: how many times as far off a logit may be after it as before.
+        acts_from: the number of tokens before the step from which on it acts.
+        generate: the argument of transformers' `generate`; empty where that is the field's name,
+            None where transformers has none.
+        passed: the value as `generate` takes it.
+        read: of a value that is no number: checks it and returns it as it is kept (hashable),
+            what JSON made of it too. Gets owner, field and value; raises ConfigError.
+        parse: the value from the command line's text; None for a number.
+        shown: the value as captions say it, after the name.
+        field, off, whole: are set from the field.
+    """
+
+    role: Role
+    label: str
+    help: str
+    interval: Interval | None = None
+    name: str = ""
+    key: str = ""
+    cut: Rank | Mass | Floor | None = None
+    slider: Slider | None = None
+    stretch: Callable[[Any], float] = lambda _: 1.0
+    acts_from: Callable[[Any], int] = lambda _: 0
+    generate: str | None = ""
+    passed: Callable[[Any], Any] = _as_number
+    read: Callable[[str, str, object], Any] | None = None
+    parse: Callable[[str], Any] | None = None
+    shown: Callable[[Any], str] = _as_text
+    field: str = ""
+    off: Any = None
+    whole: bool = False
+
+    @property
+    def sorts(self) -> bool:
+        """Whether its function sorts the row, so that ties fall by the row's length."""
+        return isinstance(self.cut, Mass)
+
+    @property
+    def on_decode(self) -> bool:
+        """Whether it has a knob on Decode."""
+        return self.slider is not None and self.slider.decode
+
+    @property
+    def penalises(self) -> bool:
+        """Whether it acts for what was written before, in every method."""
+        return self.role in ("penalty", "ban")
+
+    def checked(self, owner: str, value: object) -> Any:
+        """The value as it is kept.
+
+        Raises:
+            ConfigError: it is outside its interval, or of another kind.
+        """
+        if self.read is not None:
+            return self.read(owner, self.field, value)
+        assert self.interval is not None
+        require_inside(owner, self.field, value, self.interval, whole=self.whole)
+        return value
+
+
+def setting(default: Value, spec: SettingSpec) -> Value:
+    """A field of a frozen dataclass, with its declaration."""
+    own: Value = field(default=default, metadata={"spec": spec})
+    return own
+
+
+def specs_of(kind: type[Any]) -> dict[str, SettingSpec]:
+    """The declarations of a dataclass' fields, by field, in their order."""
+    return {
+        own.name: replace(
+            spec := own.metadata["spec"],
+            field=own.name,
+            off=own.default,
+            whole=isinstance(own.default, int),
+            name=spec.name or spec.label.lower(),
+            key=spec.key or own.name,
+            generate=own.name if spec.generate == "" else spec.generate,
+        )
+        for own in fields(kind)
+    }
