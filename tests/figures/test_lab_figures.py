@@ -8,6 +8,8 @@ from itertools import pairwise
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.decoding.lab.types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
 from core.decoding.shaping.config import Shaping
@@ -31,7 +33,7 @@ from core.figures import (
     rows_data,
 )
 from core.figures.lab.stages import shown_rows
-from core.figures.lab.words import number, shown_stages
+from core.figures.lab.words import number, number_within, shown_stages
 from tests.figures.labs import make_lab
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.test_all_figures import OWN_TAGS
@@ -221,6 +223,16 @@ def test_the_flips_in_words_name_both_sides(lab) -> None:
     lines = nearest_flips(lab.flips)
     assert any(line.startswith("temperature 0.8: ") for line in lines)
     assert all(" at " in line for line in lines)
+
+
+@given(st.floats(1e-6, 100), st.floats(0, 1))
+def test_a_shown_end_of_a_piece_lies_in_the_piece(low, width) -> None:
+    high = low + width
+    for edge in (low, high):
+        assert low <= float(number_within(edge, low, high)) <= high
+    assert number_within(0.123449, 0.1, 0.123449) == "0.1234"
+    assert number_within(0.123451, 0.1, 0.123451) == "0.1234"
+    assert number_within(0.123451, 0.1234509, 0.123451) == "0.123451"
 
 
 def test_the_bars_are_the_counts_and_the_ticks_the_expected(lab) -> None:

@@ -23,7 +23,7 @@ _SCAN_POINTS = 33
 _COARSE, _FINE = 1 / 512, 1e-6
 # Where token follows on token, the figure draws anything narrower than this as "many tokens".
 _CROWDED = 1 / 64
-# So many values are tried beyond the scan.
+# So many values are tried on the step's own row, those next to the knob aside.
 _MOST_TRIES = 160
 
 
@@ -40,16 +40,19 @@ def every_flip(
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
     two values give different tokens, the change between them is bisected: to a millionth of the
     range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
-    until 160 more values were tried. A token that only lives between two tried values is missed.
+    until 160 values were tried. A token that only lives between two tried values is missed.
+
+    The scan runs on the tokens sorted by logit, which is several times as fast; their sums round
+    otherwise. So it only tells where to look: every end of a piece was tried on the step's own row.
 
     Args:
         ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
             that stands beyond is searched up to where it stands.
         should_stop: asked before each try; True ends the search with what is known.
     """
-    ranked = _rank(scene, config, number)
+    rows = _own_row(scene, config, number), _sorted_row(scene, config, number)
     return tuple(
-        _knob_flips(scene, ranked, config, order, name, reach, should_stop)
+        _knob_flips(scene, rows, config, order, name, reach, should_stop)
         for name, reach in ranges.items()
     )
 
@@ -68,31 +71,39 @@ def flips(
     return every_flip(scene, config, order, number, {name: (low, high)}, should_stop)[0]
 
 
-class _Ranked(NamedTuple):
-    """The step with its tokens numbered by rank, since sorted rows sort several times as fast.
+class _Row(NamedTuple):
+    """The step's tokens in some order.
 
     Args:
-        ids: `[vocab]`, the tokens by falling logit, ties by id.
-        previous: prompt and generated tokens in the new numbers.
+        ids: `[vocab]`, the token at each place.
+        raw: over the places.
+        previous: prompt and generated tokens, as places.
+        dice: of the places.
     """
 
     ids: Tensor
     raw: Distribution
-    previous: list[int]
+    previous: Sequence[int]
     dice: Tensor
 
 
-def _rank(scene: Scene, config: Sampling, number: int) -> _Ranked:
+def _own_row(scene: Scene, config: Sampling, number: int) -> _Row:
+    raw, dice = raw_distribution(scene.logits), dice_of(scene, config, number)
+    return _Row(torch.arange(len(scene.logits)), raw, scene.previous_ids, dice)
+
+
+def _sorted_row(scene: Scene, config: Sampling, number: int) -> _Row:
+    """By falling logit, ties by id."""
     logits, ids = torch.sort(scene.logits, descending=True, stable=True)
     ranks = torch.empty_like(ids).scatter_(0, ids, torch.arange(len(ids)))
     previous = [int(ranks[token]) for token in set(scene.previous_ids) if token < len(ids)]
     dice = dice_of(scene, config, number)
-    return _Ranked(ids, raw_distribution(logits), previous, dice[ids] if dice.dim() else dice)
+    return _Row(ids, raw_distribution(logits), previous, dice[ids] if dice.dim() else dice)
 
 
 def _knob_flips(
     scene: Scene,
-    ranked: _Ranked,
+    rows: tuple[_Row, _Row],
     config: Sampling,
     order: Order,
     name: str,
@@ -102,42 +113,43 @@ def _knob_flips(
     value = float(getattr(config.shaping, name))
     if order.lacks(name):
         return KnobFlips(name, value, (), acts=False)
-    low, high = min(reach[0], value), max(reach[1], value)
     whole = isinstance(getattr(config.shaping, name), int)
+    on_own, on_sorted = (_drawing(row, config, order, name, whole) for row in rows)
     search = _Search(
-        token_at=_drawing(ranked, config, order, name, whole),
-        span=high - low,
+        token_at=on_own,
+        span=max(reach[1], value) - min(reach[0], value),
         whole=whole,
         gap=MIN_TEMPERATURE if name == "temperature" else 0.0,
         should_stop=should_stop,
     )
-    runs = search.refined(search.runs(_scan(name, value, reach, whole)), value)
-    text, ids = scene.model.token_text, ranked.ids
-    pieces = tuple(Piece(a, b, int(ids[at]), text(int(ids[at]))) for a, b, at in runs)
-    return KnobFlips(name, value, pieces)
+    scan = _scan(name, value, reach, whole)
+    runs = search.runs(_telling(scan, value, on_sorted, should_stop))
+    text = scene.model.token_text
+    pieces = (Piece(a, b, token, text(token)) for a, b, token in search.refined(runs, value))
+    return KnobFlips(name, value, tuple(pieces))
 
 
 def _drawing(
-    ranked: _Ranked, config: Sampling, order: Order, name: str, whole: bool
+    row: _Row, config: Sampling, order: Order, name: str, whole: bool
 ) -> Callable[[float], int]:
-    """The place of the token that is drawn at a value; what acts before the knob runs once."""
+    """The token that is drawn at a value; what acts before the knob runs once."""
     after = order.processors[order.processors.index(name) :]
-    vocab_size = len(ranked.ids)
+    vocab_size = len(row.ids)
 
     def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
-        every = acts_of(ranked.previous, shaping, order)
+        every = acts_of(row.previous, shaping, order)
         return [(own, act) for own, act in every if (own in after) == late]
 
-    before = shape(ranked.raw, acts(config.shaping, False))[-1]
+    before = shape(row.raw, acts(config.shaping, False))[-1]
 
     def token_at(value: float) -> int:
         setting = int(value) if whole else value
         shaping = replace(config.shaping, **{name: setting})  # type: ignore[arg-type]
         if 0 in (shaping.temperature, config.shaping.temperature):
-            stages = shaped(ranked.raw, ranked.previous, shaping, order)
+            stages = shaped(row.raw, row.previous, shaping, order)
         else:
             stages = shape(before, acts(shaping, True), vocab_size)
-        return draw(stages[-1], config.draw, ranked.dice).token_id
+        return int(row.ids[draw(stages[-1], config.draw, row.dice).token_id])
 
     return token_at
 
@@ -159,6 +171,22 @@ def _spread(low: float, high: float) -> set[float]:
     return {low + (high - low) * at / (_SCAN_POINTS - 1) for at in range(_SCAN_POINTS)}
 
 
+def _telling(
+    points: Sequence[float],
+    value: float,
+    token_at: Callable[[float], int],
+    should_stop: Callable[[], bool],
+) -> list[float]:
+    """The points without those between equal neighbours; the first, the last and the value stay."""
+    tokens: list[int] = []
+    for point in points:
+        if should_stop():
+            break
+        tokens.append(token_at(point))
+    beside = zip(points, [None, *tokens], tokens, [*tokens[1:], None], strict=False)
+    return [at for at, left, own, right in beside if at == value or not left == own == right]
+
+
 _Run = tuple[float, float, int]
 
 
@@ -170,7 +198,7 @@ class _Search:
         span: from the lowest to the highest value.
         whole: the knob takes whole numbers only.
         gap: values between 0 and this one don't exist.
-        tried: values tried between others, apart from the refined ones.
+        tried: values apart from the refined ones.
     """
 
     token_at: Callable[[float], int]
@@ -186,6 +214,7 @@ class _Search:
         for point in points:
             if self.should_stop():
                 break
+            self.tried.append(point)
             here: _Run = (point, point, self.token_at(point))
             found += self._between(found.pop(), here) if found else [here]
         return found

@@ -21,7 +21,7 @@ from core.figures.base.labels import (
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.stage_bars import token_palette
-from core.figures.lab.words import lab_caption, number
+from core.figures.lab.words import lab_caption, number, number_within
 
 _TITLE = "The same dice, other knobs"
 _ROW, _BAR = 56, 0.4
@@ -151,7 +151,8 @@ def _mark_value(sheet: Sheet, row: int, knob: KnobFlips) -> None:
 
 
 def _hover(knob: KnobFlips, piece: Piece) -> str:
-    span = f"{piece.low:.6g}" if piece.low == piece.high else f"{piece.low:.6g} to {piece.high:.6g}"
+    low, high = (number_within(edge, piece.low, piece.high, 6) for edge in piece[:2])
+    span = low if low == high else f"{low} to {high}"
     return f"<b>{show_token(piece.text, 40)}</b><br>{escaped(stage_name(knob.name))} {span}"
 
 
@@ -173,7 +174,7 @@ def _outcome(knob: KnobFlips, theme: Theme) -> str:
     ):
         if piece is not None and edge is not None:
             token = f'<span style="font-family:{theme.mono}">{show_token(piece.text, 8)}</span>'
-            parts.append(f"{token} {words} {number(edge)}")
+            parts.append(f"{token} {words} {number_within(edge, piece.low, piece.high)}")
     return f"{NBSP}· ".join(parts) if parts else "never flips"
 
 
@@ -183,11 +184,11 @@ def nearest_flips(knobs: Sequence[KnobFlips]) -> list[str]:
     for knob in knobs:
         sides = []
         if knob.below is not None:
-            token = visible_token(knob.below.text, 16)
-            sides.append(f"{token} at {number(knob.below.high)} and below")
+            token, (low, high, *_) = visible_token(knob.below.text, 16), knob.below
+            sides.append(f"{token} at {number_within(high, low, high)} and below")
         if knob.above is not None:
-            token = visible_token(knob.above.text, 16)
-            sides.append(f"{token} at {number(knob.above.low)} and above")
+            token, (low, high, *_) = visible_token(knob.above.text, 16), knob.above
+            sides.append(f"{token} at {number_within(low, low, high)} and above")
         if sides:
             lines.append(f"{stage_name(knob.name)} {number(knob.value)}: {'; '.join(sides)}")
     return lines

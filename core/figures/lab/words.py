@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import SETTINGS
@@ -18,6 +20,19 @@ def short_name(stage: str) -> str:
 def number(value: float) -> str:
     """A knob's value: whole as it is, else with at most four significant digits."""
     return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
+    """As `number`, of an end of an interval: rounded to its inside, with more digits if needed."""
+    if edge == int(edge):
+        return number(edge)
+    for more in range(digits, 17):
+        unit = 10.0 ** (math.floor(math.log10(abs(edge))) - more + 1)
+        texts = (f"{near:.{more}g}" for near in (edge, edge - unit, edge + unit))
+        inside = next((text for text in texts if low <= float(text) <= high), None)
+        if inside is not None:
+            return inside
+    return repr(edge)
 
 
 def setting(stage: str, lab: LabStep) -> str:

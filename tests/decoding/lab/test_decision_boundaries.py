@@ -64,6 +64,26 @@ def test_every_piece_gives_its_token_at_both_ends_and_pieces_are_in_order(name) 
     assert (knob.pieces[0].low, knob.pieces[-1].high) == KNOB_RANGES[name]
 
 
+@pytest.mark.parametrize("order", [TRANSFORMERS, LLAMA_CPP], ids=lambda order: order.key)
+@pytest.mark.parametrize("name", KNOB_RANGES)
+def test_what_the_sorted_row_says_is_shown_only_where_the_own_row_says_it(name, order) -> None:
+    """The sorted row is off here by more than any rounding."""
+    scene, real = random_scene(200, seed=4), decision_boundaries._sorted_row
+
+    def off(scene, *rest):
+        noise = 0.3 * torch.randn(200, generator=torch.Generator().manual_seed(1))
+        return real(scene._replace(logits=scene.logits + noise), *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decision_boundaries, "_sorted_row", off)
+        knob = flips(scene, BASE, order, 0, name, *KNOB_RANGES[name])
+    for piece in knob.pieces:
+        assert token_at(scene, BASE, order, name, piece.low) == piece.token_id
+        assert token_at(scene, BASE, order, name, piece.high) == piece.token_id
+    if knob.acts:
+        assert knob.pieces[knob.here].token_id == lab_step(scene, BASE, order).step.token_id
+
+
 def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
     """u picks token 1 while u * kept mass >= 0.5: token 2 must be in, so p above 0.8 flips."""
     scene = probabilities(0.5, 0.3, 0.2)
