@@ -6,17 +6,8 @@ whatever a trace from a stranger says.
 
 from __future__ import annotations
 
-from core.decoding.beam.checks import BEAM_SELF_CHECKS, whole_beams
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.model_checks import beam_model_checks
-from core.decoding.checks.model_checks import model_checks
-from core.decoding.checks.trace_checks import SELF_CHECKS, prompt_reading, whole
+from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.checks import reasoning_checks
-from core.decoding.speculative.checks import SPECULATIVE_SELF_CHECKS
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.model_checks import speculative_model_checks
-from core.decoding.speculative.rounds import whole_rounds
 from core.decoding.trace import Check, Trace
 
 
@@ -29,30 +20,10 @@ def check(
         model: the one that made the trace.
         draft: the second model of a speculative run, whose numbers are rescored where it is given.
     """
-    if isinstance(trace.config, Speculative):
-        return _check_rounds(trace, model, draft)
-    if isinstance(trace.config, BeamSearch):
-        return _check_beams(trace, model)
-    first = whole(trace)
-    if not first.passed:
-        return [first]
-    checks = [first, *(run(trace) for run in SELF_CHECKS), *reasoning_checks(trace)]
-    return checks if model is None else checks + model_checks(trace, model)
-
-
-def _check_beams(trace: Trace, model: LanguageModel | None) -> list[Check]:
-    first = whole_beams(trace)
-    if not first.passed:
-        return [first]
-    checks = [first, *(run(trace) for run in (*BEAM_SELF_CHECKS, prompt_reading))]
-    return checks if model is None else checks + beam_model_checks(trace, model)
-
-
-def _check_rounds(
-    trace: Trace, model: LanguageModel | None, draft: LanguageModel | None
-) -> list[Check]:
-    first = whole_rounds(trace)
-    if not first.passed:
-        return [first]
-    checks = [first, *(run(trace) for run in (*SPECULATIVE_SELF_CHECKS, prompt_reading))]
-    return checks if model is None else checks + speculative_model_checks(trace, model, draft)
+    method = method_of(trace.config)
+    checks: list[Check] = method.call(method.self_checks, trace)
+    if model is None or not checks[0].passed:
+        return checks
+    second = (draft,) if method.require_draft else ()
+    found: list[Check] = method.call(method.model_checks, trace, model, *second)
+    return checks + found

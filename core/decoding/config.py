@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
+from typing_extensions import TypeVar
+
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import Shaping
 from core.decoding.validation import brief, require_bool, require_whole, required_stop_strings
@@ -30,6 +32,12 @@ class MethodConfig:
     """
 
     method: ClassVar[str] = ""
+    # The method's name in a sentence.
+    words: ClassVar[str] = ""
+    # Whether a run may end with `length` by a bound of the method's own.
+    has_own_bound: ClassVar[bool] = False
+    # Whether the method puts tokens in that nobody picked.
+    forces_tokens: ClassVar[bool] = False
 
     max_new_tokens: int = 40
     min_new_tokens: int = 0
@@ -48,3 +56,17 @@ class MethodConfig:
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
         require_bool(owner, "use_cache", self.use_cache)
+
+    @property
+    def chooser(self) -> MethodConfig:
+        """The method that chooses every token that isn't forced: itself, unless it says another."""
+        return self
+
+    @property
+    def draws(self) -> bool:
+        """Whether anything is drawn."""
+        return False
+
+
+# Of a trace: whose config it has.
+ConfigT_co = TypeVar("ConfigT_co", bound=MethodConfig, default=MethodConfig, covariant=True)

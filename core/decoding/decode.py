@@ -9,29 +9,13 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
-from core.decoding.autoregressive import engine as autoregressive
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.beam import engine as beam
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import best_row, replay
-from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.loop.text import join_prompt, join_text
+from core.decoding.method import Config
+from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning import engine as reasoning
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.speculative import engine as speculative
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import FinishReason, Step, Timings, TokenStep, Trace
-
-_GENERATORS: dict[type[MethodConfig], Callable[..., Iterator[Step]]] = {
-    Greedy: autoregressive.generate,
-    Sampling: autoregressive.generate,
-    BeamSearch: beam.generate,
-    Reasoning: reasoning.generate,
-}
+from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 
 
 def decode(
@@ -52,18 +36,20 @@ def decode(
         ConfigError: a config of no known method, or a draft that the method has no use for.
         ModelError: a draft with another vocabulary.
     """
-    if isinstance(config, Speculative):
-        speculative.require_draft(config, draft)
-        return speculative.generate(model, encode_prompt(model, prompt), config, draft)
-    if type(config) not in _GENERATORS:
-        names = ", ".join(kind.__name__ for kind in (*_GENERATORS, Speculative))
-        raise ConfigError(f"config must be one of {names}, got {config!r}.")
-    if draft is not None:
+    method = method_of(config)
+    if method.require_draft:
+        method.require_draft(config, draft.model_id if draft else None)
+    elif draft is not None:
+        drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
         raise ConfigError(
-            f"Only Speculative takes a draft model, got one with a {type(config).__name__}; "
+            f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
             "leave it out."
         )
-    return _GENERATORS[type(config)](model, encode_prompt(model, prompt), config)
+    second = () if draft is None else (draft,)
+    steps: Iterator[Step] = method.call(
+        method.engine, model, encode_prompt(model, prompt), config, *second
+    )
+    return steps
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
@@ -101,13 +87,13 @@ def _whole_numbers(prompt: object) -> list[int]:
 def collect(
     model: LanguageModel,
     prompt: str | Sequence[int],
-    config: MethodConfig,
+    config: Config,
     *,
     draft: LanguageModel | None = None,
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
     prompt_text: str | None = None,
-) -> Trace:
+) -> Trace[Config]:
     """Run `decode` to its end and return everything it recorded.
 
     Args:
@@ -156,7 +142,7 @@ def _timed(steps: Iterator[Step]) -> Generator[tuple[Step, float], None, None]:
 
 def _trace(
     model: LanguageModel,
-    config: MethodConfig,
+    config: Config,
     draft: LanguageModel | None,
     *,
     prompt: str,
@@ -164,11 +150,12 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
-) -> Trace:
-    token_ids, hypotheses = _outcome(steps, config)
+) -> Trace[Config]:
+    method = method_of(config)
+    token_ids, hypotheses = method.outcome(steps, config)
     last = steps[-1] if steps else None
     reason: FinishReason | None = None
-    if isinstance(last, TokenStep | BeamStep | DraftRound):
+    if last is not None and not isinstance(last, PromptStep):
         reason = last.finish_reason
     return Trace(
         model_id=model.model_id,
@@ -183,7 +170,7 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=_notes(config),
+        notes=method.notes(config),
         versions=_versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
@@ -191,35 +178,6 @@ def _trace(
         draft_revision=draft.revision if draft else "",
         draft_dtype=draft.dtype if draft else "",
     )
-
-
-def _outcome(
-    steps: Sequence[Step], config: MethodConfig
-) -> tuple[tuple[int, ...], tuple[Hypothesis, ...]]:
-    """The generated ids, and what else a search holds at its end."""
-    if isinstance(config, Speculative):
-        rounds = (step for step in steps if isinstance(step, DraftRound))
-        return tuple(token_id for step in rounds for token_id in step.token_ids), ()
-    if not isinstance(config, BeamSearch):
-        return tuple(step.token_id for step in steps if isinstance(step, TokenStep)), ()
-    searched = [step for step in steps if isinstance(step, BeamStep)]
-    hypotheses = replay(searched, config).hypotheses
-    if hypotheses:
-        return hypotheses[0].token_ids, hypotheses
-    return tuple(candidate.token_id for candidate in best_row(searched)), ()
-
-
-def _notes(config: MethodConfig) -> tuple[str, ...]:
-    cold = config.shaping.temperature == 0
-    if cold and (
-        isinstance(config, Sampling) or (isinstance(config, Reasoning) and config.do_sample)
-    ):
-        return ("Temperature 0 means greedy: the most probable token, nothing is drawn.",)
-    if isinstance(config, BeamSearch) and config.do_sample and not config.draws:
-        return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)
-    if isinstance(config, Speculative) and not config.lossless:
-        return ("Typical acceptance changes the output: it is not distributed as the target's.",)
-    return ()
 
 
 def _versions() -> dict[str, str]:

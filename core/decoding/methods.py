@@ -1,32 +1,42 @@
-"""The decoding methods, and a method's settings as plain JSON values and back."""
+"""The registry of decoding methods, and a method's settings as plain JSON values and back."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.beam.config import BeamSearch
+from core.decoding.autoregressive.method import GREEDY, SAMPLING
+from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
-from core.decoding.reasoning.config import Reasoning
+from core.decoding.method import Method
+from core.decoding.reasoning.method import REASONING
 from core.decoding.shaping.config import Shaping
-from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.method import SPECULATIVE
 from core.decoding.validation import brief
 
-METHODS: dict[str, type[MethodConfig]] = {
-    config.method: config for config in (Greedy, Sampling, BeamSearch, Speculative, Reasoning)
-}
+# A method is added here. On the command line an option asks for the last one that has it.
+METHODS: tuple[Method[Any], ...] = (GREEDY, SAMPLING, BEAM_SEARCH, REASONING, SPECULATIVE)
+BY_NAME = {method.name: method for method in METHODS}
+_BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for method in METHODS}
 
 
-def chooser_of(config: MethodConfig) -> MethodConfig:
-    """The method that chooses a run's tokens: itself, but for reasoning, which is built on one."""
-    return config.chooser if isinstance(config, Reasoning) else config
+def method_of(config: MethodConfig) -> Method[Any]:
+    """The row of a config's method.
+
+    Raises:
+        ConfigError: a config of no known method.
+    """
+    if type(config) not in _BY_CONFIG:
+        names = ", ".join(kind.__name__ for kind in _BY_CONFIG)
+        raise ConfigError(f"config must be one of {names}, got {config!r}.")
+    return _BY_CONFIG[type(config)]
 
 
 def config_to_dict(config: MethodConfig) -> dict[str, Any]:
     """A plain dict with the method's name, ready for JSON."""
-    values = {name: getattr(config, name) for name in config.__dataclass_fields__}
-    shaping = {name: getattr(config.shaping, name) for name in Shaping.__dataclass_fields__}
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    shaping = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
     stop_strings = list(config.stop_strings)
     return {"method": config.method, **values, "shaping": shaping, "stop_strings": stop_strings}
 
@@ -39,13 +49,14 @@ def config_from_dict(data: dict[str, Any]) -> MethodConfig:
     """
     values = _settings_of("The config", data)
     method = values.pop("method", None)
-    if not isinstance(method, str) or method not in METHODS:
-        raise ConfigError(f"method must be one of {', '.join(METHODS)}, got {brief(method)}.")
-    kind = METHODS[method]
+    if not isinstance(method, str) or method not in BY_NAME:
+        raise ConfigError(f"method must be one of {', '.join(BY_NAME)}, got {brief(method)}.")
+    kind = BY_NAME[method].config
     shaping = _settings_of(f"{kind.__name__}.shaping", values.pop("shaping", {}))
     _require_known(kind, values)
     _require_known(Shaping, shaping)
-    return kind(shaping=Shaping(**shaping), **values)
+    config: MethodConfig = kind(shaping=Shaping(**shaping), **values)
+    return config
 
 
 def _settings_of(name: str, value: object) -> dict[str, Any]:
@@ -55,6 +66,7 @@ def _settings_of(name: str, value: object) -> dict[str, Any]:
 
 
 def _require_known(kind: type[MethodConfig | Shaping], values: dict[str, Any]) -> None:
-    unknown = next((name for name in values if name not in kind.__dataclass_fields__), None)
+    known = {field.name for field in fields(kind)}
+    unknown = next((name for name in values if name not in known), None)
     if unknown is not None:
         raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}.")

@@ -10,14 +10,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from core.decoding.beam.types import BeamStep, Hypothesis
-from core.decoding.config import DrawMethod, MethodConfig
+from core.decoding.config import ConfigT_co, DrawMethod, MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.speculative.types import (
-    DraftRound,
-)
+from core.decoding.speculative.types import DraftRound
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
@@ -144,6 +142,11 @@ class TokenStep:
     instead_of: int | None = None
 
     @property
+    def token_ids(self) -> tuple[int, ...]:
+        """What the step emitted."""
+        return (self.token_id,)
+
+    @property
     def chosen(self) -> Candidate:
         """The candidate that was emitted."""
         for candidate in self.candidates:
@@ -152,7 +155,12 @@ class TokenStep:
         raise LookupError(f"step {self.index} doesn't hold its own token {self.token_id}")
 
 
+# A method with steps of its own adds their class here.
 Step: TypeAlias = PromptStep | TokenStep | BeamStep | DraftRound
+
+
+_Kind = TypeVar("_Kind", bound=Step)
+_Config = TypeVar("_Config", bound=MethodConfig)
 
 
 class Check(NamedTuple):
@@ -174,8 +182,10 @@ class Timings(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Generic[ConfigT_co]):
     """Everything that a run recorded; readable without the model.
+
+    `Trace[BeamSearch]` is a trace whose config is a `BeamSearch`, a plain `Trace` any other.
 
     Args:
         model_id: as given to `load_model`.
@@ -197,7 +207,7 @@ class Trace:
     model_id: str
     prompt: str
     prompt_ids: tuple[int, ...]
-    config: MethodConfig
+    config: ConfigT_co
     steps: tuple[Step, ...]
     token_ids: tuple[int, ...]
     text: str
@@ -218,22 +228,25 @@ class Trace:
     @property
     def token_steps(self) -> tuple[TokenStep, ...]:
         """The steps that emitted a token."""
-        return tuple(step for step in self.steps if isinstance(step, TokenStep))
+        return self._steps_of(TokenStep)
 
     @property
     def beam_steps(self) -> tuple[BeamStep, ...]:
         """The steps of a beam search."""
-        return tuple(step for step in self.steps if isinstance(step, BeamStep))
+        return self._steps_of(BeamStep)
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:
         """The rounds of speculative decoding."""
-        return tuple(step for step in self.steps if isinstance(step, DraftRound))
+        return self._steps_of(DraftRound)
+
+    def _steps_of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        return tuple(step for step in self.steps if isinstance(step, kind))
 
     @property
     def prompt_step(self) -> PromptStep | None:
         """Prompt processing; None when the run was cancelled before it."""
-        return next((step for step in self.steps if isinstance(step, PromptStep)), None)
+        return next(iter(self._steps_of(PromptStep)), None)
 
     @property
     def tokens_per_second(self) -> float:
@@ -241,9 +254,21 @@ class Trace:
         later = len(self.token_ids) - (len(self.rounds[0].token_ids) if self.rounds else 1)
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
 
-    def with_checks(self, checks: tuple[Check, ...]) -> Trace:
+    def with_checks(self, checks: tuple[Check, ...]) -> Trace[ConfigT_co]:
         """The same trace with its proof attached."""
         return replace(self, checks=checks)
+
+    def require(self, kind: type[_Config]) -> Trace[_Config]:
+        """The same trace, known to be one of this method.
+
+        Raises:
+            TraceError: it is another method's.
+        """
+        if not isinstance(self.config, kind):
+            raise TraceError(
+                f"This is a trace of {self.config.method}, not of {kind.words}; open another one."
+            )
+        return cast(Trace[_Config], self)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

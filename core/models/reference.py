@@ -15,11 +15,10 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
+from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
 if TYPE_CHECKING:
@@ -37,7 +36,9 @@ def reference_token_ids(
     can't be compared.
     """
     settings = _settings(config, model.device)
-    output = None if settings is None else _generate(model, prompt_ids, config, settings)
+    if settings is None or "num_beams" in settings:
+        return None
+    output = _generate(model, prompt_ids, config, settings)
     if output is None:
         return None
     new_ids: list[int] = output[0, len(prompt_ids) :].tolist()
@@ -49,25 +50,12 @@ def reference_paths(
 ) -> list[ReferencePath] | None:
     """The hypotheses that `generate` holds at the end of the same beam search, best first.
 
-    None for other methods, for groups (which transformers 5 no longer has), and for draws on
-    another device than the CPU. Places without a hypothesis, which transformers fills with dead
-    rows, are left out.
+    None for other methods, and where nothing can be compared. Places without a hypothesis, which
+    transformers fills with dead rows, are left out.
     """
-    if type(config) is not BeamSearch or config.num_beam_groups > 1:
+    settings = _settings(config, model.device)
+    if settings is None or "num_beams" not in settings:
         return None
-    if config.draws and model.device.type != "cpu":
-        return None
-    shaped = _arguments(config.shaping, SETTINGS if config.draws else PENALTIES)
-    if shaped is None:
-        return None
-    settings = {
-        "num_beams": config.num_beams,
-        "num_return_sequences": config.num_beams,
-        "length_penalty": float(config.length_penalty),
-        "early_stopping": config.early_stopping,
-        "do_sample": config.draws,
-        **shaped,
-    }
     output = _generate(model, prompt_ids, config, settings)
     if output is None:
         return None
@@ -125,13 +113,12 @@ def _generate(
 
 
 def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
-    shaping = config.shaping
-    greedy = type(config) is Greedy or (type(config) is Sampling and shaping.temperature == 0)
-    comparable = type(config) is Sampling and config.draw == "multinomial" and device.type == "cpu"
-    if not (greedy or comparable):
+    """What `GenerationConfig` takes; None where nothing can be compared with."""
+    settings = method_of(config).reference(config)
+    if settings is None or (settings["do_sample"] and device.type != "cpu"):
         return None
-    shaped = _arguments(shaping, PENALTIES if greedy else SETTINGS)
-    return None if shaped is None else {"do_sample": not greedy, **shaped}
+    shaped = _arguments(config.shaping, SETTINGS if settings["do_sample"] else PENALTIES)
+    return None if shaped is None else {**settings, **shaped}
 
 
 def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:

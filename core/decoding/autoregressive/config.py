@@ -14,6 +14,7 @@ class Greedy(MethodConfig):
     """The most probable token at every step; temperature and filters don't act, penalties do."""
 
     method: ClassVar[str] = "greedy"
+    words: ClassVar[str] = "greedy decoding"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Sampling(MethodConfig):
     """
 
     method: ClassVar[str] = "sampling"
+    words: ClassVar[str] = "sampling"
 
     seed: int = 0
     draw: DrawMethod = "inverse_cdf"
@@ -36,3 +38,14 @@ class Sampling(MethodConfig):
         MethodConfig.__post_init__(self)
         require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
         require_choice("Sampling", "draw", self.draw, DRAW_METHODS)
+
+    @property
+    def draws(self) -> bool:
+        """Whether tokens are drawn: temperature 0 means greedy."""
+        return self.shaping.temperature > 0
+
+
+def drawn_by(config: MethodConfig) -> Sampling | None:
+    """The sampling that picks a run's tokens; None where each is the most probable one."""
+    chooser = config.chooser
+    return chooser if isinstance(chooser, Sampling) and chooser.draws else None

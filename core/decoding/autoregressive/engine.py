@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
@@ -81,9 +81,8 @@ class Picker:
         self._model = model
         self._config = config
         self._eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
-        draws = isinstance(config, Sampling) and config.shaping.temperature > 0
-        self._sampling = config if draws and isinstance(config, Sampling) else None
-        self._warpers = warpers(config.shaping) if draws else []
+        self._sampling = drawn_by(config)
+        self._warpers = warpers(config.shaping) if self._sampling else []
         self._generator = new_generator(self._sampling.seed if self._sampling else 0)
 
     def pick(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
@@ -38,9 +38,8 @@ def reshape_step(
         logits: `[vocab]`, of `logits_at`.
         previous_ids: the prompt and the tokens generated before the step.
     """
-    picker = Picker(model, config)
-    dice = None
-    if isinstance(config, Sampling):
-        dice = dice_at(config.draw, config.seed, index, model.vocab_size)
+    picker, sampling, dice = Picker(model, config), drawn_by(config), None
+    if sampling:
+        dice = dice_at(sampling.draw, sampling.seed, index, model.vocab_size)
     picked = picker.pick(index, logits, previous_ids, dice)
     return picker.record(index, picked, 0.0, join_text(model, [picked.pick.token_id]), None)

@@ -11,20 +11,31 @@ import torch
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.checks.trace_checks import (
+    VALUE_TOLERANCE,
+    checked_if_whole,
+    count,
+    prompt_reading,
+    worst,
+)
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import penalties_of, penalty_names
 from core.decoding.trace import Check, Trace
 
 
-def whole_beams(trace: Trace) -> Check:
+def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
+    """Named checks; one failed check alone where the tree isn't whole."""
+    return checked_if_whole(trace, _whole, (*_CHECKS, prompt_reading))
+
+
+def _whole(trace: Trace[BeamSearch]) -> Check:
     """Whether the other checks can be made: every parent is a row, every survivor has its own."""
-    faults = [] if isinstance(trace.config, BeamSearch) else ["the settings are no beam search's"]
+    faults = []
     if trace.token_steps:
         faults.append("the trace holds steps of another method")
     faults += [fault for step in trace.beam_steps if (fault := _missing(step, trace))]
     steps = trace.beam_steps if not faults else ()
-    if steps and steps[0].groups != tuple(range(getattr(trace.config, "num_beam_groups", 1))):
+    if steps and steps[0].groups != tuple(range(trace.config.num_beam_groups)):
         faults.append("the first beam doesn't hold the prompt once for each group")
     for before, after in pairwise(steps):
         kept = tuple(map(before.group_of, before.kept))
@@ -34,9 +45,9 @@ def whole_beams(trace: Trace) -> Check:
     return count("the tree is whole: every parent is a row of its beam", faults, "broken places")
 
 
-def _missing(step: BeamStep, trace: Trace) -> str:
+def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
     where, kept = f"step {step.index}", step.kept
-    groups = getattr(trace.config, "num_beam_groups", 1)
+    groups = trace.config.num_beam_groups
     if not step.groups or not all(0 <= group < groups for group in step.groups):
         return f"{where}: a row belongs to no group"
     if any(not 0 <= c.parent < len(step.groups) for c in step.candidates):
@@ -53,7 +64,7 @@ def _missing(step: BeamStep, trace: Trace) -> str:
     return "" if len(step.finished_texts) == len(step.finished) else f"{where}: a text is missing"
 
 
-def _sums(trace: Trace) -> Check:
+def _sums(trace: Trace[BeamSearch]) -> Check:
     deviations = (
         abs(candidate.cum_logprob - before - candidate.logprob)
         / max(1.0, abs(candidate.cum_logprob))
@@ -65,7 +76,7 @@ def _sums(trace: Trace) -> Check:
     return worst("each sum is its parent's plus the token's", deviations, VALUE_TOLERANCE, detail)
 
 
-def _with_totals(trace: Trace) -> Iterator[tuple[BeamStep, list[float]]]:
+def _with_totals(trace: Trace[BeamSearch]) -> Iterator[tuple[BeamStep, list[float]]]:
     """Each step with the sums of the rows of its beam."""
     totals = [0.0] * len(trace.beam_steps[0].groups) if trace.beam_steps else []
     for step in trace.beam_steps:
@@ -73,7 +84,7 @@ def _with_totals(trace: Trace) -> Iterator[tuple[BeamStep, list[float]]]:
         totals = [candidate.cum_logprob for candidate in step.kept]
 
 
-def _fates(trace: Trace) -> Check:
+def _fates(trace: Trace[BeamSearch]) -> Check:
     faults = [
         fault
         for step in trace.beam_steps
@@ -83,10 +94,10 @@ def _fates(trace: Trace) -> Check:
     return count("the best go on, the ended ones finish", faults, "candidates of a wrong fate")
 
 
-def _fate_fault(step: BeamStep, group: int, trace: Trace) -> str:
+def _fate_fault(step: BeamStep, group: int, trace: Trace[BeamSearch]) -> str:
     config, where = trace.config, f"step {step.index}"
     own = [c for c in step.candidates if step.group_of(c) == group]
-    beams = getattr(config, "num_beams", 1) // getattr(config, "num_beam_groups", 1)
+    beams = config.num_beams // config.num_beam_groups
     ranks = [c.rank for c in own]
     # A draw may leave out places: of tokens that had no chance.
     if ranks != (list(range(1, len(own) + 1)) if step.origin == "argmax" else sorted(set(ranks))):
@@ -96,7 +107,7 @@ def _fate_fault(step: BeamStep, group: int, trace: Trace) -> str:
     falling = all(a.cum_logprob >= b.cum_logprob for a, b in pairwise(own))
     if step.origin == "argmax" and not falling:
         return f"{where}: the candidates are not ordered by their sums"
-    if (step.origin == "sampled") != (isinstance(config, BeamSearch) and config.draws):
+    if (step.origin == "sampled") != config.draws:
         return f"{where}: the candidates were not chosen as the settings say"
     survivors = sorted((c for c in own if c.fate == "kept"), key=lambda c: c.row or 0)
     open_ones = sorted((c for c in own if c.ended is None), key=lambda c: -c.cum_logprob)
@@ -108,7 +119,7 @@ def _fate_fault(step: BeamStep, group: int, trace: Trace) -> str:
     return ""
 
 
-def _added(trace: Trace) -> Check:
+def _added(trace: Trace[BeamSearch]) -> Check:
     """What a token adds is the model's own number after the penalties that the settings ask for."""
     deviations = (
         abs(candidate.logprob - expected) / max(1.0, abs(candidate.logprob))
@@ -120,7 +131,7 @@ def _added(trace: Trace) -> Check:
     return worst(name, deviations, VALUE_TOLERANCE, detail)
 
 
-def _with_paths(trace: Trace) -> Iterator[tuple[BeamStep, list[list[int]]]]:
+def _with_paths(trace: Trace[BeamSearch]) -> Iterator[tuple[BeamStep, list[list[int]]]]:
     """Each step with the ids (prompt included) of the rows of its beam."""
     paths = [list(trace.prompt_ids)] * (len(trace.beam_steps[0].groups) if trace.beam_steps else 0)
     for step in trace.beam_steps:
@@ -129,10 +140,10 @@ def _with_paths(trace: Trace) -> Iterator[tuple[BeamStep, list[list[int]]]]:
 
 
 def _expected(
-    trace: Trace, step: BeamStep, paths: Sequence[Sequence[int]]
+    trace: Trace[BeamSearch], step: BeamStep, paths: Sequence[Sequence[int]]
 ) -> Iterator[tuple[BeamCandidate, float]]:
     config, shaping = trace.config, trace.config.shaping
-    diversity = getattr(config, "diversity_penalty", 0.0)
+    diversity = config.diversity_penalty
     taken = {group: step.taken_before(group) for group in step.groups}
     for parent, path in enumerate(paths):
         own = [candidate for candidate in step.candidates if candidate.parent == parent]
@@ -144,12 +155,12 @@ def _expected(
         names = penalty_names(shaping, len(path))
         for _, process in penalties_of(shaping, names, History(path, places)):
             row = process(row)
-        if isinstance(config, BeamSearch) and config.draws:
+        if config.draws:
             row = row / shaping.temperature
         yield from zip(own, row.tolist(), strict=True)
 
 
-def _tables(trace: Trace) -> Check:
+def _tables(trace: Trace[BeamSearch]) -> Check:
     faults = [
         f"step {step.index}: row {candidate.row} has another log-probability in the table, or one "
         "in another group"
@@ -164,7 +175,7 @@ def _tables(trace: Trace) -> Check:
     return count("the table holds each survivor's own log-probability", faults, "differences")
 
 
-def _entropies(trace: Trace) -> Check:
+def _entropies(trace: Trace[BeamSearch]) -> Check:
     """Known probabilities bound the entropy from below: what is left adds at least -m ln m."""
     errors = (
         _entropy_error(step.entropies[row], [c for c in step.candidates if c.parent == row])
@@ -185,27 +196,26 @@ def _entropy_error(entropy: float, candidates: Sequence[BeamCandidate]) -> float
     return max(known - (rest * math.log(rest) if rest > 0 else 0.0) - entropy, -entropy, 0.0)
 
 
-def _hypotheses(trace: Trace) -> Check:
+def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     """The steps, replayed under the settings, give the stored hypotheses and end where they did."""
     config, steps, faults = trace.config, trace.beam_steps, []
-    if isinstance(config, BeamSearch):
-        found = replay(steps, config)
-        if found.hypotheses != trace.hypotheses:
-            faults.append("replayed, the steps give other hypotheses than the stored ones")
-        last = len(steps) - 1
-        ends = [end[0] if end else last + 1 for end in found.ends]
-        over = bool(steps) and max(ends) <= last
-        if over and max(ends) < last:
-            faults.append(f"the search went on after step {max(ends)}, where its rule ends it")
-        if over == (trace.finish_reason == "cancelled"):
-            faults.append("the search was not over where the trace ends, or it was cancelled after")
-        for step in steps:
-            if any(ends[group] < step.index for group in step.groups):
-                faults.append(f"step {step.index}: a group goes on that had ended")
+    found = replay(steps, config)
+    if found.hypotheses != trace.hypotheses:
+        faults.append("replayed, the steps give other hypotheses than the stored ones")
+    last = len(steps) - 1
+    ends = [end[0] if end else last + 1 for end in found.ends]
+    over = bool(steps) and max(ends) <= last
+    if over and max(ends) < last:
+        faults.append(f"the search went on after step {max(ends)}, where its rule ends it")
+    if over == (trace.finish_reason == "cancelled"):
+        faults.append("the search was not over where the trace ends, or it was cancelled after")
+    for step in steps:
+        if any(ends[group] < step.index for group in step.groups):
+            faults.append(f"step {step.index}: a group goes on that had ended")
     return count("the hypotheses and the end follow from the steps", faults, "contradictions")
 
 
-def _outcome(trace: Trace) -> Check:
+def _outcome(trace: Trace[BeamSearch]) -> Check:
     steps, faults = trace.beam_steps, []
     best = trace.hypotheses[0] if trace.hypotheses else None
     ids = best.token_ids if best else tuple(c.token_id for c in best_row(steps))
@@ -224,7 +234,7 @@ def _outcome(trace: Trace) -> Check:
     return count("the outcome is the best hypothesis", faults, "contradictions")
 
 
-def _endings(trace: Trace) -> Check:
+def _endings(trace: Trace[BeamSearch]) -> Check:
     """Limits and stop strings are where the paths say that they ended by them."""
     config, faults = trace.config, []
     for step in trace.beam_steps:
@@ -244,7 +254,7 @@ def _endings(trace: Trace) -> Check:
     return count("every path ended for the reason it says", faults, "endings that are wrong")
 
 
-BEAM_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+_CHECKS: tuple[Callable[[Trace[BeamSearch]], Check], ...] = (
     _sums,
     _fates,
     _added,

@@ -36,6 +36,7 @@ class BeamSearch(MethodConfig):
     """
 
     method: ClassVar[str] = "beam"
+    words: ClassVar[str] = "beam search"
 
     num_beams: int = 4
     length_penalty: float = 1.0

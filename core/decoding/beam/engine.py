@@ -23,30 +23,24 @@ from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choo
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, Book, Rule
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Ended, Fate
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.trace import Step
 
 
-def generate(
-    model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig
-) -> Iterator[Step]:
+def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> Iterator[Step]:
     """Yield the prompt step, then a step for each token of the longest path.
 
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the
             model's context window.
-        config: a `BeamSearch`.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
         DecodingError: the model returned no distribution, or every token is banned.
     """
-    if not isinstance(config, BeamSearch):
-        raise ConfigError(f"Beam search takes a BeamSearch, got {config!r}.")
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
     search = _Search(model, prompt_ids, config)

@@ -31,7 +31,7 @@ class HasBeamReference(Protocol):
         ...
 
 
-def beam_model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
+def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
     """The checks that need the model; one failed check alone where the trace can't be its own."""
     fits = _fits(trace, model)
     if not fits.passed:
@@ -42,7 +42,7 @@ def beam_model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
     return [*checks, *([reference] if reference else [])]
 
 
-def _fits(trace: Trace, model: LanguageModel) -> Check:
+def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     """Ids, lengths, ends and the number of candidates are possible with this model."""
     faults, config, steps = [], trace.config, trace.beam_steps
     prompt = trace.prompt_step
@@ -61,9 +61,8 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
         (c.ended == "eos") != (c.token_id in model.eos_ids) for s in steps for c in s.candidates
     ):
         faults.append("a path ended without the end-of-sequence token, or went on after it")
-    if isinstance(config, BeamSearch):
-        most = candidates_of_a_group(config, model)
-        faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
+    most = candidates_of_a_group(config, model)
+    faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
     return count("the trace can be this model's", faults, "contradictions")
@@ -79,7 +78,7 @@ def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
     return ""
 
 
-def _texts(trace: Trace, model: LanguageModel) -> Check:
+def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     faults, steps = [], trace.beam_steps
     for index, step in enumerate(steps):
         if any(c.text != model.token_text(c.token_id) for c in step.candidates):
@@ -93,7 +92,7 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 
-def _rescored(trace: Trace, model: LanguageModel) -> tuple[Check, float]:
+def _rescored(trace: Trace[BeamSearch], model: LanguageModel) -> tuple[Check, float]:
     """Every number of every row, against forwards of another kind.
 
     Returns:
@@ -113,7 +112,7 @@ def _rescored(trace: Trace, model: LanguageModel) -> tuple[Check, float]:
     return rescored._replace(detail=detail), found.largest
 
 
-def _reference(trace: Trace, model: LanguageModel, tolerance: float) -> Check | None:
+def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float) -> Check | None:
     if not isinstance(model, HasBeamReference) or trace.finish_reason == "cancelled":
         return None
     expected = model.reference_paths(trace.prompt_ids, trace.config)
@@ -129,7 +128,9 @@ def _reference(trace: Trace, model: LanguageModel, tolerance: float) -> Check | 
     return worst(SAME_HYPOTHESES, [gap], bound, detail)
 
 
-def _same_scores(trace: Trace, expected: Sequence[ReferencePath], tolerance: float) -> Check:
+def _same_scores(
+    trace: Trace[BeamSearch], expected: Sequence[ReferencePath], tolerance: float
+) -> Check:
     penalty = getattr(trace.config, "length_penalty", 1.0)
     gaps, bounds = [0.0], [tolerance]
     for found, path in zip(trace.hypotheses, expected, strict=True):
@@ -142,7 +143,7 @@ def _same_scores(trace: Trace, expected: Sequence[ReferencePath], tolerance: flo
     return worst(SAME_HYPOTHESES, gaps, max(bounds), detail)
 
 
-def _parting(trace: Trace, expected: Sequence[ReferencePath]) -> tuple[float, int]:
+def _parting(trace: Trace[BeamSearch], expected: Sequence[ReferencePath]) -> tuple[float, int]:
     """How close the call was where the two searches part, in nats, and the step.
 
     Of several places the one where it was least close, for the step that it is at: what one tie

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import Book, EarlyStopping, Rule
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.errors import TraceError
 from core.decoding.trace import Trace
 
 
@@ -174,7 +173,7 @@ def rerank(
         ConfigError: a value outside its interval.
         TraceError: not a beam search.
     """
-    config, steps = _beam_config(trace), trace.beam_steps
+    config, steps = trace.require(BeamSearch).config, trace.beam_steps
     given: dict[str, Any] = {
         "length_penalty": length_penalty,
         "num_return_sequences": num_return_sequences,
@@ -200,7 +199,7 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     tokens and text, and a note that begins with `RANKED_ANEW`. The same trace where both are the
     run's own.
     """
-    old = _beam_config(trace)
+    old = trace.require(BeamSearch).config
     changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
     if not changed:
         return trace
@@ -268,7 +267,7 @@ def guess_parents(trace: Trace) -> ParentGuesses:
     Raises:
         TraceError: not a beam search.
     """
-    _beam_config(trace)
+    trace.require(BeamSearch)
     guesses = []
     for step in trace.beam_steps:
         for candidate, row in zip(step.kept, step.kept_logprobs, strict=True):
@@ -281,11 +280,3 @@ def guess_parents(trace: Trace) -> ParentGuesses:
                     ParentGuess(step.index, own, candidate.token_id, candidate.parent, guess)
                 )
     return ParentGuesses(tuple(guesses))
-
-
-def _beam_config(trace: Trace) -> BeamSearch:
-    if not isinstance(trace.config, BeamSearch):
-        raise TraceError(
-            f"This is a trace of {trace.config.method}, not of beam search; open another one."
-        )
-    return trace.config

@@ -43,9 +43,9 @@ class Rescoring:
         largest: the largest logit seen.
     """
 
-    def __init__(self, trace: Trace, model: LanguageModel) -> None:
+    def __init__(self, trace: Trace[BeamSearch], model: LanguageModel) -> None:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
-        self._config = trace.config if isinstance(trace.config, BeamSearch) else BeamSearch()
+        self._config = trace.config
         eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
         self._shaper = Shaper(self._config, eos)
         self._most = candidates_of_a_group(self._config, model)

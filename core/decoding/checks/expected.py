@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.methods import chooser_of
-from core.decoding.reasoning.config import Reasoning
+from core.decoding.autoregressive.config import drawn_by
 from core.decoding.shaping.stages import penalty_names, warpers
 from core.decoding.trace import Candidate, Origin, TokenStep, Trace
 
 
 def expected_draw(trace: Trace) -> tuple[str, str]:
     """Origin and method of every token that isn't forced."""
-    config = chooser_of(trace.config)
-    if isinstance(config, Sampling) and config.shaping.temperature > 0:
-        return "sampled", config.draw
-    return "argmax", "argmax"
+    sampling = drawn_by(trace.config)
+    return ("sampled", sampling.draw) if sampling else ("argmax", "argmax")
 
 
 def expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
     """A forced token has a draw where it took the place of a drawn one."""
-    if not isinstance(trace.config, Reasoning) or step.forced_as is None:
+    if not trace.config.forces_tokens or step.forced_as is None:
         return expected_draw(trace)
     return "forced", "forced" if step.instead_of is None else expected_draw(trace)[1]
 

@@ -9,16 +9,13 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.expected import expected_draw
 from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt, join_text
-from core.decoding.methods import chooser_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.checks import ruled_again
-from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.draws import new_generator, throw
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
 
@@ -47,8 +44,6 @@ def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
     if not fits.passed:
         return [fits]
     checks = [fits, _texts(trace, model), *_rescored(trace, model), _noise(trace, model)]
-    if isinstance(trace.config, Reasoning):
-        checks.append(ruled_again(trace, model))
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -89,7 +84,7 @@ def _ending_faults(trace: Trace, model: LanguageModel, *, full: bool) -> list[st
     faults = []
     if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
         faults.append("the end-of-sequence token is not where the run ended")
-    complete = len(ends) == trace.config.max_new_tokens or isinstance(trace.config, Reasoning)
+    complete = len(ends) == trace.config.max_new_tokens or trace.config.has_own_bound
     if trace.finish_reason == "length" and not (complete or full):
         faults.append("the run ended with length before it was long enough")
     if not ends and trace.finish_reason != "cancelled":
@@ -216,21 +211,19 @@ def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) ->
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:
     """The Gumbel noise in every score is what the seed gives that token."""
-    config, deviations = chooser_of(trace.config), [0.0]
-    noisy = isinstance(config, Sampling) and config.draw != "inverse_cdf"
-    if isinstance(config, Sampling) and noisy and config.shaping.temperature > 0:
-        generator = new_generator(config.seed)
+    sampling, deviations = drawn_by(trace.config), [0.0]
+    detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
+    if sampling and sampling.draw != "inverse_cdf":
+        detail = "largest relative deviation of a score from ln p + noise"
+        generator = new_generator(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
-            noise = -throw(config.draw, generator, model.vocab_size).log()
+            noise = -throw(sampling.draw, generator, model.vocab_size).log()
             scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
             for candidate, prob, score in scored:
                 if score is not None and prob > 0:
                     expected = math.log(prob) + float(noise[candidate.token_id])
                     deviations.append(abs(score - expected) / max(1.0, abs(score)))
-    detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
-    if noisy:
-        detail = "largest relative deviation of a score from ln p + noise"
     return worst("the noise is that of the seed", deviations, VALUE_TOLERANCE, detail)
 
 

@@ -6,11 +6,12 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
-from core.decoding.methods import chooser_of
+from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import new_generator, throw
 from core.decoding.shaping.filters import History
@@ -36,7 +37,25 @@ def count(name: str, faults: Sequence[str], detail: str) -> Check:
     return Check(name, not faults, float(len(faults)), 0.0, faults[0] if faults else detail)
 
 
-def whole(trace: Trace) -> Check:
+_Config = TypeVar("_Config", bound=MethodConfig)
+
+
+def checked_if_whole(
+    trace: Trace[_Config],
+    whole: Callable[[Trace[_Config]], Check],
+    checks: Iterable[Callable[[Trace[_Config]], Check]],
+) -> list[Check]:
+    """The check of the trace's wholeness, and the others where it passes: they rely on it."""
+    first = whole(trace)
+    return [first, *(check(trace) for check in checks)] if first.passed else [first]
+
+
+def self_checks(trace: Trace) -> list[Check]:
+    """Of a method whose steps emit one token each; a failed check alone where one isn't whole."""
+    return checked_if_whole(trace, _whole, _SELF_CHECKS)
+
+
+def _whole(trace: Trace) -> Check:
     """Whether the other checks can be made: every step holds its token and numbers for all."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
     return count("every step is whole", faults, "steps with something missing")
@@ -208,11 +227,10 @@ def _interval_fault(step: TokenStep) -> str:
 
 def _dice(trace: Trace) -> Check:
     """The uniform numbers are those that the seed gives."""
-    config, faults = chooser_of(trace.config), []
-    if isinstance(config, Sampling) and config.draw == "inverse_cdf":
-        generator = new_generator(config.seed)
-        drawn = [step for step in trace.token_steps if step.draw.method != "forced"]
-        for step in drawn if config.shaping.temperature > 0 else ():
+    sampling, faults = drawn_by(trace.config), []
+    if sampling and sampling.draw == "inverse_cdf":
+        generator = new_generator(sampling.seed)
+        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(throw("inverse_cdf", generator, 0)):
                 faults.append(f"step {step.index}: the seed gives another uniform number")
     return count("the dice are those of the seed", faults, "uniform numbers that differ")
@@ -303,7 +321,7 @@ def _finish(trace: Trace) -> Check:
     return count("the finish reason holds", faults, f"ended with {reason}")
 
 
-SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _sums_to_one,
     _follow_from_logits,
     _filters_renormalise,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from core.decoding.checks import model_checks as token_model_checks
+from core.decoding.checks import trace_checks
 from core.decoding.checks.trace_checks import count
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
@@ -24,10 +26,19 @@ class _Run(NamedTuple):
     config: Reasoning
 
 
-def reasoning_checks(trace: Trace) -> list[Check]:
-    """Named checks of a trace whose config is `Reasoning`; none of another."""
-    if not isinstance(trace.config, Reasoning):
-        return []
+def self_checks(trace: Trace[Reasoning]) -> list[Check]:
+    """The checks of single tokens, then those of the budget."""
+    checks = trace_checks.self_checks(trace)
+    return checks + _budget_checks(trace) if checks[0].passed else checks
+
+
+def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
+    """The checks of single tokens that need the model, then the budget's rules run again."""
+    checks = token_model_checks.model_checks(trace, model)
+    return [*checks, _ruled_again(trace, model)] if checks[0].passed else checks
+
+
+def _budget_checks(trace: Trace[Reasoning]) -> list[Check]:
     pieces = pieces_of(trace.token_steps)
     run = _Run(pieces, read_run(pieces, trace.config), trace.config)
     return [count(name, list(faults(run)), detail) for name, faults, detail in _CHECKS]
@@ -114,12 +125,8 @@ _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
 )
 
 
-def ruled_again(trace: Trace, model: LanguageModel) -> Check:
-    """The rules, run again over what the model picked, force the same tokens for the same reasons.
-
-    Args:
-        model: the one that made the trace.
-    """
+def _ruled_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
+    """The rules, run again over the model's picks, force the same tokens for the same reasons."""
     name, fault = "the same picks lead to the same forced tokens", ""
     try:
         fault = _ruling_fault(trace, model)
@@ -128,9 +135,7 @@ def ruled_again(trace: Trace, model: LanguageModel) -> Check:
     return count(name, [fault] if fault else [], "steps that differ")
 
 
-def _ruling_fault(trace: Trace, model: LanguageModel) -> str:
-    if not isinstance(trace.config, Reasoning):
-        return ""
+def _ruling_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
     governor = Governor(model, trace.prompt_ids, trace.config)
     for step in trace.token_steps:
         picked = step.token_id if step.instead_of is None else step.instead_of

@@ -52,6 +52,9 @@ class Reasoning(MethodConfig):
     """
 
     method: ClassVar[str] = "reasoning"
+    words: ClassVar[str] = "reasoning"
+    has_own_bound: ClassVar[bool] = True
+    forces_tokens: ClassVar[bool] = True
 
     max_new_tokens: int = 1024
     max_thinking_tokens: int = LEVELS["high"]

@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
+from core.decoding.checks.trace_checks import (
+    VALUE_TOLERANCE,
+    checked_if_whole,
+    count,
+    prompt_reading,
+    worst,
+)
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.rounds import candidate_of, extra_candidates, settings
+from core.decoding.speculative.rounds import candidate_of, extra_candidates, whole_rounds
 from core.decoding.speculative.run_checks import RUN_CHECKS
 from core.decoding.speculative.types import (
     DraftRound,
@@ -28,7 +34,12 @@ _TINY = 1e-30
 Column = Callable[[PairCandidate], float | None]
 
 
-def _positions(trace: Trace) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
+def self_checks(trace: Trace[Speculative]) -> list[Check]:
+    """Named checks; one failed check alone where a round isn't whole."""
+    return checked_if_whole(trace, whole_rounds, (*_CHECKS, prompt_reading))
+
+
+def _positions(trace: Trace[Speculative]) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
             yield f"round {step.index}, draft position {at}", token.candidates
@@ -43,7 +54,7 @@ def _columns_of(candidates: Sequence[PairCandidate]) -> Iterator[list[float]]:
     yield [c.draft_raw_prob for c in candidates if c.draft_raw_prob is not None]
 
 
-def _masses(trace: Trace) -> Check:
+def _masses(trace: Trace[Speculative]) -> Check:
     errors = (
         max(0.0, sum(column) - 1.0)
         for _, candidates in _positions(trace)
@@ -53,9 +64,9 @@ def _masses(trace: Trace) -> Check:
     return worst("the candidates have no more mass than there is", errors, MASS_TOLERANCE, detail)
 
 
-def _shapings(trace: Trace) -> Check:
+def _shapings(trace: Trace[Speculative]) -> Check:
     """ln p - ln(raw p) / temperature is one number for all survivors; greedy is one-hot."""
-    config, errors = settings(trace), [0.0]
+    config, errors = trace.config, [0.0]
     for _, candidates in _positions(trace):
         pairs = [(c.target_prob, c.target_raw_prob) for c in candidates]
         errors.append(_shaping_error(config.shaping, pairs))
@@ -86,7 +97,7 @@ def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> fl
     return (max(gaps) - min(gaps)) / max(1.0, *map(abs, logs))
 
 
-def _own_numbers(trace: Trace) -> Check:
+def _own_numbers(trace: Trace[Speculative]) -> Check:
     faults = []
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
@@ -100,8 +111,8 @@ def _own_numbers(trace: Trace) -> Check:
     return count("every token has its candidate's probabilities", faults, "differences")
 
 
-def _accept_probs(trace: Trace) -> Check:
-    config = settings(trace)
+def _accept_probs(trace: Trace[Speculative]) -> Check:
+    config = trace.config
     errors = (
         abs(token.accept_prob - expected_accept_prob(config, token))
         for step in trace.rounds
@@ -126,8 +137,8 @@ def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
     return accept_probability(token.target_prob, token.draft_prob)
 
 
-def _outcomes(trace: Trace) -> Check:
-    faults = [fault for step in trace.rounds if (fault := _outcome_fault(step, settings(trace)))]
+def _outcomes(trace: Trace[Speculative]) -> Check:
+    faults = [fault for step in trace.rounds if (fault := _outcome_fault(step, trace.config))]
     return count(
         "the outcomes follow from the uniform numbers, by strict <", faults, "wrong outcomes"
     )
@@ -176,9 +187,9 @@ def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: fl
     return inside and abs(high - low - prob) <= VALUE_TOLERANCE
 
 
-def _dice(trace: Trace) -> Check:
+def _dice(trace: Trace[Speculative]) -> Check:
     """Every uniform number is what the seed gives, in the order of the draws."""
-    config, faults = settings(trace), []
+    config, faults = trace.config, []
     generator = new_generator(config.seed)
     for step in trace.rounds:
         recorded = list(_numbers(step, config))
@@ -197,8 +208,8 @@ def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
         yield step.extra.uniform if step.extra else None
 
 
-def _draws(trace: Trace) -> Check:
-    faults, config = [], settings(trace)
+def _draws(trace: Trace[Speculative]) -> Check:
+    faults, config = [], trace.config
     drawn = config.drafter == "model" and config.draft_shaping.temperature > 0
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
@@ -223,9 +234,9 @@ def _extra_fits(step: DraftRound, extra: ExtraToken, config: Speculative) -> boo
     return _falls(extra.uniform, extra.interval, extra.prob)
 
 
-def _residuals(trace: Trace) -> Check:
+def _residuals(trace: Trace[Speculative]) -> Check:
     """The candidates bound each mass from both sides, and a recovered token's share is of it."""
-    config, errors = settings(trace), [0.0]
+    config, errors = trace.config, [0.0]
     for step in trace.rounds:
         for token in step.drafted:
             shown = sum(candidate.excess for candidate in token.candidates)
@@ -241,7 +252,7 @@ def _residuals(trace: Trace) -> Check:
     return worst("the residual is max(0, target - draft)", errors, MASS_TOLERANCE, detail)
 
 
-SPECULATIVE_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+_CHECKS: tuple[Callable[[Trace[Speculative]], Check], ...] = (
     _masses,
     _shapings,
     _own_numbers,

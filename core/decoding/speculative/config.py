@@ -58,6 +58,7 @@ class Speculative(MethodConfig):
     """
 
     method: ClassVar[str] = "speculative"
+    words: ClassVar[str] = "speculative decoding"
 
     draft_length: int = 4
     acceptance: Acceptance = "speculative"
@@ -87,6 +88,11 @@ class Speculative(MethodConfig):
         require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, MAX_POSTERIOR)
         require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, MAX_POSTERIOR)
         require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the target's tokens are drawn."""
+        return self.shaping.temperature > 0
 
     @property
     def lossless(self) -> bool:

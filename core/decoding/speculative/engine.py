@@ -13,8 +13,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError
 from core.decoding.loop.ending import Ended, Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import Context, LanguageModel
@@ -41,7 +39,7 @@ from core.decoding.trace import Step
 def generate(
     model: LanguageModel,
     prompt_ids: Sequence[int],
-    config: MethodConfig,
+    config: Speculative,
     draft: LanguageModel | None = None,
 ) -> Iterator[Step]:
     """Yield the target's prompt step, then a round for every target forward.
@@ -49,18 +47,13 @@ def generate(
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the target's
             context window. Where the draft's is shorter, it falls silent at its end.
-        config: a `Speculative`.
         draft: the second model, unless tokens are looked up in the text.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
-        ConfigError: no draft, or one too many.
         ModelError: the vocabularies differ.
         DecodingError: a model returned no distribution, or every token is banned.
     """
-    if not isinstance(config, Speculative):
-        raise ConfigError(f"Speculative decoding takes a Speculative, got {config!r}.")
-    require_draft(config, draft)
     if draft is not None:
         require_same_vocabulary(model, draft)
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
@@ -76,20 +69,6 @@ def generate(
         with torch.inference_mode():
             step = run.round()
         yield step
-
-
-def require_draft(config: Speculative, draft: LanguageModel | None) -> None:
-    """Raises ConfigError unless there is a draft model exactly where one is needed."""
-    if config.drafter == "model" and draft is None:
-        raise ConfigError(
-            "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
-            "'prompt_lookup'."
-        )
-    if config.drafter == "prompt_lookup" and draft is not None:
-        raise ConfigError(
-            f"Prompt lookup needs no draft model, got {draft.model_id}: leave it out, or set "
-            "drafter to 'model'."
-        )
 
 
 class _Verdict(NamedTuple):

@@ -18,7 +18,8 @@ from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
-from core.decoding.speculative.engine import Rounds, require_draft
+from core.decoding.speculative.engine import Rounds
+from core.decoding.speculative.method import require_draft
 from core.decoding.speculative.metrics import (
     Costs,
     Verification,
@@ -220,7 +221,7 @@ def losslessness(
             f"A losslessness test needs runs of at least 2 tokens, got {tokens}: with room for one "
             "nothing is drafted."
         )
-    require_draft(config, draft)
+    require_draft(config, draft.model_id if draft else None)
     if draft is not None:
         require_same_vocabulary(model, draft)
     short = replace(

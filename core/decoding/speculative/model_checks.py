@@ -27,7 +27,6 @@ from core.decoding.shaping.stages import penalties
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, entropies, residual_masses
 from core.decoding.speculative.drafting import eos_rows, fit
-from core.decoding.speculative.rounds import settings
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
 
@@ -36,8 +35,8 @@ SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
 _FAINT = -69.0
 
 
-def speculative_model_checks(
-    trace: Trace, model: LanguageModel, draft: LanguageModel | None
+def model_checks(
+    trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
     """The checks that need the models; one failed check alone where the trace can't be theirs."""
     fits = _fits(trace, model, draft)
@@ -48,7 +47,7 @@ def speculative_model_checks(
     return [*checks, *([reference] if reference else [])]
 
 
-def _fits(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -> Check:
+def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None) -> Check:
     """Ids, lengths, revisions and the end of the run are possible with these models."""
     faults, ids = [], {*trace.prompt_ids, *trace.token_ids}
     for step in trace.rounds:
@@ -78,8 +77,8 @@ def _fits(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -> Ch
     return count("the trace can be these models'", faults, "contradictions")
 
 
-def _drafted_by(trace: Trace, draft: LanguageModel) -> bool:
-    if settings(trace).drafter != "model":
+def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
+    if trace.config.drafter != "model":
         return False
     as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
     return made_by(as_target, draft)
@@ -91,7 +90,7 @@ def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
         yield step.bonus.candidates
 
 
-def _texts(trace: Trace, model: LanguageModel) -> Check:
+def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
     faults = []
     if join_text(model, trace.token_ids) != trace.text:
         faults.append("the model's tokenizer decodes the tokens to another text")
@@ -124,9 +123,11 @@ class _Side(NamedTuple):
     shaped: int
 
 
-def _rescored(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -> list[Check]:
+def _rescored(
+    trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
+) -> list[Check]:
     """Fresh contexts that never roll back, against every recorded number."""
-    config, eos_ids = settings(trace), eos_rows(model)
+    config, eos_ids = trace.config, eos_rows(model)
     models = [(model, config.shaping, 4, 2)]
     if draft is not None:
         models.append((draft, config.draft_shaping, 5, 3))
@@ -153,7 +154,7 @@ def _rescored(trace: Trace, model: LanguageModel, draft: LanguageModel | None) -
     ]
 
 
-def _replay(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
+def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]:
     """For each round the logits `[n + 1, vocab]` after its last emitted and each drafted token."""
     ids = [*trace.prompt_ids, *trace.token_ids]
     context: Context | None = None
@@ -196,10 +197,10 @@ def _raw_error(step: DraftRound, side: _Side) -> float:
 
 
 def _round_fault(
-    trace: Trace, step: DraftRound, sides: Sequence[_Side], eos_ids: Sequence[int]
+    trace: Trace[Speculative], step: DraftRound, sides: Sequence[_Side], eos_ids: Sequence[int]
 ) -> str:
     """The first shaped probability, residual mass or threshold that the settings don't give."""
-    config, where = settings(trace), f"round {step.index}"
+    config, where = trace.config, f"round {step.index}"
     drafted = [token.token_id for token in step.drafted]
     ids = [*trace.prompt_ids, *trace.token_ids[: step.start], *drafted]
     shaped: list[tuple[Rows, list[float]]] = []
@@ -268,7 +269,7 @@ def _same_probs(
     )
 
 
-def _reference(trace: Trace, model: LanguageModel) -> Check | None:
+def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
     """Greedy speculation emits what `generate` emits without a draft, but for near ties."""
     config = trace.config
     if not isinstance(model, HasReference) or trace.finish_reason == "cancelled":
@@ -297,7 +298,7 @@ def _reference(trace: Trace, model: LanguageModel) -> Check | None:
 
 
 def _gap(
-    trace: Trace, model: LanguageModel, at: int, expected: Sequence[int]
+    trace: Trace[Speculative], model: LanguageModel, at: int, expected: Sequence[int]
 ) -> tuple[float, float]:
     """How far apart two tokens' logits are after the penalties, and a forward's tolerance."""
     if at >= len(expected) or at >= len(trace.token_ids):

@@ -10,18 +10,12 @@ from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
 
 
-def settings(trace: Trace) -> Speculative:
-    """The trace's config, which `whole_rounds` has found to be one."""
-    config = trace.config
-    return config if isinstance(config, Speculative) else Speculative()
-
-
-def whole_rounds(trace: Trace) -> Check:
+def whole_rounds(trace: Trace[Speculative]) -> Check:
     """Whether the other checks can be made: every token has its numbers at its position."""
-    faults = [] if isinstance(trace.config, Speculative) else ["the settings are no speculation's"]
+    faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
-    faults += [fault for step in trace.rounds if (fault := _missing(step, settings(trace)))]
+    faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("every round is whole", faults, "rounds with something missing")
 
 

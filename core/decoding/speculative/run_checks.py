@@ -8,14 +8,14 @@ from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.checks.trace_checks import count
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.drafting import look_up
-from core.decoding.speculative.rounds import candidate_of, settings
+from core.decoding.speculative.rounds import candidate_of
 from core.decoding.speculative.types import CacheSizes, DraftRound, DraftToken
 from core.decoding.trace import Check, Trace
 
 
-def _caches(trace: Trace) -> Check:
+def _caches(trace: Trace[Speculative]) -> Check:
     faults, held = [], len(trace.prompt_ids) - 1
-    config = settings(trace)
+    config = trace.config
     for step in trace.rounds:
         before = len(trace.prompt_ids) + step.start - 1
         drafted, accepted = len(step.drafted), len(step.accepted)
@@ -30,9 +30,9 @@ def _caches(trace: Trace) -> Check:
     return count("the caches are as large as the tokens they hold", faults, "other sizes")
 
 
-def _drafting(trace: Trace) -> Check:
+def _drafting(trace: Trace[Speculative]) -> Check:
     """The draft went as far as the settings let it."""
-    config, faults, length = settings(trace), [], settings(trace).draft_length
+    config, faults, length = trace.config, [], trace.config.draft_length
     ids = [*trace.prompt_ids, *trace.token_ids]
     # A context window may end a run before max_new_tokens does; how early, only its length tells.
     full = trace.finish_reason == "length"
@@ -73,7 +73,7 @@ def _confidence(token: DraftToken) -> float:
     return own.draft_raw_prob if own and own.draft_raw_prob is not None else 1.0
 
 
-def _tokens(trace: Trace) -> Check:
+def _tokens(trace: Trace[Speculative]) -> Check:
     rounds, faults, emitted = trace.rounds, [], list[int]()
     for index, step in enumerate(rounds):
         if step.index != index or step.start != len(emitted):
@@ -86,12 +86,12 @@ def _tokens(trace: Trace) -> Check:
     return count("the rounds make up the tokens and the text", faults, "mismatches")
 
 
-def _texts(trace: Trace) -> Check:
+def _texts(trace: Trace[Speculative]) -> Check:
     faults = [*display_faults(_shown(trace)), *added_faults(_emitted(trace))]
     return count("every token is shown as its own text", faults, "tokens shown as something else")
 
 
-def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
+def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:
     for step in trace.rounds:
         extra = () if step.extra is None else (step.extra,)
         for token in (*step.drafted, *extra):
@@ -99,14 +99,14 @@ def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
                 yield f"round {step.index}", own.token_id, own.text
 
 
-def _emitted(trace: Trace) -> Iterator[tuple[str, str, str]]:
+def _emitted(trace: Trace[Speculative]) -> Iterator[tuple[str, str, str]]:
     for step in trace.rounds:
         extra = () if step.extra is None else (step.extra,)
         for token, added in zip((*step.accepted, *extra), step.texts, strict=True):
             yield f"round {step.index}", token.text, added
 
 
-def _finish(trace: Trace) -> Check:
+def _finish(trace: Trace[Speculative]) -> Check:
     reason, rounds, config, faults = trace.finish_reason, trace.rounds, trace.config, []
     if (rounds[-1].finish_reason if rounds else None) != (
         None if reason == "cancelled" else reason

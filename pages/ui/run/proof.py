@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
 from pages.ui.decode import controls
 from pages.ui.run import jobs
@@ -18,18 +19,6 @@ _list = st.components.v2.component(
     css=source("run/proof.css"),
     js=source("run/proof.js"),
 )
-
-_AGAINST_MODEL = {
-    "greedy": "Scores the text again in one independent forward pass and shapes it anew; where the "
-    "run is greedy or draws by multinomial, transformers' own generate runs beside it.",
-    "speculative": "Scores every round again in independent forward passes of the target and, "
-    "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
-    "beside it.",
-    "reasoning": "Scores the text again in one independent forward pass, shapes it anew, and "
-    "applies the budget's rules again to what the model picked.",
-    "beam": "Scores every row of the tree again, the hypotheses without a cache, and looks for "
-    "candidates that are missing; transformers' own generate runs beside it, but not for groups.",
-}
 
 
 def badge(view: View, trace: Trace) -> None:
@@ -88,7 +77,7 @@ def _against_model(view: View, trace: Trace) -> None:
         args=(view, trace),
     )
     st.caption(
-        _AGAINST_MODEL.get(trace.config.method, _AGAINST_MODEL["greedy"])
+        method_of(trace.config).against_model
         if may_load
         else "Choose this run's model in the sidebar first."
     )

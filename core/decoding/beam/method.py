@@ -1,0 +1,55 @@
+"""Beam search in the registry of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.decoding.beam.config import BeamSearch
+from core.decoding.beam.replay import best_row, replay
+from core.decoding.beam.types import BeamStep
+from core.decoding.method import Emitted, Method
+from core.decoding.trace import Step
+
+
+def _outcome(steps: Sequence[Step], config: BeamSearch) -> Emitted:
+    """The best hypothesis; of a search that was cancelled without any, the best row."""
+    searched = [step for step in steps if isinstance(step, BeamStep)]
+    hypotheses = replay(searched, config).hypotheses
+    if hypotheses:
+        return Emitted(hypotheses[0].token_ids, hypotheses)
+    return Emitted(tuple(candidate.token_id for candidate in best_row(searched)))
+
+
+def _notes(config: BeamSearch) -> tuple[str, ...]:
+    if config.do_sample and not config.draws:
+        return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)
+    return ()
+
+
+def _reference(config: BeamSearch) -> dict[str, Any] | None:
+    """None for groups, which transformers 5 no longer has."""
+    if config.num_beam_groups > 1:
+        return None
+    return {
+        "num_beams": config.num_beams,
+        "num_return_sequences": config.num_beams,
+        "length_penalty": float(config.length_penalty),
+        "early_stopping": config.early_stopping,
+        "do_sample": config.draws,
+    }
+
+
+BEAM_SEARCH = Method(
+    config=BeamSearch,
+    engine="core.decoding.beam.engine:generate",
+    against_model="Scores every row of the tree again, the hypotheses without a cache, and looks "
+    "for candidates that are missing; transformers' own generate runs beside it, but not for "
+    "groups.",
+    self_checks="core.decoding.beam.checks:self_checks",
+    model_checks="core.decoding.beam.model_checks:model_checks",
+    step=BeamStep,
+    outcome=_outcome,
+    notes=_notes,
+    reference=_reference,
+)

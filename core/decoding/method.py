@@ -1,0 +1,73 @@
+"""What the program must know of a decoding method; each method's row stands in its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from core.decoding.beam.types import BeamStep, Hypothesis
+from core.decoding.config import MethodConfig
+from core.decoding.trace import PromptStep, Step, TokenStep
+
+Config = TypeVar("Config", bound=MethodConfig)
+
+
+class Emitted(NamedTuple):
+    """What a run's steps amount to: the generated ids, and what a search holds at its end."""
+
+    token_ids: tuple[int, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+
+def emitted_tokens(steps: Sequence[Step], _: MethodConfig) -> Emitted:
+    """Of a method whose steps emit tokens for good, one after the other."""
+    emitting = (step for step in steps if not isinstance(step, PromptStep | BeamStep))
+    return Emitted(tuple(token_id for step in emitting for token_id in step.token_ids))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method(Generic[Config]):
+    """A row of the registry. Functions that need torch are named as "module:function".
+
+    Args:
+        config: the class of its settings, which has the method's name and its words.
+        engine: `(model, prompt_ids, config)`, with `draft` behind them where a draft takes part;
+            yields the steps of a run.
+        against_model: what the checks against the model do, for the reader of a proof.
+        self_checks: `(trace) -> list[Check]`; the first says whether the others could be made.
+        model_checks: `(trace, model)`, with `draft` behind them where a draft takes part.
+        step: the class of its steps, the `PromptStep` aside.
+        outcome: the run's tokens from its steps.
+        notes: sentences that explain a choice made for the user.
+        require_draft: raises ConfigError unless the draft's id (None without one) suits the
+            config; None for a method without a draft model.
+        reference: the settings of transformers' `GenerationConfig` for the same run, shaping left
+            out; None where its `generate` has no such method or draw.
+    """
+
+    config: type[Config]
+    engine: str
+    against_model: str
+    self_checks: str = "core.decoding.checks.trace_checks:self_checks"
+    model_checks: str = "core.decoding.checks.model_checks:model_checks"
+    step: type = TokenStep
+    outcome: Callable[[Sequence[Step], Config], Emitted] = emitted_tokens
+    notes: Callable[[Config], tuple[str, ...]] = lambda _: ()
+    require_draft: Callable[[Config, str | None], None] | None = None
+    reference: Callable[[Config], dict[str, Any] | None] = lambda _: None
+
+    @property
+    def name(self) -> str:
+        """As in a config's `method`, a trace file and `--method`."""
+        return self.config.method
+
+    @property
+    def words(self) -> str:
+        """Its name in a sentence."""
+        return self.config.words
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Import one of the row's functions and call it."""
+        return resolve_name(function)(*arguments)

@@ -1,0 +1,42 @@
+"""Speculative decoding in the registry of methods."""
+
+from __future__ import annotations
+
+from core.decoding.errors import ConfigError
+from core.decoding.method import Method
+from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.types import DraftRound
+
+
+def require_draft(config: Speculative, draft_id: str | None) -> None:
+    """Raises ConfigError unless there is a draft model exactly where one is needed."""
+    if config.drafter == "model" and draft_id is None:
+        raise ConfigError(
+            "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
+            "'prompt_lookup'."
+        )
+    if config.drafter == "prompt_lookup" and draft_id is not None:
+        raise ConfigError(
+            f"Prompt lookup needs no draft model, got {draft_id}: leave it out, or set "
+            "drafter to 'model'."
+        )
+
+
+def _notes(config: Speculative) -> tuple[str, ...]:
+    if config.lossless:
+        return ()
+    return ("Typical acceptance changes the output: it is not distributed as the target's.",)
+
+
+SPECULATIVE = Method(
+    config=Speculative,
+    engine="core.decoding.speculative.engine:generate",
+    against_model="Scores every round again in independent forward passes of the target and, "
+    "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
+    "beside it.",
+    self_checks="core.decoding.speculative.checks:self_checks",
+    model_checks="core.decoding.speculative.model_checks:model_checks",
+    step=DraftRound,
+    notes=_notes,
+    require_draft=require_draft,
+)
