@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import SUPPRESS, Namespace, _ArgumentGroup
 from typing import Any
 
-from core.cli.method import Method, add_settings, given
+from core.cli.method import MethodOptions
 from core.decoding.beam.config import BeamSearch
 from core.decoding.trace import Trace
 
-BEAM_HELP = {
-    "num_beams": "rows of the beam",
-    "length_penalty": "above 0 favours long hypotheses, below 0 short ones",
-    "num_return_sequences": "how many hypotheses to print",
-    "do_sample": "draw the candidates instead of taking the best",
-    "num_beam_groups": "diverse beam search: so many groups",
-    "diversity_penalty": "what a token costs that an earlier group has just taken, in nats",
-}
-_OWN = (*BEAM_HELP, "early_stopping")
 _EARLY_STOPPING: dict[str, bool | str] = {"true": True, "false": False, "never": "never"}
 
 
-def _add(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("beam search")
-    add_settings(group, BeamSearch, BEAM_HELP)
+def _add(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--early-stopping",
         choices=list(_EARLY_STOPPING),
@@ -32,20 +21,14 @@ def _add(parser: ArgumentParser) -> None:
     )
 
 
-def _values(args: Namespace) -> dict[str, Any]:
-    values = given(args, _OWN)
-    if "early_stopping" in values:
-        values["early_stopping"] = _EARLY_STOPPING[values["early_stopping"]]
-    return values
+def _values(_: Namespace, given: dict[str, Any]) -> dict[str, Any]:
+    if "early_stopping" not in given:
+        return given
+    return {**given, "early_stopping": _EARLY_STOPPING[given["early_stopping"]]}
 
 
-def _undrawn(args: Namespace) -> str:
-    return "" if "do_sample" in args else "beam search without --do-sample; add it"
-
-
-def _print_hypotheses(trace: Trace) -> None:
+def _print_hypotheses(trace: Trace[BeamSearch]) -> None:
     """The best one, or all that were asked for, with their scores."""
-    assert isinstance(trace.config, BeamSearch)
     asked = trace.hypotheses[: trace.config.num_return_sequences]
     if len(asked) < 2:
         print(trace.text, end="")
@@ -53,14 +36,6 @@ def _print_hypotheses(trace: Trace) -> None:
         print("\n".join(f"{found.score:.4f}  {found.text}" for found in asked), end="")
 
 
-METHOD = Method(
-    config=BeamSearch,
-    words="beam search",
-    own=_OWN,
-    asks=_OWN,
-    add=_add,
-    undrawn=_undrawn,
-    values=_values,
-    printer=lambda: None,
-    print_result=_print_hypotheses,
+OPTIONS = MethodOptions(
+    by_hand=["early_stopping"], add=_add, values=_values, print_result=_print_hypotheses
 )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.cli.method import options_of
 from core.cli.options import add_options, config_of, method_of
 from core.decoding.errors import ConfigError, DecodingError, PromptError
 from core.decoding.trace import Trace
@@ -35,22 +36,21 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Stream the text to stdout and what the run was to stderr."""
-    method, config, text = method_of(args), config_of(args), prompt_of(args)
-    drafter = method.draft(args) if method.draft else None
+    options, config, text = options_of(method_of(args)), config_of(args), prompt_of(args)
+    drafter = options.draft(args)
     if args.json is not None:
         _require_writable(args.json)
     from core import collect, load_model
 
     model = load_model(args.model, dtype=args.dtype, device=args.device)
-    prompt = _put(model, text, args, method.told(model, args) if method.told else "")
-    if method.fit:
-        config = method.fit(model, config, args)
+    prompt = _put(model, text, args, options.told(model, args))
+    config = options.fit(model, config, args)
     draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
-    trace = collect(model, prompt, config, draft=draft, on_step=method.printer(), prompt_text=text)
-    if method.print_result:
-        method.print_result(trace)
+    trace = collect(model, prompt, config, draft=draft, on_step=options.printer(), prompt_text=text)
+    if options.print_result:
+        options.print_result(trace)
     print(flush=True)
-    _print_summary(trace, method.notes(trace))
+    _print_summary(trace, options.notes(trace))
     if args.json is not None:
         _save(trace, args.json)
     return 0
@@ -108,11 +108,6 @@ def _unwritable(path: str, error: OSError) -> DecodingError:
 def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
     for note in (*trace.notes, *notes):
         print(note, file=sys.stderr)
-    if trace.rounds:
-        accepted = sum(len(step.accepted) for step in trace.rounds)
-        drafted = sum(len(step.drafted) for step in trace.rounds)
-        counts = f"{len(trace.rounds)} rounds, {accepted} of {drafted} drafted tokens accepted"
-        print(f"[{counts}]", file=sys.stderr)
     rate = f", {trace.tokens_per_second:.0f} tokens/s" if trace.tokens_per_second else ""
     print(
         f"[{len(trace.token_ids)} tokens after a prompt of {len(trace.prompt_ids)}, "

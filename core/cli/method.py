@@ -1,67 +1,82 @@
-"""What the command line must know of a decoding method, and how a setting becomes an option."""
+"""How the settings of a decoding method become options of the command line."""
 
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace, _ArgumentGroup
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.method import Method
 from core.decoding.shaping.config import SETTINGS, WARPERS
-from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Step, TokenStep, Trace
+from core.decoding.trace import PromptStep, Step, Trace
 
 # Penalties act in every method; these options act where something is drawn.
 DRAWING = (*WARPERS, "seed")
+_SHARED = {field.name for field in fields(MethodConfig)}
 
 
 def stream(step: Step) -> None:
-    """Print a step's text."""
-    if isinstance(step, TokenStep | DraftRound):
+    """Print a step's text; that of a search is known at its end only."""
+    if not isinstance(step, PromptStep | BeamStep):
         print(step.text, end="", flush=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
-    """A decoding method of `--method`.
+class MethodOptions:
+    """What the command line does for a method beyond an option for each of its settings.
+
+    A method that needs any of it has an `OPTIONS` in `core/cli/<its name>.py`; others have no file.
 
     Args:
-        config: the kind of its config, which has the method's name; an option that is none of its
-            settings is refused.
-        words: its name in a sentence.
-        own: its settings that no method before it in `METHODS` has.
-        asks: the options that ask for it where no method is named.
-        add: adds the options of `own` to a parser; what isn't given must stay out of the parsed
-            arguments.
-        undrawn: where the options of the draw do nothing under parsed arguments, with advice, as
-            the end of a sentence; empty where they act.
-        values: the settings of `own` from parsed arguments, as the config takes them.
+        by_hand: the options that `add` adds: settings in a form of their own, and what is none.
+        add: adds them; what isn't given must stay out of the parsed arguments.
+        values: the settings as the config takes them, from those that were given.
         draft: which second model parsed arguments ask for, if any.
         fit: the config for a loaded model.
         told: what a loaded model's prompt has to tell it, if anything; a system prompt in a chat.
-        printer: makes what prints every step of one run to stdout, or nothing.
+        printer: makes what prints every step of one run to stdout.
         print_result: what goes to stdout after the run, if anything.
         notes: sentences on a run that has ended, for stderr.
     """
 
-    config: type[MethodConfig]
-    words: str
-    own: Collection[str] = ()
-    asks: Collection[str] = ()
-    add: Callable[[ArgumentParser], None] | None = None
-    undrawn: Callable[[Namespace], str] | None = None
-    values: Callable[[Namespace], dict[str, Any]] | None = None
-    draft: Callable[[Namespace], str | None] | None = None
-    fit: Callable[[Any, MethodConfig, Namespace], MethodConfig] | None = None
-    told: Callable[[Any, Namespace], str] | None = None
-    printer: Callable[[], Callable[[Step], None] | None] = lambda: stream
-    print_result: Callable[[Trace], None] | None = None
-    notes: Callable[[Trace], tuple[str, ...]] = lambda _: ()
+    by_hand: Collection[str] = ()
+    add: Callable[[_ArgumentGroup], None] | None = None
+    values: Callable[[Namespace, dict[str, Any]], dict[str, Any]] = lambda _, given: given
+    draft: Callable[[Namespace], str | None] = lambda _: None
+    fit: Callable[[Any, Any, Namespace], MethodConfig] = lambda _model, config, _args: config
+    told: Callable[[Any, Namespace], str] = lambda _model, _args: ""
+    printer: Callable[[], Callable[[Step], None]] = lambda: stream
+    print_result: Callable[[Trace[Any]], None] | None = None
+    notes: Callable[[Trace[Any]], tuple[str, ...]] = lambda _: ()
 
-    @property
-    def name(self) -> str:
-        return self.config.method
+
+def options_of(method: Method[Any]) -> MethodOptions:
+    """The method's own, where it has a file here."""
+    name = f"{__package__}.{method.name}"
+    if find_spec(name) is None:
+        return MethodOptions()
+    options: MethodOptions = import_module(name).OPTIONS
+    return options
+
+
+def settings_of(kind: type[MethodConfig]) -> list[str]:
+    """The settings of a method that not every method has."""
+    return [field.name for field in fields(kind) if field.name not in _SHARED]
+
+
+def add_method(parser: ArgumentParser, method: Method[Any], own: Collection[str]) -> None:
+    """The options that no method before this one has; none where there are none."""
+    options = options_of(method)
+    if own:
+        group = parser.add_argument_group(method.words)
+        add_settings(group, method.config, [name for name in own if name not in options.by_hand])
+        if options.add:
+            options.add(group)
 
 
 def option(name: str) -> str:
@@ -69,25 +84,19 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_settings(
-    group: _ArgumentGroup,
-    kind: type[MethodConfig],
-    texts: Mapping[str, str],
-    choices: Mapping[str, Collection[str]] | None = None,
-) -> None:
-    """An option for each setting of a config, with its help; a switch where it is a bool.
+def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collection[str]) -> None:
+    """An option for each setting of a config, with its field's help; a switch where it is a bool.
 
     What is not given stays out of the parsed arguments.
-
-    Args:
-        choices: the values of the settings that take one of a few.
     """
-    for name, text in texts.items():
-        default = kind.__dataclass_fields__[name].default
+    hints = get_type_hints(kind)
+    for name in names:
+        field = kind.__dataclass_fields__[name]
+        default, text = field.default, field.metadata.get("help", "")
         if isinstance(default, bool):
             group.add_argument(option(name), action="store_true", default=SUPPRESS, help=text)
             continue
-        few = (choices or {}).get(name)
+        few = get_args(hints[name]) if get_origin(hints[name]) is Literal else None
         group.add_argument(
             option(name),
             type=float if default is None else type(default),

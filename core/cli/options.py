@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
+from typing import Any
 
-from core.cli import beam, greedy, reasoning, sampling, speculative
-from core.cli.method import DRAWING, Method, add_shaping, given, option
-from core.decoding.autoregressive.config import Greedy
+from core.cli.method import (
+    DRAWING,
+    add_method,
+    add_shaping,
+    given,
+    option,
+    options_of,
+    settings_of,
+)
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
+from core.decoding.method import Method
+from core.decoding.methods import BY_NAME, METHODS
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
-
-# Where no method is named, the first one is taken that an option asks for, else the last.
-METHODS: tuple[Method, ...] = (
-    speculative.METHOD,
-    reasoning.METHOD,
-    beam.METHOD,
-    sampling.METHOD,
-    greedy.METHOD,
-)
 
 
 def add_options(parser: ArgumentParser) -> None:
     """`--method`, what every method has, and each method's own."""
     parser.add_argument(
         "--method",
-        choices=[method.name for method in reversed(METHODS)],
+        choices=list(BY_NAME),
         help="default: the one that an option asks for which acts in it alone, else greedy",
     )
     _add_run(parser)
@@ -36,9 +37,16 @@ def add_options(parser: ArgumentParser) -> None:
     shaping.add_argument(
         "--seed", type=int, default=SUPPRESS, metavar="N", help="of the draws (default: 0)"
     )
-    for method in METHODS:
-        if method.add:
-            method.add(parser)
+    for method in reversed(METHODS):
+        add_method(parser, method, _own(method))
+
+
+def _own(method: Method[Any]) -> list[str]:
+    """The options of a method that no method before it has; the seed is every method's."""
+    before = METHODS[: METHODS.index(method)]
+    known = {"seed", *(name for earlier in before for name in settings_of(earlier.config))}
+    names = dict.fromkeys([*settings_of(method.config), *options_of(method).by_hand])
+    return [name for name in names if name not in known]
 
 
 def _add_run(parser: ArgumentParser) -> None:
@@ -53,12 +61,15 @@ def _add_run(parser: ArgumentParser) -> None:
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
 
 
-def method_of(args: Namespace) -> Method:
-    """The method that is named, else the one that the options ask for."""
+def method_of(args: Namespace) -> Method[Any]:
+    """The method that is named, else the last one that an option asks for.
+
+    Where none does, options of the draw ask for sampling.
+    """
     if args.method:
-        return next(method for method in METHODS if method.name == args.method)
-    asked = (method for method in METHODS if any(name in args for name in method.asks))
-    return next(asked, METHODS[-1])
+        return BY_NAME[args.method]
+    asked = (method for method in reversed(METHODS) if given(args, _own(method)))
+    return next(asked, BY_NAME[(Sampling if given(args, DRAWING) else Greedy).method])
 
 
 def config_of(args: Namespace) -> MethodConfig:
@@ -69,12 +80,10 @@ def config_of(args: Namespace) -> MethodConfig:
     """
     method = method_of(args)
     _refuse_ignored(args, method)
-    own = method.values(args) if method.values else given(args, method.own)
-    if "seed" in method.config.__dataclass_fields__:
-        own |= given(args, ["seed"])
+    own = options_of(method).values(args, given(args, settings_of(method.config)))
     if args.max_new_tokens is not None:
         own["max_new_tokens"] = args.max_new_tokens
-    return method.config(
+    config: MethodConfig = method.config(
         min_new_tokens=args.min_new_tokens,
         stop_strings=tuple(args.stop),
         shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),
@@ -82,17 +91,26 @@ def config_of(args: Namespace) -> MethodConfig:
         use_cache=not args.no_cache,
         **own,
     )
+    return config
 
 
-def _refuse_ignored(args: Namespace, method: Method) -> None:
+def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
     """Raises ConfigError for an option that would do nothing."""
-    acting = {*method.config.__dataclass_fields__, *method.own}
-    for other in METHODS:
-        useless = given(args, [name for name in other.own if name not in acting])
-        for name in useless:
+    acting = {*settings_of(method.config), *_own(method)}
+    for other in reversed(METHODS):
+        for name in given(args, [name for name in _own(other) if name not in acting]):
             raise ConfigError(
                 f"{option(name)} does nothing in {method.words}; use --method {other.name}."
             )
-    where = method.undrawn(args) if method.undrawn else ""
+    where = _undrawn(args, method)
     for name in given(args, DRAWING) if where else ():
         raise ConfigError(f"{option(name)} does nothing in {where}.")
+
+
+def _undrawn(args: Namespace, method: Method[Any]) -> str:
+    """Where nothing is drawn under parsed arguments, with advice, as the end of a sentence."""
+    names = settings_of(method.config)
+    if "seed" not in names:
+        return f"{method.words}; use --method {Sampling.method}"
+    undrawn = "do_sample" in names and "do_sample" not in args
+    return f"{method.words} without --do-sample; add it" if undrawn else ""

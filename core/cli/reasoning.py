@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import SUPPRESS, Namespace, _ArgumentGroup
 from dataclasses import replace
 from typing import Any
 
-from core.cli.method import Method, add_settings, given
-from core.decoding.config import MethodConfig
+from core.cli.method import MethodOptions, option
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.calculator import CALL_MARKS
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.trace import Phase, Step, TokenStep, Trace
 
-REASONING_HELP = {
-    "max_thinking_tokens": "the thinking budget; at the bound the closing mark is forced; "
-    "--max-new-tokens makes room for it unless it is given",
-    "max_answer_tokens": "the bound on the answer",
-    "ignore_end": "replace so many attempts to stop thinking by the wait text",
-    "wait_text": "what is forced instead",
-    "calculator": "put the result in after every call that the model writes",
-}
-MARKS_HELP = {
+_MARKS_HELP = {
     "think_start": "the mark that opens the thinking (default: the model's own)",
     "think_end": "the mark that closes it (default: the model's own)",
 }
-_OWN = (*REASONING_HELP, *MARKS_HELP, "level")
 
 
-def _add(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("reasoning")
-    add_settings(group, Reasoning, REASONING_HELP)
-    for name, text in MARKS_HELP.items():
-        group.add_argument(f"--{name.replace('_', '-')}", default=SUPPRESS, metavar="X", help=text)
+def _add(group: _ArgumentGroup) -> None:
+    for name, text in _MARKS_HELP.items():
+        group.add_argument(option(name), default=SUPPRESS, metavar="X", help=text)
     named = ", ".join(f"{name} {budget}" for name, budget in LEVELS.items())
     text = f"the thinking budget by name: {named}"
     group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)
 
 
-def _values(args: Namespace) -> dict[str, Any]:
-    values = given(args, (*REASONING_HELP, *MARKS_HELP, "do_sample", "draw"))
+def _values(args: Namespace, given: dict[str, Any]) -> dict[str, Any]:
+    values = dict(given)
     if "level" in args:
         if "max_thinking_tokens" in values:
             raise ConfigError("--level is a thinking budget too; leave --max-thinking-tokens out.")
@@ -52,21 +40,17 @@ def _values(args: Namespace) -> dict[str, Any]:
     return values
 
 
-def _undrawn(args: Namespace) -> str:
-    return "" if "do_sample" in args else "reasoning without --do-sample; add it"
-
-
-def _with_marks(model: Any, config: MethodConfig, args: Namespace) -> MethodConfig:
+def _with_marks(model: Any, config: Reasoning, args: Namespace) -> Reasoning:
     """The config with the model's own marks, unless others were given."""
-    if any(name in args for name in MARKS_HELP):
+    if any(name in args for name in _MARKS_HELP):
         return config
     marks = model.think_marks
-    return replace(config, think_start=marks.start, think_end=marks.end)  # type: ignore[call-arg]
+    return replace(config, think_start=marks.start, think_end=marks.end)
 
 
 def _told(model: Any, args: Namespace) -> str:
     """What a model without marks of its own has to be told, or it would never write one."""
-    return "" if any(name in args for name in MARKS_HELP) else str(model.think_marks.instruction)
+    return "" if any(name in args for name in _MARKS_HELP) else str(model.think_marks.instruction)
 
 
 class _Printer:
@@ -80,12 +64,12 @@ class _Printer:
             print("\n" * begins + (mark or step.text), end="", flush=True)
 
 
-def _notes(trace: Trace) -> tuple[str, ...]:
+def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
     """Whether a calculator that was on was called, and with the question's numbers."""
     from core.evaluation.answers import find_answer
     from core.evaluation.slips import slips
 
-    if not isinstance(trace.config, Reasoning) or not trace.config.calculator:
+    if not trace.config.calculator:
         return ()
     read = read_run(pieces_of(trace.token_steps), trace.config)
     if not read.calls:
@@ -93,13 +77,9 @@ def _notes(trace: Trace) -> tuple[str, ...]:
     return slips(trace.prompt, read.calls, find_answer(read.answer))
 
 
-METHOD = Method(
-    config=Reasoning,
-    words="reasoning",
-    own=_OWN,
-    asks=_OWN,
+OPTIONS = MethodOptions(
+    by_hand=[*_MARKS_HELP, "level"],
     add=_add,
-    undrawn=_undrawn,
     values=_values,
     fit=_with_marks,
     told=_told,

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
-from typing import Any
+from argparse import SUPPRESS, Namespace, _ArgumentGroup
 
-from core.cli.method import Method, add_settings, given
+from core.cli.method import MethodOptions
 from core.decoding.errors import ConfigError
-from core.decoding.speculative.config import ACCEPTANCES, DRAFTERS, SCORINGS, Speculative
+from core.decoding.speculative.config import Speculative
+from core.decoding.trace import Trace
 
-SPECULATIVE_HELP = {
-    "draft_length": "tokens that the draft proposes a round at most",
-    "acceptance": "speculative sampling, the target's own sample, or typical acceptance",
-    "scoring": "one sequence with many queries, or many sequences",
-    "drafter": "a second model, or what followed the last tokens before",
-    "draft_temperature": "the draft's own",
-    "draft_threshold": "the draft stops behind a token that it is less sure of",
-    "adaptive": "lengthen drafts that are accepted, shorten the others",
-    "lookup_ngram": "of prompt lookup: the longest run of last tokens to search for",
-    "posterior_threshold": "of typical acceptance: epsilon",
-    "posterior_alpha": "of typical acceptance: delta",
-}
-_CHOICES = {"acceptance": ACCEPTANCES, "scoring": SCORINGS, "drafter": DRAFTERS}
-_OWN = ("draft", *SPECULATIVE_HELP)
 _EMBEDDED = "embedded:draft"
 
 
-def _add(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("speculative decoding")
+def _add(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--draft",
         default=SUPPRESS,
         metavar="MODEL",
         help=f"the second model, as --model (default: {_EMBEDDED})",
     )
-    add_settings(group, Speculative, SPECULATIVE_HELP, _CHOICES)
-
-
-def _values(args: Namespace) -> dict[str, Any]:
-    return given(args, SPECULATIVE_HELP)
 
 
 def _draft(args: Namespace) -> str | None:
@@ -57,12 +37,12 @@ def _draft(args: Namespace) -> str | None:
     return None
 
 
-METHOD = Method(
-    config=Speculative,
-    words="speculative decoding",
-    own=_OWN,
-    asks=_OWN,
-    add=_add,
-    values=_values,
-    draft=_draft,
-)
+def _notes(trace: Trace[Speculative]) -> tuple[str, ...]:
+    if not trace.rounds:
+        return ()
+    accepted = sum(len(step.accepted) for step in trace.rounds)
+    drafted = sum(len(step.drafted) for step in trace.rounds)
+    return (f"[{len(trace.rounds)} rounds, {accepted} of {drafted} drafted tokens accepted]",)
+
+
+OPTIONS = MethodOptions(by_hand=["draft"], add=_add, draft=_draft, notes=_notes)

@@ -14,8 +14,15 @@ from core.decoding.validation import brief, require_bool, require_whole, require
 DrawMethod: TypeAlias = Literal["inverse_cdf", "gumbel", "multinomial"]
 DRAW_METHODS: tuple[DrawMethod, ...] = ("inverse_cdf", "gumbel", "multinomial")
 
+_Value = TypeVar("_Value")
+
 MAX_NEW_TOKENS = 100_000
 MAX_CANDIDATES = 200
+
+
+def setting(default: _Value, text: str) -> _Value:
+    """A field of a config with its default and what the command line's help says of it."""
+    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

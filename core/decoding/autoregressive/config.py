@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import DRAW_METHODS, DrawMethod, MethodConfig
+from core.decoding.config import DRAW_METHODS, DrawMethod, MethodConfig, setting
 from core.decoding.validation import MAX_SEED, require_choice, require_whole
 
 
@@ -31,7 +31,7 @@ class Sampling(MethodConfig):
     words: ClassVar[str] = "sampling"
 
     seed: int = 0
-    draw: DrawMethod = "inverse_cdf"
+    draw: DrawMethod = setting("inverse_cdf", "how to draw")
 
     def __post_init__(self) -> None:
         # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from core.decoding.config import MethodConfig
+from core.decoding.config import MethodConfig, setting
 from core.decoding.errors import ConfigError
 from core.decoding.validation import MAX_SEED, brief, require_bool, require_number, require_whole
 
@@ -38,13 +38,15 @@ class BeamSearch(MethodConfig):
     method: ClassVar[str] = "beam"
     words: ClassVar[str] = "beam search"
 
-    num_beams: int = 4
-    length_penalty: float = 1.0
+    num_beams: int = setting(4, "rows of the beam")
+    length_penalty: float = setting(1.0, "above 0 favours long hypotheses, below 0 short ones")
     early_stopping: bool | Literal["never"] = False
-    num_return_sequences: int = 1
-    do_sample: bool = False
-    num_beam_groups: int = 1
-    diversity_penalty: float = 0.0
+    num_return_sequences: int = setting(1, "how many hypotheses to print")
+    do_sample: bool = setting(False, "draw the candidates instead of taking the best")
+    num_beam_groups: int = setting(1, "diverse beam search: so many groups")
+    diversity_penalty: float = setting(
+        0.0, "what a token costs that an earlier group has just taken, in nats"
+    )
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose
 from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import NOTHING, Book, Rule
+from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Ended, Fate
 from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import process_prompt, token_limit
@@ -76,10 +76,10 @@ class _Group:
     """Rows that are searched for themselves; `first` is the place of their first in the beam."""
 
     number: int
-    book: Book[Ended]
+    hypotheses: BeamHypotheses[Ended]
     rows: list[_Row]
     first: int
-    rule: Rule | None = None
+    stopped_by: StopReason | None = None
 
 
 class _Found(NamedTuple):
@@ -119,7 +119,9 @@ class _Search:
         self._generator = new_generator(config.seed) if config.draws else None
         rules = (config.length_penalty, config.early_stopping, limit)
         prompt = _Row(0, 0, 0.0, list(prompt_ids), b"")
-        self._groups = [_Group(n, Book(self._beams, *rules), [prompt], n) for n in range(groups)]
+        self._groups = [
+            _Group(n, BeamHypotheses(self._beams, *rules), [prompt], n) for n in range(groups)
+        ]
         self.rows = [prompt] * groups
 
     def step(self, logits: Tensor, forward: float) -> BeamStep:
@@ -132,12 +134,12 @@ class _Search:
         started = perf_counter()
         log_probs, entropies = self._read(logits)
         scored = perf_counter()
-        belongs = tuple(g.number for g in self._groups if not g.rule for _ in g.rows)
+        belongs = tuple(g.number for g in self._groups if not g.stopped_by for _ in g.rows)
         found = self._search_all(log_probs)
         # The next beam holds the survivors of the groups that go on; the others' come after them.
-        order = [(f, at) for f in found for at in f.kept if not f.group.rule]
+        order = [(f, at) for f in found for at in f.kept if not f.group.stopped_by]
         going = len(order)
-        order += [(f, at) for f in found for at in f.kept if f.group.rule]
+        order += [(f, at) for f in found for at in f.kept if f.group.stopped_by]
         numbers = {(f.group.number, at): number for number, (f, at) in enumerate(order)}
         candidates = tuple(c for f in found for c in self._candidates(f, numbers))
         table = tuple(_table_row(f, at, len(belongs)) for f, at in order)
@@ -161,18 +163,18 @@ class _Search:
         """Group after group, each penalised for what those before it have just taken."""
         found: list[_Found] = []
         for group in self._groups:
-            if not group.rule:
+            if not group.stopped_by:
                 taken = [token_id for earlier in found for token_id in self._taken(earlier)]
                 found.append(self._search(group, log_probs, taken))
         return found
 
     def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _Found:
-        """A group's candidates, entered in its book."""
+        """A group's candidates, with the finished ones added to its hypotheses."""
         own = log_probs[group.first : group.first + len(group.rows)]
         shaped = self._shaper(own, self._index, [row.ids for row in group.rows], taken)
         totals = [row.total for row in group.rows]
         choice = choose(shaped, totals, self._beams, self._count, self._generator)
-        if not choice.places and not group.book.entries:
+        if not choice.places and not group.hypotheses.entries:
             raise DecodingError(
                 "No token is left: the penalties ban every token that the model can emit; lower "
                 "no_repeat_ngram_size or min_new_tokens."
@@ -181,9 +183,9 @@ class _Search:
         ends = [self._ending(group.rows[parent], token_id) for parent, token_id in pairs]
         kept = self._survivors(choice, ends)
         finished = [(choice.sums[at], end) for at, end in self._finished(choice, ends)]
-        group.book.add(finished, self._index + 1)
+        group.hypotheses.add(finished, self._index + 1)
         best = choice.sums[kept[0]] if kept else None
-        group.rule = group.book.rule_that_ends(best, self._index + 1)
+        group.stopped_by = group.hypotheses.stop_reason(best, self._index + 1)
         at = (choice.parents, choice.token_ids)
         table = shaped[:, [choice.token_ids[place] for place in kept]].t().tolist()
         return _Found(group, choice, ends, kept, shaped[at].tolist(), own[at].tolist(), table)
@@ -274,7 +276,7 @@ class _Search:
 
     def _finish_reason(self) -> Ended | None:
         best = max(
-            (entry for group in self._groups for entry in group.book.entries),
+            (entry for group in self._groups for entry in group.hypotheses.entries),
             key=lambda entry: entry.score,
         )
         return best.item

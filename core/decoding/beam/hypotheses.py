@@ -1,4 +1,4 @@
-"""Beam search's book of finished hypotheses and its stopping rule; no torch.
+"""The finished hypotheses of a beam search and its stopping rule; no torch.
 
 The rules and their float32 arithmetic are those of transformers 5.23 (`_update_finished_beams`,
 `_check_early_stop_heuristic`), so that a search and its replay from a trace decide alike.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 EarlyStopping: TypeAlias = bool | Literal["never"]
-Rule: TypeAlias = Literal["enough", "no_better", "no_row"]
+StopReason: TypeAlias = Literal["enough", "no_better", "no_row"]
 Item = TypeVar("Item")
 
 # The score that transformers gives to places without a hypothesis and to rows that are no longer
@@ -38,13 +38,13 @@ def score_of(sum_logprob: float, length: int, length_penalty: float) -> float:
 
 
 class Ended(NamedTuple, Generic[Item]):
-    """A finished path in the book, with whatever the caller needs to find it again."""
+    """A finished path that is still held, with whatever the caller needs to find it again."""
 
     score: float
     item: Item
 
 
-class Book(Generic[Item]):
+class BeamHypotheses(Generic[Item]):
     """The best `size` finished hypotheses of one group, and whether its search should go on.
 
     Args:
@@ -62,13 +62,13 @@ class Book(Generic[Item]):
         self.entries: list[Ended[Item]] = []
 
     def add(self, finished: Sequence[tuple[float, Item]], length: int) -> None:
-        """Enter this step's finished paths `(sum_logprob, item)`; the worst ones fall out."""
+        """Add this step's finished paths `(sum_logprob, item)`; the worst ones fall out."""
         scored = [(score_of(total, length, self._length_penalty), item) for total, item in finished]
         entries = [*self.entries, *(Ended(*pair) for pair in scored if pair[0] > NOTHING)]
         # A stable sort: of equal scores the older one stays.
         self.entries = sorted(entries, key=lambda entry: -entry.score)[: self._size]
 
-    def rule_that_ends(self, best_running: float | None, length: int) -> Rule | None:
+    def stop_reason(self, best_running: float | None, length: int) -> StopReason | None:
         """What ends the search after a step whose paths are `length` long; None if it goes on.
 
         Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import Book, EarlyStopping, Rule
+from core.decoding.beam.hypotheses import BeamHypotheses, EarlyStopping, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
 from core.decoding.trace import Trace
 
@@ -65,11 +65,11 @@ class Replay:
     """
 
     hypotheses: tuple[Hypothesis, ...]
-    ends: tuple[tuple[int, Rule] | None, ...]
+    ends: tuple[tuple[int, StopReason] | None, ...]
 
 
 def replay(steps: Sequence[BeamStep], config: BeamSearch) -> Replay:
-    """Books and stopping rules over stored steps, under the settings of `config`.
+    """Finished hypotheses and stopping rules over stored steps, under the settings of `config`.
 
     Length penalty and stopping rule decide which hypotheses are held and when the search ends, but
     not which rows go on, so that the steps of one search serve every such setting (with several
@@ -77,37 +77,35 @@ def replay(steps: Sequence[BeamStep], config: BeamSearch) -> Replay:
     """
     groups, limit = config.num_beam_groups, steps[0].limit if steps else 1
     rules = (config.length_penalty, config.early_stopping, limit)
-    books: list[Book[tuple[int, BeamCandidate, str]]] = [
-        Book(config.num_beams // groups, *rules) for _ in range(groups)
+    held: list[BeamHypotheses[tuple[int, BeamCandidate, str]]] = [
+        BeamHypotheses(config.num_beams // groups, *rules) for _ in range(groups)
     ]
-    ends: list[tuple[int, Rule] | None] = [None] * groups
+    ends: list[tuple[int, StopReason] | None] = [None] * groups
     for index, step in enumerate(steps):
         texts = dict(zip(map(id, step.finished), step.finished_texts, strict=True))
         for group in {*step.groups}:
             if ends[group] is None:
-                rule = _enter(books[group], step, index, group, texts)
-                ends[group] = None if rule is None else (index, rule)
-    entries = [
-        (entry.score, g, entry.item) for g, book in enumerate(books) for entry in book.entries
-    ]
+                reason = _add_finished(held[group], step, index, group, texts)
+                ends[group] = None if reason is None else (index, reason)
+    entries = [(entry.score, g, entry.item) for g, own in enumerate(held) for entry in own.entries]
     entries.sort(key=lambda entry: -entry[0])
     beams = [step.kept for step in steps]
     found = (_hypothesis(beams, score, group, *item) for score, group, item in entries)
     return Replay(tuple(found), tuple(ends))
 
 
-def _enter(
-    book: Book[tuple[int, BeamCandidate, str]],
+def _add_finished(
+    held: BeamHypotheses[tuple[int, BeamCandidate, str]],
     step: BeamStep,
     index: int,
     group: int,
     texts: dict[int, str],
-) -> Rule | None:
+) -> StopReason | None:
     own = [c for c in step.candidates if step.group_of(c) == group]
     finished = [c for c in own if c.fate == "finished"]
-    book.add([(c.cum_logprob, (index, c, texts[id(c)])) for c in finished], index + 1)
+    held.add([(c.cum_logprob, (index, c, texts[id(c)])) for c in finished], index + 1)
     best = max((c.cum_logprob for c in own if c.fate == "kept"), default=None)
-    return book.rule_that_ends(best, index + 1)
+    return held.stop_reason(best, index + 1)
 
 
 def _hypothesis(
@@ -219,7 +217,7 @@ def _said(value: object) -> str:
 
 
 def _change(
-    then: tuple[int, Rule] | None, now: tuple[int, Rule] | None
+    then: tuple[int, StopReason] | None, now: tuple[int, StopReason] | None
 ) -> tuple[int, Literal["stop", "go on"]] | None:
     if now is not None and (then is None or now[0] < then[0]):
         return now[0], "stop"

@@ -15,7 +15,7 @@ from core.decoding.decode import encode_prompt
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import Governor, ruled_out
+from core.decoding.reasoning.controller import BudgetController, cannot_force
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 from core.decoding.trace import FinishReason
@@ -117,7 +117,7 @@ def _step(rows: Sequence[_Row], context: Context) -> None:
             raise DecodingError(NO_DISTRIBUTION)
         # Nothing that the model picks has no probability: this one was forced.
         if logprob == -math.inf:
-            raise ruled_out(rows[at].model, token)
+            raise cannot_force(rows[at].model, token)
         rows[at].logprobs.append(logprob)
 
 
@@ -128,7 +128,7 @@ class _Row:
         self.model, self._at = model, at
         self.ids = encode_prompt(model, run.prompt_ids)
         self._prompt_length = len(self.ids)
-        self._governor = Governor(model, self.ids, run.config)
+        self._controller = BudgetController(model, self.ids, run.config)
         self._picker = Picker(model, run.config.chooser)
         # Nothing shapes its logits: the batch's own argmax is its pick.
         self.greedy = _is_plain(run.config)
@@ -140,11 +140,11 @@ class _Row:
     def step(self, logits: Tensor, best: int) -> int:
         """The token that follows `[vocab]` logits; `best` is the most probable one."""
         picked = None
-        if self._governor.asks:
+        if self._controller.asks:
             picked = best if self.greedy else self._pick(logits)
-        ruling = self._governor.rule(picked)
-        text, self.reason = self._governor.after(ruling)
-        token_id, phase, forced_as, instead_of = ruling
+        decision = self._controller.decide(picked)
+        text, self.reason = self._controller.after(decision)
+        token_id, phase, forced_as, instead_of = decision
         self.ids.append(token_id)
         visible = text or self.model.token_text(token_id)
         self._pieces.append(Piece(text, visible, phase, forced_as, instead_of))

@@ -13,7 +13,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import Governor
+from core.decoding.reasoning.controller import BudgetController
 from core.decoding.reasoning.transcript import Piece, Reading, pieces_of, read_run
 from core.decoding.trace import Check, Trace
 
@@ -35,7 +35,7 @@ def self_checks(trace: Trace[Reasoning]) -> list[Check]:
 def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
     """The checks of single tokens that need the model, then the budget's rules run again."""
     checks = token_model_checks.model_checks(trace, model)
-    return [*checks, _ruled_again(trace, model)] if checks[0].passed else checks
+    return [*checks, _decided_again(trace, model)] if checks[0].passed else checks
 
 
 def _budget_checks(trace: Trace[Reasoning]) -> list[Check]:
@@ -125,23 +125,23 @@ _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
 )
 
 
-def _ruled_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
+def _decided_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
     """The rules, run again over the model's picks, force the same tokens for the same reasons."""
     name, fault = "the same picks lead to the same forced tokens", ""
     try:
-        fault = _ruling_fault(trace, model)
+        fault = _decision_fault(trace, model)
     except DecodingError as error:
         fault = str(error)
     return count(name, [fault] if fault else [], "steps that differ")
 
 
-def _ruling_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
-    governor = Governor(model, trace.prompt_ids, trace.config)
+def _decision_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
+    controller = BudgetController(model, trace.prompt_ids, trace.config)
     for step in trace.token_steps:
         picked = step.token_id if step.instead_of is None else step.instead_of
-        ruling = governor.rule(picked if governor.asks else None)
-        text, reason = governor.after(ruling)
+        decision = controller.decide(picked if controller.asks else None)
+        text, reason = controller.after(decision)
         seen = (step.token_id, step.phase, step.forced_as, step.instead_of)
-        if tuple(ruling) != seen or (step.text, step.finish_reason) != (text, reason):
+        if tuple(decision) != seen or (step.text, step.finish_reason) != (text, reason):
             return f"step {step.index}: the rules lead to another token, phase or end"
     return ""

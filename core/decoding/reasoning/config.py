@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.config import DRAW_METHODS, MAX_NEW_TOKENS, DrawMethod, MethodConfig
+from core.decoding.config import DRAW_METHODS, MAX_NEW_TOKENS, DrawMethod, MethodConfig, setting
 from core.decoding.errors import ConfigError
 from core.decoding.validation import (
     MAX_SEED,
@@ -57,13 +57,17 @@ class Reasoning(MethodConfig):
     forces_tokens: ClassVar[bool] = True
 
     max_new_tokens: int = 1024
-    max_thinking_tokens: int = LEVELS["high"]
-    max_answer_tokens: int = 64
-    ignore_end: int = 0
-    wait_text: str = " Wait,"
+    max_thinking_tokens: int = setting(
+        LEVELS["high"],
+        "the thinking budget; at the bound the closing mark is forced; --max-new-tokens makes room "
+        "for it unless it is given",
+    )
+    max_answer_tokens: int = setting(64, "the bound on the answer")
+    ignore_end: int = setting(0, "replace so many attempts to stop thinking by the wait text")
+    wait_text: str = setting(" Wait,", "what is forced instead")
     think_start: str = "<think>"
     think_end: str = "</think>"
-    calculator: bool = False
+    calculator: bool = setting(False, "put the result in after every call that the model writes")
     do_sample: bool = False
     seed: int = 0
     draw: DrawMethod = "inverse_cdf"

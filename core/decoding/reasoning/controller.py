@@ -15,7 +15,7 @@ from core.decoding.trace import FinishReason, ForcedAs, Phase
 from core.decoding.validation import brief
 
 
-class Ruling(NamedTuple):
+class TokenDecision(NamedTuple):
     """The token that is emitted, why if it is forced, and the picked one if it took its place."""
 
     token_id: int
@@ -24,7 +24,7 @@ class Ruling(NamedTuple):
     instead_of: int | None = None
 
 
-def ruled_out(model: LanguageModel, token_id: int) -> DecodingError:
+def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
     """What is wrong where the model gives a token that is to be forced no probability at all."""
     return DecodingError(
         f"The model rules out the token {model.token_text(token_id)!r}, which is to be "
@@ -32,11 +32,11 @@ def ruled_out(model: LanguageModel, token_id: int) -> DecodingError:
     )
 
 
-class Governor:
+class BudgetController:
     """Keeps one run within its budget, token by token; knows nothing of logits.
 
-    `asks` says whether the next token depends on what the model picks; `rule` names the token that
-    is emitted; `after` counts it and says what it adds to the text and why the run ends with it.
+    `asks` says whether the next token depends on what the model picks; `decide` names the token
+    that is emitted; `after` counts it and says what it adds to the text, and why the run ends.
     """
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> None:
@@ -87,24 +87,24 @@ class Governor:
         """Whether the model's own pick is needed for the next token."""
         return self._at_bound or not self._queue
 
-    def rule(self, picked: int | None = None) -> Ruling:
+    def decide(self, picked: int | None = None) -> TokenDecision:
         """The next token.
 
         Args:
             picked: the model's, where `asks` wants it.
         """
         if picked is None:
-            return Ruling(self._queue.pop(0), self.phase, self._queued_as)
+            return TokenDecision(self._queue.pop(0), self.phase, self._queued_as)
         if not self._inside:
-            return Ruling(picked, self.phase)
+            return TokenDecision(picked, self.phase)
         stops = self._closes(picked) or picked in self._model.eos_ids
         if self._at_bound:
             return self._close(picked)
         if stops and self._may_wait:
             self._ignored += 1
             self._force(self._wait_ids, "wait")
-            return Ruling(self._queue.pop(0), self.phase, "wait", picked)
-        return Ruling(picked, self.phase)
+            return TokenDecision(self._queue.pop(0), self.phase, "wait", picked)
+        return TokenDecision(picked, self.phase)
 
     @property
     def _may_wait(self) -> bool:
@@ -112,24 +112,24 @@ class Governor:
         fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
         return fits and self._ignored < self._config.ignore_end
 
-    def _close(self, picked: int) -> Ruling:
+    def _close(self, picked: int) -> TokenDecision:
         """At the bound: the model's own closing mark, or the first token of the forced one."""
         self._force([], "think_end")
         if self._closes(picked):
-            return Ruling(picked, self.phase)
+            return TokenDecision(picked, self.phase)
         self._inside = False
         self._force(self._end_ids, "think_end")
-        return Ruling(self._queue.pop(0), self.phase, "think_end", picked)
+        return TokenDecision(self._queue.pop(0), self.phase, "think_end", picked)
 
     def _closes(self, token_id: int) -> bool:
         return self._end_mark in self._seen + visible_bytes(self._model, token_id)
 
-    def after(self, ruling: Ruling) -> tuple[str, FinishReason | None]:
+    def after(self, decision: TokenDecision) -> tuple[str, FinishReason | None]:
         """The text that a token adds, and why the run ends with it, None where it goes on."""
-        token_id, own = ruling.token_id, ruling.forced_as is None
+        token_id, own = decision.token_id, decision.forced_as is None
         text = self._stream.push(token_id)
         self._tokens += 1
-        if ruling.phase == "answer":
+        if decision.phase == "answer":
             self._answer += 1
         closed = self._inside and own and self._closes(token_id)
         if self._inside and not closed:

@@ -16,7 +16,7 @@ from core.decoding.loop.prompt import process_prompt
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import Governor, Ruling, ruled_out
+from core.decoding.reasoning.controller import BudgetController, TokenDecision, cannot_force
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.trace import Draw, FinishReason, Step, StepSeconds, TokenStep
@@ -33,29 +33,29 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
-    governor, picker = Governor(model, prompt_ids, config), Picker(model, config.chooser)
+    controller, picker = BudgetController(model, prompt_ids, config), Picker(model, config.chooser)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     for index in count():
-        picked = picker.pick(index, logits, ids) if governor.asks else None
-        ruling = governor.rule(None if picked is None else picked.pick.token_id)
-        ids.append(ruling.token_id)
-        text, reason = governor.after(ruling)
-        if picked is not None and ruling.forced_as is None:
-            yield picker.record(index, picked, forward, text, reason, ruling.phase)
+        picked = picker.pick(index, logits, ids) if controller.asks else None
+        decision = controller.decide(None if picked is None else picked.pick.token_id)
+        ids.append(decision.token_id)
+        text, reason = controller.after(decision)
+        if picked is not None and decision.forced_as is None:
+            yield picker.record(index, picked, forward, text, reason, decision.phase)
         else:
-            forcing = _Forcing(ruling, logits, picked)
+            forcing = _Forcing(decision, logits, picked)
             yield _record_forced(model, config, index, forcing, forward, text, reason)
         if reason:
             return
         started = perf_counter()
-        logits = context.extend([ruling.token_id])[0, -1]
+        logits = context.extend([decision.token_id])[0, -1]
         forward = perf_counter() - started
 
 
 class _Forcing(NamedTuple):
     """A forced token and what the model wanted: its logits, and its pick where it was asked."""
 
-    ruling: Ruling
+    decision: TokenDecision
     logits: Tensor
     picked: Picked | None
 
@@ -70,34 +70,34 @@ def _record_forced(
     finish_reason: FinishReason | None,
 ) -> TokenStep:
     """A forced token with what the model wanted: one more stage, the one-hot distribution on it."""
-    ruling, logits, picked = forcing
-    if not logits[ruling.token_id] > -math.inf:
-        raise ruled_out(model, ruling.token_id)
+    decision, logits, picked = forcing
+    if not logits[decision.token_id] > -math.inf:
+        raise cannot_force(model, decision.token_id)
     started = perf_counter()
     before = [raw_distribution(logits)] if picked is None else picked.stages
-    stages = [*before, _forced(before[-1], ruling.token_id)]
+    stages = [*before, _forced(before[-1], decision.token_id)]
     shaping = perf_counter() - started if picked is None else picked.shaping_seconds
-    reading = read_step(model, stages, Pick(ruling.token_id), config.top_candidates)
+    reading = read_step(model, stages, Pick(decision.token_id), config.top_candidates)
     candidates = tuple(
-        c._replace(removed_by=None) if c.token_id == ruling.token_id else c
+        c._replace(removed_by=None) if c.token_id == decision.token_id else c
         for c in reading.candidates
     )
     return TokenStep(
         index=index,
-        token_id=ruling.token_id,
+        token_id=decision.token_id,
         candidates=candidates,
         entropy=reading.entropy,
         tail_mass=reading.tail_mass,
         surprisal=reading.surprisal,
         origin="forced",
-        phase=ruling.phase,
+        phase=decision.phase,
         draw=_draw(config, picked, [c.token_id for c in candidates]),
         stages=reading.stages,
         text=text,
         seconds=StepSeconds(forward, shaping, 0.0 if picked is None else picked.draw_seconds),
         finish_reason=finish_reason,
-        forced_as=ruling.forced_as,
-        instead_of=ruling.instead_of,
+        forced_as=decision.forced_as,
+        instead_of=decision.instead_of,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from core.decoding.config import MethodConfig
+from core.decoding.config import MethodConfig, setting
 from core.decoding.shaping.config import Shaping
 from core.decoding.validation import (
     MAX_SEED,
@@ -60,16 +60,18 @@ class Speculative(MethodConfig):
     method: ClassVar[str] = "speculative"
     words: ClassVar[str] = "speculative decoding"
 
-    draft_length: int = 4
-    acceptance: Acceptance = "speculative"
-    scoring: Scoring = "multi_query"
-    drafter: Drafter = "model"
-    draft_temperature: float | None = None
-    draft_threshold: float = 0.0
-    adaptive: bool = False
-    lookup_ngram: int = 2
-    posterior_threshold: float = 0.09
-    posterior_alpha: float = 0.3
+    draft_length: int = setting(4, "tokens that the draft proposes a round at most")
+    acceptance: Acceptance = setting(
+        "speculative", "speculative sampling, the target's own sample, or typical acceptance"
+    )
+    scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
+    drafter: Drafter = setting("model", "a second model, or what followed the last tokens before")
+    draft_temperature: float | None = setting(None, "the draft's own")
+    draft_threshold: float = setting(0.0, "the draft stops behind a token that it is less sure of")
+    adaptive: bool = setting(False, "lengthen drafts that are accepted, shorten the others")
+    lookup_ngram: int = setting(2, "of prompt lookup: the longest run of last tokens to search for")
+    posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon")
+    posterior_alpha: float = setting(0.3, "of typical acceptance: delta")
     seed: int = 0
 
     def __post_init__(self) -> None:

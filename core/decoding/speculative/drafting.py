@@ -16,8 +16,8 @@ from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, join
 from core.decoding.speculative.types import CacheSizes, DraftEnd
 
-Throw = Callable[[int], list[float]]
-"""`throw(n)`: the run's next n uniform numbers."""
+Noise = Callable[[int], list[float]]
+"""`noise(n)`: the run's next n uniform numbers."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Draft(Protocol):
     prefill: float
     """Seconds that the prompt took."""
 
-    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:
+    def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
         """At most `length` tokens after `ids` (prompt and generated; `index` of them generated)."""
         ...
 
@@ -97,7 +97,7 @@ class ModelDraft:
         """A draft of its own for another run with the same prompt, before either has begun."""
         return ModelDraft(self._context.branch([0]), self._window, self._target, config)
 
-    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:
+    def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
         """One forward for each token; the first one also reads what was emitted since."""
         self._before = self._peak = self._context.length
         proposal, ahead, rows = Proposal(), list(ids), []
@@ -111,7 +111,7 @@ class ModelDraft:
                 proposal.end = "no_token"
                 break
             rows.append(row)
-            token_id = self._draw(row, proposal, throw)
+            token_id = self._draw(row, proposal, noise)
             proposal.logits.append(logits)
             ahead.append(token_id)
             if token_id in self._eos_ids:
@@ -125,8 +125,8 @@ class ModelDraft:
         proposal.rows = join(rows)
         return proposal
 
-    def _draw(self, row: Rows, proposal: Proposal, throw: Throw) -> int:
-        uniform = throw(1)[0] if self._shaper.draws else None
+    def _draw(self, row: Rows, proposal: Proposal, noise: Noise) -> int:
+        uniform = noise(1)[0] if self._shaper.draws else None
         drawn = row.draw(0, uniform or 0.0)
         proposal.token_ids.append(drawn.token_id)
         proposal.uniforms.append(uniform)
@@ -149,7 +149,7 @@ class PromptLookup:
         self._ngram = config.lookup_ngram
         self._eos_ids = target.eos_ids
 
-    def propose(self, ids: Sequence[int], index: int, length: int, throw: Throw) -> Proposal:  # noqa: ARG002 - nothing is drawn
+    def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:  # noqa: ARG002 - nothing is drawn
         """The tokens after the earlier occurrence, each with a probability of 1."""
         found = look_up(ids, self._ngram, length)
         proposal = Proposal(end="no_match" if len(found) < length else "length")

@@ -31,7 +31,13 @@ from core.decoding.speculative.types import (
     PairCandidate,
     RoundSeconds,
 )
-from core.decoding.speculative.verification import Extra, Trial, bonus, recovered, try_all
+from core.decoding.speculative.verification import (
+    EmittedByTarget,
+    Verification,
+    bonus,
+    recovered,
+    verify_all,
+)
 from core.decoding.speculative.vocabularies import require_same_vocabulary
 from core.decoding.trace import Step
 
@@ -75,7 +81,7 @@ class _Verdict(NamedTuple):
     """What a round emits: `extra` follows the accepted tokens unless one of those ended the run."""
 
     outcomes: list[Outcome]
-    extra: Extra | None
+    extra: EmittedByTarget | None
     texts: list[str]
     reason: Ended | None
 
@@ -95,7 +101,7 @@ class _Scored(NamedTuple):
     length: int
     logits: Tensor
     rows: Rows
-    trials: list[Trial]
+    verifications: list[Verification]
     cache_before: int
     cache_peak: int
 
@@ -124,9 +130,10 @@ class Rounds:
         self._emitting = 0.0
         self.finished = False
 
-    def _throw(self, n: int) -> list[float]:
-        dice = torch.rand(n, generator=self._generator, dtype=torch.float64)
-        numbers: list[float] = dice.tolist()
+    def _noise(self, n: int) -> list[float]:
+        """The run\'s next uniform numbers."""
+        drawn = torch.rand(n, generator=self._generator, dtype=torch.float64)
+        numbers: list[float] = drawn.tolist()
         return numbers
 
     def round(self) -> DraftRound:
@@ -139,8 +146,8 @@ class Rounds:
         scored = perf_counter()
         drafted, peak = proposal.token_ids, self._context.length
         rows = self._shaper(logits, [*self._ids, *drafted], start)
-        trials = try_all(self._config, drafted, rows, proposal.rows, self._throw)
-        found = _Scored(proposal, length, logits, rows, trials, before, peak)
+        verifications = verify_all(self._config, drafted, rows, proposal.rows, self._noise)
+        found = _Scored(proposal, length, logits, rows, verifications, before, peak)
         verdict = self._verify(found, start)
         caches = self._roll_back(found, verdict)
         verified = perf_counter()
@@ -171,7 +178,7 @@ class Rounds:
     def _propose(self, start: int) -> tuple[Proposal, int]:
         """What is drafted, and how many tokens were allowed: the target adds one of its own."""
         length = min(self._length, self._limit - start - 1)
-        proposal = self._draft.propose(self._ids, start, length, self._throw)
+        proposal = self._draft.propose(self._ids, start, length, self._noise)
         if proposal.end == "length" and length < self._length:
             proposal.end = "room"
         return proposal, length
@@ -195,13 +202,20 @@ class Rounds:
         """Emit what is accepted, then the target's own token."""
         drafted, texts = found.proposal.token_ids, []
         outcomes: list[Outcome] = ["not_reached"] * len(drafted)
-        extra: Extra | None = None
+        extra: EmittedByTarget | None = None
         reason: Ended | None = None
-        for row, (token_id, trial) in enumerate(zip(drafted, found.trials, strict=True)):
-            outcomes[row] = "accepted" if trial.passed else "rejected"
-            if not trial.passed:
+        for row, (token_id, verification) in enumerate(
+            zip(drafted, found.verifications, strict=True)
+        ):
+            outcomes[row] = "accepted" if verification.passed else "rejected"
+            if not verification.passed:
                 extra = recovered(
-                    self._config, trial, found.rows, found.proposal.rows, row, self._throw
+                    self._config,
+                    verification,
+                    found.rows,
+                    found.proposal.rows,
+                    row,
+                    self._noise,
                 )
                 break
             text, reason = self._emit(start + row, token_id)
@@ -209,7 +223,7 @@ class Rounds:
             if reason:
                 break
         else:
-            extra = bonus(found.rows, len(drafted), self._throw)
+            extra = bonus(found.rows, len(drafted), self._noise)
         if extra is not None:
             text, reason = self._emit(start + len(texts), extra.drawn.token_id)
             texts.append(text)
@@ -226,7 +240,7 @@ class Rounds:
 
     def _roll_back(self, found: _Scored, verdict: _Verdict) -> tuple[CacheSizes, CacheSizes | None]:
         """Forget what was not accepted, in both contexts; the next round's length."""
-        drafted, accepted = len(found.trials), verdict.accepted
+        drafted, accepted = len(found.verifications), verdict.accepted
         self._context.rollback(drafted - accepted)
         keep = self._context.length
         if self._config.adaptive:
@@ -243,7 +257,7 @@ class Rounds:
         masses = residual_masses(found.rows, found.proposal.rows)
         tokens = [
             self._draft_token(found, row, verdict.outcomes[row], masses[row], candidates[row])
-            for row in range(len(found.trials))
+            for row in range(len(found.verifications))
         ]
         if verdict.extra is None:
             return tokens, None
@@ -277,28 +291,28 @@ class Rounds:
         mass: float,
         candidates: tuple[PairCandidate, ...],
     ) -> DraftToken:
-        proposal, trial = found.proposal, found.trials[row]
+        proposal, verification = found.proposal, found.verifications[row]
         token_id = proposal.token_ids[row]
         return DraftToken(
             token_id=token_id,
             text=self._model.token_text(token_id),
-            draft_prob=trial.draft_prob,
-            target_prob=trial.target_prob,
-            accept_prob=trial.accept_prob,
-            uniform=trial.uniform,
-            passed=trial.passed,
+            draft_prob=verification.draft_prob,
+            target_prob=verification.target_prob,
+            accept_prob=verification.accept_prob,
+            uniform=verification.uniform,
+            passed=verification.passed,
             outcome=outcome,
             residual_mass=mass,
             candidates=candidates,
             draft_uniform=proposal.uniforms[row],
             draft_interval=proposal.intervals[row],
-            interval=trial.interval,
-            threshold=trial.threshold,
+            interval=verification.interval,
+            threshold=verification.threshold,
         )
 
 
 def _extra_token(
-    verdict: _Verdict, extra: Extra, candidates: tuple[PairCandidate, ...]
+    verdict: _Verdict, extra: EmittedByTarget, candidates: tuple[PairCandidate, ...]
 ) -> ExtraToken:
     """The target's own token; `candidates` are those of its position."""
     pair = next(c for c in candidates if c.token_id == extra.drawn.token_id)

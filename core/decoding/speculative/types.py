@@ -43,8 +43,8 @@ class DraftToken(NamedTuple):
         target_prob: with which the target would emit it here, after the drafted tokens before it.
         accept_prob: min(1, target_prob / draft_prob); of exact match target_prob, of typical
             acceptance 1 or 0.
-        uniform: the trial's number in [0, 1); thrown for every drafted token, reached or not; None
-            in typical acceptance, which throws none.
+        uniform: the trial's number in [0, 1); drawn for every drafted token, reached or not; None
+            in typical acceptance, which draws none.
         passed: what the trial says, whether or not it was reached.
         outcome: `not_reached` behind a rejected token, and behind one that ended the run.
         residual_mass: sum of max(0, target - draft) over the vocabulary, which is also the

@@ -1,4 +1,4 @@
-"""The trial of every drafted token, under each acceptance rule."""
+"""The verification of every drafted token, under each acceptance rule."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from core.decoding.errors import DecodingError
 from core.decoding.speculative.acceptance import accept_probability, typical_threshold
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import NO_TOKEN, Drawn, Rows, entropies, residual
-from core.decoding.speculative.drafting import Throw
+from core.decoding.speculative.drafting import Noise
 
 
-class Trial(NamedTuple):
+class Verification(NamedTuple):
     """A drafted token's numbers, whether or not it is reached; fields as in a `DraftToken`.
 
     `instead` is what the target drew in exact match where it drew another token.
@@ -28,10 +28,10 @@ class Trial(NamedTuple):
     instead: Drawn | None = None
 
 
-def try_all(
-    config: Speculative, token_ids: Sequence[int], target: Rows, draft: Rows, throw: Throw
-) -> list[Trial]:
-    """A trial for each drafted token; the uniform numbers of a round are thrown at once.
+def verify_all(
+    config: Speculative, token_ids: Sequence[int], target: Rows, draft: Rows, noise: Noise
+) -> list[Verification]:
+    """A verification for each drafted token; the uniform numbers of a round are drawn at once.
 
     Args:
         target: one row more than there are drafted tokens.
@@ -39,7 +39,7 @@ def try_all(
     pairs = list(zip(draft.prob_of(token_ids), target.prob_of(token_ids), strict=True))
     if config.acceptance == "typical":
         return _typical(config, pairs, target)
-    uniforms = throw(len(token_ids))
+    uniforms = noise(len(token_ids))
     if config.acceptance == "exact":
         return [
             _exact(row, token_id, *pair, uniform, target)
@@ -47,26 +47,28 @@ def try_all(
                 zip(token_ids, pairs, uniforms, strict=True)
             )
         ]
-    trials = []
+    verifications = []
     for (draft_prob, target_prob), uniform in zip(pairs, uniforms, strict=True):
         accept = accept_probability(target_prob, draft_prob)
         # A number of 0 must not let in a token that the target never emits: so no "or equal".
-        trials.append(Trial(draft_prob, target_prob, accept, uniform, uniform < accept))
-    return trials
+        verifications.append(
+            Verification(draft_prob, target_prob, accept, uniform, uniform < accept)
+        )
+    return verifications
 
 
 def _exact(
     row: int, token_id: int, draft_prob: float, target_prob: float, uniform: float, target: Rows
-) -> Trial:
+) -> Verification:
     """The target draws for itself; the drafted token passes if it is the one drawn.
 
     A row without a token lets none pass; it may never be reached, so nothing is drawn from it here.
     """
     if target.is_empty(row):
-        return Trial(draft_prob, target_prob, target_prob, uniform, False)
+        return Verification(draft_prob, target_prob, target_prob, uniform, False)
     drawn = target.draw(row, uniform)
     passed = drawn.token_id == token_id
-    return Trial(
+    return Verification(
         draft_prob,
         target_prob,
         target_prob,
@@ -79,18 +81,18 @@ def _exact(
 
 def _typical(
     config: Speculative, pairs: Sequence[tuple[float, float]], target: Rows
-) -> list[Trial]:
-    trials = []
+) -> list[Verification]:
+    verifications = []
     for (draft_prob, target_prob), entropy in zip(pairs, entropies(target), strict=False):
         threshold = typical_threshold(entropy, config.posterior_threshold, config.posterior_alpha)
         passed = target_prob > threshold
-        trials.append(
-            Trial(draft_prob, target_prob, float(passed), None, passed, threshold=threshold)
+        verifications.append(
+            Verification(draft_prob, target_prob, float(passed), None, passed, threshold=threshold)
         )
-    return trials
+    return verifications
 
 
-class Extra(NamedTuple):
+class EmittedByTarget(NamedTuple):
     """The token that the target adds, and the number that drew it."""
 
     drawn: Drawn
@@ -98,8 +100,13 @@ class Extra(NamedTuple):
 
 
 def recovered(
-    config: Speculative, trial: Trial, target: Rows, draft: Rows, row: int, throw: Throw
-) -> Extra:
+    config: Speculative,
+    verification: Verification,
+    target: Rows,
+    draft: Rows,
+    row: int,
+    noise: Noise,
+) -> EmittedByTarget:
     """What takes the place of a rejected token: drawn from the residual; in exact match what the
     target drew; in typical acceptance its most probable token (as in vLLM).
 
@@ -107,19 +114,19 @@ def recovered(
         DecodingError: no token is left.
     """
     if config.acceptance == "exact":
-        if trial.instead is None:
+        if verification.instead is None:
             raise DecodingError(NO_TOKEN)
-        return Extra(trial.instead, trial.uniform)
+        return EmittedByTarget(verification.instead, verification.uniform)
     if config.acceptance == "typical":
-        return Extra(_most_probable(target, row), None)
-    uniform = throw(1)[0]
-    return Extra(residual(target, draft, row).draw(0, uniform), uniform)
+        return EmittedByTarget(_most_probable(target, row), None)
+    uniform = noise(1)[0]
+    return EmittedByTarget(residual(target, draft, row).draw(0, uniform), uniform)
 
 
-def bonus(target: Rows, row: int, throw: Throw) -> Extra:
+def bonus(target: Rows, row: int, noise: Noise) -> EmittedByTarget:
     """The target's own token after a fully accepted round."""
-    uniform = throw(1)[0]
-    return Extra(target.draw(row, uniform), uniform)
+    uniform = noise(1)[0]
+    return EmittedByTarget(target.draw(row, uniform), uniform)
 
 
 def _most_probable(target: Rows, row: int) -> Drawn:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from core import BeamSearch, Greedy, Trace, collect, follow, guess_parents, lineage, rerank
-from core.decoding.beam.hypotheses import NOTHING, Book, float32, score_of
+from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, float32, score_of
 from core.decoding.beam.replay import RANKED_ANEW, ranked_anew
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep
 from core.decoding.errors import ConfigError, TraceError
@@ -218,18 +218,18 @@ def test_scores_are_float32_and_leave_it_nowhere() -> None:
 )
 def test_the_rule_that_ends_a_search(early_stopping, length_penalty, best, rule) -> None:
     """Two hypotheses with scores of -1 and -2, rows of 4 tokens, and 10 tokens at most."""
-    book = Book(2, length_penalty, early_stopping, 10)
-    book.add([(-1.0, "x"), (-2.0, "y")], 1)
-    assert [entry.item for entry in book.entries] == ["x", "y"]
-    assert book.rule_that_ends(best, 4) == rule
+    held = BeamHypotheses(2, length_penalty, early_stopping, 10)
+    held.add([(-1.0, "x"), (-2.0, "y")], 1)
+    assert [entry.item for entry in held.entries] == ["x", "y"]
+    assert held.stop_reason(best, 4) == rule
 
 
 def test_a_book_that_is_not_full_ends_nothing_and_a_full_one_drops_the_worst() -> None:
-    book = Book(2, 1.0, True, 10)
-    book.add([(-5.0, "x")], 1)
-    assert book.rule_that_ends(-100.0, 1) is None
-    book.add([(-4.0, "y"), (-12.0, "z")], 2)
-    assert [(entry.item, entry.score) for entry in book.entries] == [("y", -2.0), ("x", -5.0)]
+    held = BeamHypotheses(2, 1.0, True, 10)
+    held.add([(-5.0, "x")], 1)
+    assert held.stop_reason(-100.0, 1) is None
+    held.add([(-4.0, "y"), (-12.0, "z")], 2)
+    assert [(entry.item, entry.score) for entry in held.entries] == [("y", -2.0), ("x", -5.0)]
 
 
 def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:

@@ -77,7 +77,7 @@ def test_a_draft_that_is_always_wrong_costs_a_round_for_each_token(acceptance) -
 
 
 def test_a_uniform_number_of_0_lets_in_nothing_that_the_target_never_emits(monkeypatch) -> None:
-    monkeypatch.setattr(Rounds, "_throw", lambda _, n: [0.0] * n)
+    monkeypatch.setattr(Rounds, "_noise", lambda _, n: [0.0] * n)
     model, wrong = scripted([0.0, 1.0]), scripted([1.0, 0.0])
     trace = collect(model, [0], Speculative(max_new_tokens=3, draft_length=1), draft=wrong)
     assert trace.token_ids == (1, 1, 1)
@@ -86,7 +86,7 @@ def test_a_uniform_number_of_0_lets_in_nothing_that_the_target_never_emits(monke
 
 def test_the_numbers_of_a_trial_by_hand(monkeypatch) -> None:
     numbers = iter([0.55, 0.45, 0.9, 0.3, 0.5])
-    monkeypatch.setattr(Rounds, "_throw", lambda _, n: [next(numbers) for _ in range(n)])
+    monkeypatch.setattr(Rounds, "_noise", lambda _, n: [next(numbers) for _ in range(n)])
     model, draft = scripted([0.5, 0.3, 0.2]), scripted([0.2, 0.2, 0.6])
     config = Speculative(max_new_tokens=3, draft_length=2)
     step = next(iter(collect(model, [0], config, draft=draft, should_stop=_after(2)).rounds))

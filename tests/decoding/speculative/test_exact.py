@@ -69,13 +69,13 @@ def enumerate_runs(
     numbers: list[float] = []
     used = 0
 
-    def throw(_: Rounds, n: int) -> list[float]:
+    def noise(_: Rounds, n: int) -> list[float]:
         nonlocal used
         numbers.extend([0.0] * max(0, used + n - len(numbers)))
         used += n
         return numbers[used - n : used]
 
-    monkeypatch.setattr(Rounds, "_throw", throw)
+    monkeypatch.setattr(Rounds, "_noise", noise)
     found: Counter[tuple[int, ...]] = Counter()
     total, paths = 0.0, 0
     while True:
