@@ -10,7 +10,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring, candidates_of_a_group
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
-from core.decoding.checks.model_checks import logit_tolerance, made_by
+from core.decoding.checks.model_checks import fit_faults, logit_tolerance
 from core.decoding.checks.trace_checks import count, worst
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
@@ -44,15 +44,8 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
 
 def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     """Ids, lengths, ends and the number of candidates are possible with this model."""
-    faults, config, steps = [], trace.config, trace.beam_steps
-    prompt = trace.prompt_step
-    ids = {*trace.prompt_ids, *trace.token_ids}
-    ids |= {c.token_id for step in steps for c in step.candidates}
-    ids |= {c.token_id for p in (prompt.positions if prompt else ()) for c in p.candidates}
-    if not all(0 <= token < model.vocab_size for token in ids) or not trace.prompt_ids:
-        faults.append(
-            f"a token id is outside the vocabulary of {model.vocab_size}, or none is there"
-        )
+    config, steps = trace.config, trace.beam_steps
+    faults = fit_faults(trace, model, {c.token_id for step in steps for c in step.candidates})
     window = model.context_window
     room = config.max_new_tokens if window is None else window - len(trace.prompt_ids)
     if any(step.limit != min(config.max_new_tokens, room) for step in steps):
@@ -63,8 +56,6 @@ def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
         faults.append("a path ended without the end-of-sequence token, or went on after it")
     most = candidates_of_a_group(config, model)
     faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
-    if not made_by(trace, model):
-        faults.append("the trace was made by another model, or another version of it")
     return count("the trace can be this model's", faults, "contradictions")
 
 

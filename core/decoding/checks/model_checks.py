@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -50,26 +50,36 @@ def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
 
 def _fits(trace: Trace, model: LanguageModel) -> Check:
     """Ids, lengths, revision and end of the run are possible with this model."""
-    faults = []
-    steps, prompt = trace.token_steps, trace.prompt_step
-    ids = {*trace.prompt_ids, *trace.token_ids, *(step.token_id for step in steps)}
-    read = [p.candidates for p in prompt.positions] if prompt else []
-    for candidates in [step.candidates for step in steps] + read:
-        ids |= {candidate.token_id for candidate in candidates}
-    if not all(0 <= token < model.vocab_size for token in ids):
+    steps = trace.token_steps
+    ids = {step.token_id for step in steps} | {c.token_id for s in steps for c in s.candidates}
+    faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
+    if tuple(step.token_id for step in steps) != trace.token_ids:
+        faults.append("steps and tokens don't belong together")
+    methods = {step.draw.method for step in steps if step.draw.method != "forced"}
+    if methods - {expected_draw(trace)[1]}:
+        faults.append("a draw is not that of the settings")
+    return count("the trace can be this model's", faults, "contradictions")
+
+
+def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[str]:
+    """What no trace of this model holds, whatever its method.
+
+    Args:
+        ids: of the method's own steps.
+    """
+    faults, known = [], {*ids, *trace.prompt_ids, *trace.token_ids}
+    for position in trace.prompt_step.positions if trace.prompt_step else ():
+        known |= {position.token_id, *(c.token_id for c in position.candidates)}
+    if not all(0 <= token < model.vocab_size for token in known):
         faults.append(f"a token id is outside the vocabulary of {model.vocab_size}")
-    if not trace.prompt_ids or tuple(step.token_id for step in steps) != trace.token_ids:
-        faults.append("prompt, steps and tokens don't belong together")
+    if not trace.prompt_ids:
+        faults.append("there is no prompt")
     window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
     if window is not None and length > window:
         faults.append(f"{length} tokens don't fit into the context window of {window}")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
-    methods = {step.draw.method for step in steps if step.draw.method != "forced"}
-    if methods - {expected_draw(trace)[1]}:
-        faults.append("a draw is not that of the settings")
-    faults += _ending_faults(trace, model, full=length == window)
-    return count("the trace can be this model's", faults, "contradictions")
+    return faults
 
 
 def made_by(trace: Trace, model: LanguageModel) -> bool:
@@ -79,11 +89,13 @@ def made_by(trace: Trace, model: LanguageModel) -> bool:
     return trace.model_id == model.model_id
 
 
-def _ending_faults(trace: Trace, model: LanguageModel, *, full: bool) -> list[str]:
+def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
+    """Of a run of one sequence: what contradicts its finish reason."""
     ends = [token in model.eos_ids for token in trace.token_ids]
     faults = []
     if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
         faults.append("the end-of-sequence token is not where the run ended")
+    full = len(trace.prompt_ids) + len(ends) == model.context_window
     complete = len(ends) == trace.config.max_new_tokens or trace.config.has_own_bound
     if trace.finish_reason == "length" and not (complete or full):
         faults.append("the run ended with length before it was long enough")
@@ -233,15 +245,35 @@ def _reference(trace: Trace, model: LanguageModel) -> Check | None:
     expected = model.reference_token_ids(trace.prompt_ids, trace.config)
     if expected is None:
         return None
+
+    def gap_at(at: int) -> tuple[float, float]:
+        return _near_tie(trace, at, expected), _largest_logit(trace, at)
+
     name = "transformers' generate emits the same tokens"
-    if expected == list(trace.token_ids):
-        return Check(name, True, 0.0, 0.0, f"{len(expected)} of {len(expected)} tokens are equal")
-    shared = min(len(expected), len(trace.token_ids))
-    at = next((i for i in range(shared) if expected[i] != trace.token_ids[i]), shared)
-    gap = _near_tie(trace, at, expected)
-    tolerance = 2 * logit_tolerance(trace, model, _largest_logit(trace, at))
+    return same_tokens(name, trace, model, expected, gap_at)
+
+
+def same_tokens(
+    name: str,
+    trace: Trace,
+    model: LanguageModel,
+    expected: Sequence[int],
+    gap_at: Callable[[int], tuple[float, float]],
+) -> Check:
+    """A check of the trace's tokens against others, which allows them to part at a near tie.
+
+    Args:
+        gap_at: of the place where they part, how far apart the two tokens are there, in nats, and
+            the largest logit.
+    """
+    own = list(trace.token_ids)
+    if expected == own:
+        return Check(name, True, 0.0, 0.0, f"{len(own)} of {len(own)} tokens are equal")
+    shared = min(len(expected), len(own))
+    at = next((i for i in range(shared) if expected[i] != own[i]), shared)
+    gap, largest = gap_at(at)
     detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
-    return worst(name, [gap], tolerance, detail)
+    return worst(name, [gap], 2 * logit_tolerance(trace, model, largest), detail)
 
 
 def _largest_logit(trace: Trace, at: int) -> float:

@@ -16,7 +16,7 @@ from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import new_generator, throw
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import rescaled
-from core.decoding.trace import Check, PromptPosition, TokenStep, Trace
+from core.decoding.trace import Check, PromptPosition, PromptStep, TokenStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
 VALUE_TOLERANCE = 1e-5
@@ -307,17 +307,20 @@ def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
     return ""
 
 
-def _finish(trace: Trace) -> Check:
-    reason, steps, config = trace.finish_reason, trace.token_steps, trace.config
-    faults = []
-    if (steps[-1].finish_reason if steps else None) != (None if reason == "cancelled" else reason):
+def finish(trace: Trace) -> Check:
+    """Whether a run of one sequence ended once, and as it says."""
+    reason, config, faults = trace.finish_reason, trace.config, []
+    told = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
+    if (told[-1] if told else None) != (None if reason == "cancelled" else reason):
         faults.append(f"the last step doesn't say that the run ended with {reason}")
-    if any(step.finish_reason for step in steps[:-1]):
+    if any(told[:-1]):
         faults.append("a step before the last one ended the run")
-    if len(steps) > config.max_new_tokens:
+    if len(trace.token_ids) > config.max_new_tokens:
         faults.append("more tokens than max_new_tokens")
     if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
         faults.append("no stop string is in the text")
+    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
+        faults.append("the run ended before min_new_tokens")
     return count("the finish reason holds", faults, f"ended with {reason}")
 
 
@@ -334,5 +337,5 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _entropies,
     _steps_make_tokens,
     prompt_reading,
-    _finish,
+    finish,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 import torch
@@ -15,9 +15,12 @@ from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import (
     HasReference,
+    ending_faults,
+    fit_faults,
     logit_tolerance,
     made_by,
     prompt_text_faults,
+    same_tokens,
 )
 from core.decoding.checks.trace_checks import count, worst
 from core.decoding.loop.text import TextStream, join_text
@@ -49,31 +52,12 @@ def model_checks(
 
 def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None) -> Check:
     """Ids, lengths, revisions and the end of the run are possible with these models."""
-    faults, ids = [], {*trace.prompt_ids, *trace.token_ids}
+    ids = {token.token_id for step in trace.rounds for token in step.drafted}
     for step in trace.rounds:
-        ids |= {token.token_id for token in step.drafted}
         ids |= {c.token_id for candidates in _all_candidates(step) for c in candidates}
-    for position in trace.prompt_step.positions if trace.prompt_step else ():
-        ids |= {position.token_id, *(c.token_id for c in position.candidates)}
-    if not all(0 <= token < model.vocab_size for token in ids):
-        faults.append(f"a token id is outside the vocabulary of {model.vocab_size}")
-    if not trace.prompt_ids:
-        faults.append("there is no prompt")
-    window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
-    if window is not None and length > window:
-        faults.append(f"{length} tokens don't fit into the context window of {window}")
-    if not made_by(trace, model):
-        faults.append("the trace was made by another model, or another version of it")
+    faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append("the tokens were drafted by another model, or another version of it")
-    ends = [token in model.eos_ids for token in trace.token_ids]
-    if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
-        faults.append("the end-of-sequence token is not where the run ended")
-    complete = len(ends) == trace.config.max_new_tokens or length == window
-    if trace.finish_reason == "length" and not complete:
-        faults.append("the run ended with length before it was long enough")
-    if not ends and trace.finish_reason != "cancelled":
-        faults.append("a run that was not cancelled has emitted no token")
     return count("the trace can be these models'", faults, "contradictions")
 
 
@@ -276,37 +260,25 @@ def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
         return None
     if config.shaping.temperature > 0:
         return None
-    greedy = Greedy(
-        max_new_tokens=config.max_new_tokens,
-        min_new_tokens=config.min_new_tokens,
-        stop_strings=config.stop_strings,
-        shaping=config.shaping,
-        use_cache=config.use_cache,
-    )
-    expected = model.reference_token_ids(trace.prompt_ids, greedy)
+    shared = {field.name: getattr(config, field.name) for field in fields(Greedy)}
+    expected = model.reference_token_ids(trace.prompt_ids, Greedy(**shared))
     if expected is None:
         return None
-    own = list(trace.token_ids)
-    if expected == own:
-        detail = f"{len(own)} of {len(own)} tokens are equal"
-        return Check(SAME_GREEDY_TOKENS, True, 0.0, 0.0, detail)
-    shared = min(len(expected), len(own))
-    at = next((i for i in range(shared) if expected[i] != own[i]), shared)
-    gap, tolerance = _gap(trace, model, at, expected)
-    detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
-    return worst(SAME_GREEDY_TOKENS, [gap], 2 * tolerance, detail)
+    return same_tokens(
+        SAME_GREEDY_TOKENS, trace, model, expected, lambda at: _gap(trace, model, at, expected)
+    )
 
 
 def _gap(
     trace: Trace[Speculative], model: LanguageModel, at: int, expected: Sequence[int]
 ) -> tuple[float, float]:
-    """How far apart two tokens' logits are after the penalties, and a forward's tolerance."""
+    """How far apart two tokens' logits are after the penalties, and the largest logit."""
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf, 0.0
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
     logits = model.start(ids, use_cache=False).logits[0]
-    tolerance = logit_tolerance(trace, model, float(logits.abs().nan_to_num(posinf=0).max()))
+    largest = float(logits.abs().nan_to_num(posinf=0).max())
     held_back = eos_rows(model) if at < config.min_new_tokens else []
     for _, act in penalties(config.shaping, ids, held_back):
         logits = act(logits)
-    return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), tolerance
+    return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), largest

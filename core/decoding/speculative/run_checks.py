@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.decoding.checks.token_text import added_faults, display_faults
-from core.decoding.checks.trace_checks import count
+from core.decoding.checks.trace_checks import count, finish
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.drafting import look_up
 from core.decoding.speculative.rounds import candidate_of
@@ -106,21 +106,4 @@ def _emitted(trace: Trace[Speculative]) -> Iterator[tuple[str, str, str]]:
             yield f"round {step.index}", token.text, added
 
 
-def _finish(trace: Trace[Speculative]) -> Check:
-    reason, rounds, config, faults = trace.finish_reason, trace.rounds, trace.config, []
-    if (rounds[-1].finish_reason if rounds else None) != (
-        None if reason == "cancelled" else reason
-    ):
-        faults.append(f"the last round doesn't say that the run ended with {reason}")
-    if any(step.finish_reason for step in rounds[:-1]):
-        faults.append("a round before the last one ended the run")
-    if len(trace.token_ids) > config.max_new_tokens:
-        faults.append("more tokens than max_new_tokens")
-    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
-        faults.append("no stop string is in the text")
-    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
-        faults.append("the run ended before min_new_tokens")
-    return count("the finish reason holds", faults, f"ended with {reason}")
-
-
-RUN_CHECKS = (_caches, _drafting, _tokens, _texts, _finish)
+RUN_CHECKS = (_caches, _drafting, _tokens, _texts, finish)
