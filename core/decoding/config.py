@@ -69,11 +69,6 @@ class MethodConfig:
         """The method that chooses every token that isn't forced: itself, unless it says another."""
         return self
 
-    @property
-    def draws(self) -> bool:
-        """Whether anything is drawn."""
-        return False
-
 
 # Of a trace: whose config it has.
 ConfigT_co = TypeVar("ConfigT_co", bound=MethodConfig, default=MethodConfig, covariant=True)

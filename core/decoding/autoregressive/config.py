@@ -39,13 +39,13 @@ class Sampling(MethodConfig):
         require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
         require_choice("Sampling", "draw", self.draw, DRAW_METHODS)
 
-    @property
-    def draws(self) -> bool:
-        """Whether tokens are drawn: temperature 0 means greedy."""
-        return self.shaping.temperature > 0
-
 
 def drawn_by(config: MethodConfig) -> Sampling | None:
-    """The sampling that picks a run's tokens; None where each is the most probable one."""
+    """The sampling that picks a run's tokens; None where each is the most probable one.
+
+    Temperature 0 means greedy.
+    """
     chooser = config.chooser
-    return chooser if isinstance(chooser, Sampling) and chooser.draws else None
+    if isinstance(chooser, Sampling) and chooser.shaping.temperature > 0:
+        return chooser
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import Greedy, Sampling, drawn_by
 from core.decoding.method import Method
 
 _ENGINE = "core.decoding.autoregressive.engine:generate"
@@ -16,12 +16,13 @@ TEMPERATURE_0 = "Temperature 0 means greedy: the most probable token, nothing is
 
 
 def _notes(config: Sampling) -> tuple[str, ...]:
-    return () if config.draws else (TEMPERATURE_0,)
+    return () if drawn_by(config) else (TEMPERATURE_0,)
 
 
 def _reference(config: Sampling) -> dict[str, Any] | None:
-    comparable = config.draw == "multinomial" or not config.draws
-    return {"do_sample": config.draws} if comparable else None
+    if not drawn_by(config):
+        return {"do_sample": False}
+    return {"do_sample": True} if config.draw == "multinomial" else None
 
 
 GREEDY = Method(

@@ -92,11 +92,6 @@ class Speculative(MethodConfig):
         require_whole(owner, "seed", self.seed, 0, MAX_SEED)
 
     @property
-    def draws(self) -> bool:
-        """Whether the target's tokens are drawn."""
-        return self.shaping.temperature > 0
-
-    @property
     def lossless(self) -> bool:
         """Whether the output's distribution is the target's own."""
         return self.acceptance != "typical" or self.shaping.temperature == 0
