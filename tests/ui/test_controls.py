@@ -1,8 +1,10 @@
-"""Controls: declared once, seeded by the address, turned into configs."""
+"""Controls: declared once, set by the address, turned into configs."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,20 @@ from pages.ui.widgets import knob
 from pages.ui.widgets.control import defaults
 from pages.ui.widgets.knob import KNOBS
 from tests.figures.traces import make_trace
-from tests.ui.conftest import Open
+from tests.ui.conftest import ROOT, Open
+
+
+def test_every_control_is_declared_once() -> None:
+    """A second row of the same key would take the first one's default and range."""
+    keys = [key for path in (ROOT / "pages").rglob("*.py") for key in _declared(path)]
+    assert len(keys) > 40 and len(keys) == len(set(keys))
+
+
+def _declared(path: Path) -> list[str]:
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    kinds = {"Number", "Choice", "Menu", "Text", "Toggle", "Knob"}
+    rows = [call for call in calls if getattr(call.func, "id", "") in kinds and call.args]
+    return [row.args[0].value for row in rows if isinstance(row.args[0], ast.Constant)]
 
 
 def test_the_defaults_are_a_sampling_config() -> None:

@@ -37,39 +37,20 @@ def stop_strings(text: str) -> tuple[str, ...]:
 # What every strategy has.
 COMMON = declare(
     Number("tokens", "New tokens", 40, 1, MAX_TOKENS, field="max_new_tokens"),
-    Text(
-        "stop",
-        "Stop strings",
-        "",
-        height=80,
-        field="stop_strings",
-        to_field=stop_strings,
+    Text("stop", "Stop strings", "", height=80, field="stop_strings", to_field=stop_strings,
         from_field=lambda stops: "\n".join(stop.replace("\n", "\\n") for stop in stops),
         placeholder="One a line; \\n is a line break",
-        help="The run ends with the token that completes one of them.",
-    ),
-    Toggle(
-        "cache",
-        "KV cache",
-        True,
-        field="use_cache",
-        help="Without it the whole text goes through the model at every step: slower, same result.",
-    ),
-)
+        help="The run ends with the token that completes one of them."),
+    Toggle("cache", "KV cache", True, field="use_cache",
+        help="Without it the whole text goes through the model at every step: slower, same "
+        "result."),
+)  # fmt: skip
 declare(
     Choice("method", "Strategy", "sampling", {key: s.label for key, s in STRATEGIES.items()}),
-    Choice(
-        "color",
-        "Colour by",
-        "probability",
-        {
-            "probability": "Probability",
-            "entropy": "Entropy",
-            "rank": "Rank",
-            "surprisal": "Surprisal",
-        },
-    ),
-)
+    Choice("color", "Colour by", "probability",
+        {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
+         "surprisal": "Surprisal"}),
+)  # fmt: skip
 
 
 def config(read: Read = value) -> MethodConfig:

@@ -9,15 +9,9 @@ from pages.ui.widgets.control import Menu, declare
 
 DRAWS = {"inverse_cdf": "Inverse CDF", "gumbel": "Gumbel", "multinomial": "Multinomial"}
 ROWS = declare(
-    Menu(
-        "draw",
-        "Draw",
-        "inverse_cdf",
-        lambda: DRAWS,
-        field="draw",
+    Menu("draw", "Draw", "inverse_cdf", lambda: DRAWS, field="draw",
         acts=lambda read: read("method") == "sampling",
         help="How a token is picked from the final distribution. Inverse CDF shows its dice; "
-        "multinomial draws exactly as transformers does.",
-    )
-)
+        "multinomial draws exactly as transformers does."),
+)  # fmt: skip
 STRATEGY = Strategy("Sampling", Sampling, (*ROWS, SEED), samples=True, more=("draw",))

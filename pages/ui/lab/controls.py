@@ -33,21 +33,14 @@ LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Choice("dice", "Dice", "inverse_cdf", DRAWS, field="draw"),
-    Number(
-        "roll",
-        "Rolls",
-        0,
-        0,
-        MAX_ROLL,
-        width=110,
+    Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
         help="How often the dice were rolled again: 0 is the throw that the run made at this "
-        "step, under the sidebar's seed.",
-    ),
+        "step, under the sidebar's seed."),
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
-)
+)  # fmt: skip
+# The address holds the words on the right: that is how Streamlit binds options.
 declare(
-    # The address holds the words on the right: that is how Streamlit binds options.
     Choice("at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}),
     Choice("order", "Order", TRANSFORMERS.key, {key: one.label for key, one in ORDERS.items()}),
     Toggle("fold", "Fold what doesn't branch", True),

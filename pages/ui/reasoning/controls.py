@@ -54,160 +54,62 @@ BUDGET = Knob(
 )
 # What every run of the page has, those of sweeps and comparisons too.
 COMMON = declare(
-    Number(
-        "answer_tokens",
-        "Answer at most",
-        ANSWER,
-        1,
-        MAX_WHOLE,
-        field="max_answer_tokens",
-        help="Tokens after the closing mark.",
-    ),
-    Number(
-        "ignore_end",
-        "Ignore the end",
-        0,
-        0,
-        20,
-        field="ignore_end",
-        help="So many attempts to stop thinking are replaced by the wait word, while it fits into "
-        "the budget. Of a closing mark of several tokens only the last one is replaced.",
-    ),
-    Text(
-        "wait",
-        "Wait word",
-        DEFAULT_WAIT,
-        field="wait_text",
+    Number("answer_tokens", "Answer at most", ANSWER, 1, MAX_WHOLE, field="max_answer_tokens",
+        help="Tokens after the closing mark."),
+    Number("ignore_end", "Ignore the end", 0, 0, 20, field="ignore_end",
+        help="So many attempts to stop thinking are replaced by the wait word, while it fits "
+        "into the budget. Of a closing mark of several tokens only the last one is replaced."),
+    Text("wait", "Wait word", DEFAULT_WAIT, field="wait_text",
         to_field=lambda word: f" {word.strip()}",
         from_field=lambda text: text.strip() or DEFAULT_WAIT,
-        acts=lambda read: int(read("ignore_end")) > 0,
-    ),
-    Toggle(
-        "use_tool",
-        "Calculator",
-        False,
-        field="calculator",
-        help="Put the result in after every call that the model writes.",
-    ),
-)
+        acts=lambda read: int(read("ignore_end")) > 0),
+    Toggle("use_tool", "Calculator", False, field="calculator",
+        help="Put the result in after every call that the model writes."),
+)  # fmt: skip
 _THINKING, _WHOLE, _TEMPERATURE = declare(
-    slider(
-        BUDGET,
-        width=270,
-        field="max_thinking_tokens",
-        from_field=lambda most: min(most, BUDGET.typed_high),
-    ),
-    Number(
-        "whole",
-        "Whole run at most",
-        0,
-        0,
-        MAX_WHOLE,
+    slider(BUDGET, width=270, field="max_thinking_tokens",
+        from_field=lambda most: min(most, BUDGET.typed_high)),
+    Number("whole", "Whole run at most", 0, 0, MAX_WHOLE,
         help="The bound on the whole loop, max_new_tokens. It cuts the run off: the close is not "
-        "forced. 0 follows the budget. Sweeps and comparisons follow theirs.",
-    ),
-    Number(
-        "reason_temperature",
-        "Temperature",
-        0.0,
-        0.0,
-        MAX_TEMPERATURE,
-        0.1,
-        help="0 takes the most probable token: no dice.",
-    ),
-)
+        "forced. 0 follows the budget. Sweeps and comparisons follow theirs."),
+    Number("reason_temperature", "Temperature", 0.0, 0.0, MAX_TEMPERATURE, 0.1,
+        help="0 takes the most probable token: no dice."),
+)  # fmt: skip
 # The problem that is asked.
 declare(
-    Choice(
-        "problem",
-        "Problem",
-        "chain",
-        {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"},
-    ),
-    Number(
-        "steps",
-        "Steps",
-        RUN_STEPS,
-        1,
-        MOST_STEPS,
-        help="How hard: so many operations one after another.",
-    ),
-    Number(
-        "problem_seed",
-        "Problem seed",
-        SEED,
-        0,
-        MAX_PROBLEM_SEED,
-        help="The same seed, the same problem.",
-    ),
-    Text(
-        "question",
-        "Your question",
-        "",
-        placeholder="Start with 12, add 9, multiply by 3. What is the result?",
-    ),
-    Text(
-        "right",
-        "Right answer",
-        "",
-        placeholder="63",
-        width=130,
-        help="A number. Leave it empty and the answer isn't judged.",
-    ),
-)
+    Choice("problem", "Problem", "chain",
+        {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
+    Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
+        help="How hard: so many operations one after another."),
+    Number("problem_seed", "Problem seed", SEED, 0, MAX_PROBLEM_SEED,
+        help="The same seed, the same problem."),
+    Text("question", "Your question", "",
+        placeholder="Start with 12, add 9, multiply by 3. What is the result?"),
+    Text("right", "Right answer", "", placeholder="63", width=130,
+        help="A number. Leave it empty and the answer isn't judged."),
+)  # fmt: skip
 # The sweep over budgets.
 declare(
-    Choice(
-        "bound",
-        "The bound",
-        "close",
+    Choice("bound", "The bound", "close",
         {"close": "Closes the thinking", "cut": "Cuts the run off"},
         help="Closes the thinking: at the budget the closing mark is forced and the model "
         "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
-        "close is not forced.",
-    ),
-    Text(
-        "budgets",
-        "Budgets, tokens",
-        ", ".join(map(str, BUDGETS)),
-        width=300,
-        help="Whole numbers with commas or spaces between, such as 0, 32, 64.",
-    ),
+        "close is not forced."),
+    Text("budgets", "Budgets, tokens", ", ".join(map(str, BUDGETS)), width=300,
+        help="Whole numbers with commas or spaces between, such as 0, 32, 64."),
     Number("many_problems", "Problems", PROBLEMS, 1, 500, width=90),
     Number("tries", "Samples", 1, 1, 32, width=90, help="Runs of a problem at a budget."),
-)
+)  # fmt: skip
 # The comparison of a vote with one long attempt.
 declare(
-    Number(
-        "total",
-        "Tokens a problem",
-        1024,
-        16,
-        16_384,
-        width=140,
-        help="What each way may spend on a problem, at most.",
-    ),
-    Number(
-        "voters",
-        "Samples",
-        SAMPLES,
-        2,
-        64,
-        width=100,
-        help="Each of them has its share of the tokens.",
-    ),
+    Number("total", "Tokens a problem", 1024, 16, 16_384, width=140,
+        help="What each way may spend on a problem, at most."),
+    Number("voters", "Samples", SAMPLES, 2, 64, width=100,
+        help="Each of them has its share of the tokens."),
     Number("vote_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
-    Number(
-        "vote_temperature",
-        "Temperature",
-        TEMPERATURE,
-        0.05,
-        MAX_TEMPERATURE,
-        0.1,
-        width=120,
-        help="Samples are drawn, or they would be the same.",
-    ),
-)
+    Number("vote_temperature", "Temperature", TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1, width=120,
+        help="Samples are drawn, or they would be the same."),
+)  # fmt: skip
 
 
 def config(read: Read = value, *, temperature: str = "reason_temperature") -> Reasoning:

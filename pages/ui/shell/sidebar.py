@@ -16,50 +16,21 @@ from pages.ui.widgets.control import Menu, Number, Read, Text, Toggle, declare, 
 
 MAX_PROMPT = 20_000
 MAX_SEED = 2**31 - 1
-SEED = Number(
-    "seed",
-    "Seed",
-    16,
-    0,
-    MAX_SEED,
-    width="stretch",
-    field="seed",
-    help="The same seed, model, prompt and settings give the same run.",
-)
+SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
+    help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
 ROWS = declare(
-    Menu(
-        "model",
-        "Model",
-        models.DEFAULT_MODEL,
-        lambda: {name: name for name in models.options()},
+    Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
         free=True,
-        help="An embedded model, or type a local folder or a Hugging Face hub id. "
-        "Any decoder-only model with safetensors weights works.",
-    ),
-    Text(
-        "prompt",
-        "Prompt",
-        prompts.examples()[0].prompt,
-        height=120,
-        max_chars=MAX_PROMPT,
-        placeholder="Write what the model should continue.",
-    ),
-    Toggle(
-        "chat",
-        "Chat template",
-        False,
-        help="Send the prompt as a user's message, in the markup that the model was trained on.",
-    ),
-    Text(
-        "system",
-        "System prompt",
-        "",
-        height=80,
-        max_chars=MAX_PROMPT,
-        placeholder="Optional: how the model should answer.",
-    ),
+        help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
+        "decoder-only model with safetensors weights works."),
+    Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
+        placeholder="Write what the model should continue."),
+    Toggle("chat", "Chat template", False,
+        help="Send the prompt as a user's message, in the markup that the model was trained on."),
+    Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
+        placeholder="Optional: how the model should answer."),
     SEED,
-)
+)  # fmt: skip
 
 
 def seed_row(acts: Callable[[Read], bool]) -> Number:

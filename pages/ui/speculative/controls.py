@@ -72,105 +72,40 @@ def _drafters() -> dict[str, str]:
 
 
 ROWS = declare(
-    Menu(
-        "draft",
-        "Draft",
-        DEFAULT_DRAFT,
-        _drafters,
-        free=True,
-        width=260,
-        field="drafter",
+    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=True, width=260, field="drafter",
         to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
         from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,
-        help="The model that proposes; the target is the sidebar’s model. Both must have the same "
-        "tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
-        "earlier in the text.",
-    ),
+        help="The model that proposes; the target is the sidebar’s model. Both must have the "
+        "same tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
+        "earlier in the text."),
     Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
     Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
     Choice("rule", "Acceptance", "speculative", RULES, field="acceptance"),
-    Choice(
-        "scoring",
-        "Scoring",
-        "multi_query",
-        {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"},
-        field="scoring",
-        help="One sequence with a query for each position, or one sequence for each position: the "
-        "same result, other work.",
-    ),
-    Toggle(
-        "adaptive",
-        "Adaptive draft length",
-        False,
-        field="adaptive",
+    Choice("scoring", "Scoring", "multi_query",
+        {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
+        help="One sequence with a query for each position, or one sequence for each position: "
+        "the same result, other work."),
+    Toggle("adaptive", "Adaptive draft length", False, field="adaptive",
         help="Two more after a round that was accepted whole, else one less (transformers’ "
-        "heuristic).",
-    ),
-    Number(
-        "ngram_size",
-        "Lookup n-gram",
-        2,
-        1,
-        10,
-        field="lookup_ngram",
-        acts=_looks_up,
-        help="The longest run of last tokens that prompt lookup searches for.",
-    ),
-    Number(
-        "confidence",
-        "Confidence threshold",
-        0.0,
-        0.0,
-        1.0,
-        0.05,
-        width="stretch",
-        field="draft_threshold",
-        acts=_drafts,
-        help="Drafting ends behind a token that the draft gives less. 0 is off.",
-    ),
-    Number(
-        "draft_temperature",
-        "Draft temperature",
-        1.0,
-        0.0,
-        10.0,
-        0.1,
-        width="stretch",
-        field="draft_temperature",
-        to_field=nearest_temperature,
-        acts=_has_own_temperature,
-        help="0 lets the draft take its most probable token.",
-    ),
-    Number(
-        "typical_epsilon",
-        "Epsilon",
-        0.09,
-        0.0,
-        MAX_POSTERIOR,
-        0.01,
-        width="stretch",
-        field="posterior_threshold",
-        acts=_is_typical,
-        help=_TYPICAL_HELP,
-    ),
-    Number(
-        "typical_delta",
-        "Delta",
-        0.3,
-        0.0,
-        MAX_POSTERIOR,
-        0.05,
-        width="stretch",
-        field="posterior_alpha",
-        acts=_is_typical,
-        help=_TYPICAL_HELP,
-    ),
-)
+        "heuristic)."),
+    Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram", acts=_looks_up,
+        help="The longest run of last tokens that prompt lookup searches for."),
+    Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
+        field="draft_threshold", acts=_drafts,
+        help="Drafting ends behind a token that the draft gives less. 0 is off."),
+    Number("draft_temperature", "Draft temperature", 1.0, 0.0, 10.0, 0.1, width="stretch",
+        field="draft_temperature", to_field=nearest_temperature, acts=_has_own_temperature,
+        help="0 lets the draft take its most probable token."),
+    Number("typical_epsilon", "Epsilon", 0.09, 0.0, MAX_POSTERIOR, 0.01, width="stretch",
+        field="posterior_threshold", acts=_is_typical, help=_TYPICAL_HELP),
+    Number("typical_delta", "Delta", 0.3, 0.0, MAX_POSTERIOR, 0.05, width="stretch",
+        field="posterior_alpha", acts=_is_typical, help=_TYPICAL_HELP),
+)  # fmt: skip
+# A counted run has two tokens or more: with room for one nothing would be drafted.
 declare(
     Toggle("own_temperature", "The draft has its own temperature", False),
     Number("repeats", "Runs", 5, 1, 100),
     Number("runs", "Runs", 400, 20, 5000),
-    # With room for one token nothing would be drafted.
     Number("run_tokens", "Tokens", 3, 2, 8),
     *(
         Number(f"{model}_{name}", name, weight, 0.0, 1.0, 0.05, width="stretch")

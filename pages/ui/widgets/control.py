@@ -152,10 +152,12 @@ class Menu(Control):
 
     def _widget(self, **arguments: Any) -> None:
         options = self.options()
-        if self.free:
-            st.selectbox(options=list(options), accept_new_options=True, **arguments)
-        else:
-            st.selectbox(options=list(options), format_func=options.__getitem__, **arguments)
+        st.selectbox(
+            options=list(options),
+            format_func=lambda one: options.get(one, one),
+            accept_new_options=self.free,
+            **arguments,
+        )
 
 
 @dataclass(frozen=True)
@@ -166,9 +168,6 @@ class Text(Control):
     placeholder: str | None = None
     height: int | None = None
     max_chars: int | None = None
-
-    def cast(self, held: Any) -> str:
-        return str(held)
 
     def fit(self, held: Any) -> str:
         return str(held)[: self.max_chars]
@@ -184,9 +183,6 @@ class Text(Control):
 @dataclass(frozen=True)
 class Toggle(Control):
     """On or off."""
-
-    def cast(self, held: Any) -> bool:
-        return bool(held)
 
     def _widget(self, **arguments: Any) -> None:
         st.toggle(value=self.default, **arguments)
