@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import registry
-from pages.ui.decode import controls
 from pages.ui.run import save
-from pages.ui.shell import address, browser, fragments, frame, models
+from pages.ui.shell import address, browser, fragments, frame, models, sidebar
 from pages.ui.widgets import style
 
 fragments.fall()
@@ -27,10 +26,8 @@ page = st.navigation(
     ],
     position="top",
 )
-# Not before the page is known, or beginning again would lead to the first one.
-controls.clean_address()
 with st.sidebar:
-    controls.sidebar(prompt=not registry.page_at(page.url_path).own_prompt)
+    sidebar.show(prompt=not registry.page_at(page.url_path).own_prompt)
     save.open_file(page.url_path)
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)

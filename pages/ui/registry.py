@@ -35,7 +35,6 @@ class Page:
             file, its `failure` is shown on the page.
         load_controls: sets the page's controls to the settings in a file's content.
         web_page: makes the saved page of a view and its trace.
-        texts: its text controls, by their names in the address.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
     """
 
@@ -44,21 +43,20 @@ class Page:
     script: str
     shows: tuple[str, ...] = ()
     view: Named = Named("run.state:view")
-    load_controls: Named = Named("run.save:load_controls")
+    load_controls: Named = Named("decode.controls:load_controls")
     web_page: Named = Named("run.save:web_page")
-    texts: tuple[str, ...] = ()
     own_prompt: bool = False
 
 
 PAGES = (
-    Page("", "Decode", "pages/decode.py", texts=("stop",)),
+    Page("", "Decode", "pages/decode.py"),
     Page(
         "sampling",
         "Sampling lab",
         "pages/sampling.py",
         shows=("lab",),
         view=Named("lab.state:lab"),
-        load_controls=Named("lab.controls:adopt"),
+        load_controls=Named("lab.controls:load_controls"),
     ),
     Page(
         "beam",
@@ -66,9 +64,8 @@ PAGES = (
         "pages/beam.py",
         shows=("beam",),
         view=Named("beam.state:view"),
-        load_controls=Named("beam.controls:adopt"),
+        load_controls=Named("beam.controls:load_controls"),
         web_page=Named("beam.save:web_page"),
-        texts=("beam_stop",),
     ),
     Page(
         "speculative",
@@ -76,9 +73,8 @@ PAGES = (
         "pages/speculative.py",
         shows=("speculative",),
         view=Named("speculative.state:view"),
-        load_controls=Named("speculative.controls:adopt"),
+        load_controls=Named("speculative.controls:load_controls"),
         web_page=Named("speculative.save:web_page"),
-        texts=("draft",),
     ),
     Page(
         "reasoning",
@@ -88,12 +84,9 @@ PAGES = (
         view=Named("reasoning.state:view"),
         load_controls=Named("reasoning.problem:load_controls"),
         web_page=Named("reasoning.save:web_page"),
-        texts=("question", "right", "wait", "budgets"),
         own_prompt=True,
     ),
 )
-# Whose values in the address are words: those of every page, and the sidebar's.
-TEXTS = frozenset({"model", "prompt", "system"}.union(*(page.texts for page in PAGES)))
 
 
 def page_at(path: str) -> Page:

@@ -28,6 +28,7 @@ from pages.ui.beam import work as beam_work
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save as share
 from pages.ui.shell import models
+from pages.ui.widgets.control import defaults
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen
@@ -94,7 +95,7 @@ def test_first_paint_is_the_example(open_beam: Open, search: Trace) -> None:
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
     example = beam_state.load_example()
     assert example is not None
-    assert example.config == beam_controls.config(beam_controls.DEFAULTS.__getitem__)
+    assert example.config == beam_controls.config(defaults().__getitem__)
     assert example.checks and all(check.passed for check in example.checks)
     assert example.hypotheses
     assert beam_state.EXAMPLE.stat().st_size < 150_000
@@ -126,7 +127,7 @@ def test_the_address_sets_the_controls(open_beam: Open) -> None:
 
 
 def test_the_controls_describe_a_search() -> None:
-    told = {**beam_controls.DEFAULTS, "seed": 5}
+    told = {**defaults(), "seed": 5}
     plain = beam_controls.config(told.__getitem__)
     assert plain == BeamSearch(
         num_beams=5, max_new_tokens=20, num_return_sequences=3, stop_strings=(".",)
@@ -237,7 +238,7 @@ def test_re_ranking_says_what_searching_again_would_have_done(
     longer = len(again.beam_steps) - len(first.beam_steps)
     signs = {"would have gone on": 1, "would have ended": -1, "return just this": 0}
     assert (longer > 0) - (longer < 0) == signs[words], "choose another setting"
-    app = open_beam(early=beam_controls.EARLY[early])
+    app = open_beam(early=beam_controls.EARLY[rule])
     view_of(app).show(first, "file")
     app.number_input(key="length_penalty").set_value(penalty).run()
     told = next(text.value for text in app.text if "Ranked anew" in text.value)
@@ -490,4 +491,4 @@ def test_a_file_sets_the_controls_and_is_proved_again(open_beam: Open) -> None:
 
 
 def _value(app: AppTest, key: str) -> object:
-    return app.session_state[key] if key in app.session_state else beam_controls.DEFAULTS[key]
+    return app.session_state[key] if key in app.session_state else defaults()[key]

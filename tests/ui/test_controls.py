@@ -1,8 +1,10 @@
-"""Controls: declared once, seeded by the address, turned into configs."""
+"""Controls: declared once, set by the address, turned into configs."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +14,23 @@ from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
 from pages.ui.run import save as share
 from pages.ui.widgets import knob
+from pages.ui.widgets.control import defaults
 from pages.ui.widgets.knob import KNOBS
 from tests.figures.traces import make_trace
-from tests.ui.conftest import Open
+from tests.ui.conftest import ROOT, Open
+
+
+def test_every_control_is_declared_once() -> None:
+    """A second row of the same key would take the first one's default and range."""
+    keys = [key for path in (ROOT / "pages").rglob("*.py") for key in _declared(path)]
+    assert len(keys) > 40 and len(keys) == len(set(keys))
+
+
+def _declared(path: Path) -> list[str]:
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    kinds = {"Number", "Choice", "Menu", "Text", "Toggle", "Knob"}
+    rows = [call for call in calls if getattr(call.func, "id", "") in kinds and call.args]
+    return [row.args[0].value for row in rows if isinstance(row.args[0], ast.Constant)]
 
 
 def test_the_defaults_are_a_sampling_config() -> None:
@@ -53,7 +69,7 @@ def test_the_address_sets_the_controls(open_app: Open) -> None:
 def test_a_wrong_value_in_the_address_falls_back(open_app: Open, key: str, wrong: str) -> None:
     app = open_app(**{key: wrong})
     assert not app.exception
-    assert app.number_input(key=key).value == controls.DEFAULTS[key]
+    assert app.number_input(key=key).value == defaults()[key]
 
 
 def test_sliding_sets_the_field_and_typing_sets_the_slider(open_app: Open) -> None:
@@ -71,13 +87,13 @@ def test_the_echo_of_an_old_slider_does_not_undo_what_was_typed(
     app = open_app()
     app.number_input(key="temperature").set_value(1.1).run()
     # The browser has not yet followed, and sends the slider as it was with the next click.
-    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
+    app.slider(key="temperature_slider").set_value(defaults()["temperature"]).run()
     assert app.number_input(key="temperature").value == 1.1
     assert app.slider(key="temperature_slider").value == 1.1
     monkeypatch.setattr(knob, "CONFIRM_SECONDS", 0.0)
     app.run()  # The browser has followed: what comes now is the user's.
-    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
-    assert app.number_input(key="temperature").value == controls.DEFAULTS["temperature"]
+    app.slider(key="temperature_slider").set_value(defaults()["temperature"]).run()
+    assert app.number_input(key="temperature").value == defaults()["temperature"]
 
 
 def test_a_field_that_lags_behind_a_held_slider_does_not_pull_it_back(open_app: Open) -> None:
@@ -95,8 +111,8 @@ def test_an_echo_is_believed_after_a_while(open_app: Open, monkeypatch: pytest.M
     app = open_app()
     app.number_input(key="temperature").set_value(1.1).run()
     monkeypatch.setattr(knob, "ECHO_SECONDS", 0.0)
-    app.slider(key="temperature_slider").set_value(controls.DEFAULTS["temperature"]).run()
-    assert app.number_input(key="temperature").value == controls.DEFAULTS["temperature"]
+    app.slider(key="temperature_slider").set_value(defaults()["temperature"]).run()
+    assert app.number_input(key="temperature").value == defaults()["temperature"]
 
 
 def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:
@@ -131,7 +147,7 @@ def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
 
 
 def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
-    said = {**controls.DEFAULTS, **beam_controls.DEFAULTS}
+    said = defaults()
     said |= {"beam_sample": True, "beam_temperature": 0.0006}
     found = beam_controls.config(said.__getitem__)
     assert found.shaping.temperature == 0.001

@@ -19,6 +19,7 @@ from pages.ui.run import bar, state
 from pages.ui.run import save as share
 from pages.ui.run.state import View
 from pages.ui.shell import models, prompts
+from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open
@@ -259,7 +260,7 @@ def test_the_trace_file_and_the_web_page_hold_the_run() -> None:
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
     trace = Trace.load(state.EXAMPLE)
-    assert trace.prompt == controls.DEFAULTS["prompt"]
+    assert trace.prompt == defaults()["prompt"]
     assert trace.model_id == models.DEFAULT_MODEL
     assert not reshape.differs(trace.config, controls.config())
     assert trace.checks and all(check.passed for check in trace.checks)
@@ -287,7 +288,7 @@ def test_no_address_breaks_the_page(open_app: Open, address: dict[str, str]) -> 
 
 def test_a_temperature_next_to_zero_is_the_lowest_or_greedy() -> None:
     for typed, meant in ((0.0004, 0.0), (0.0006, 0.001), (0.7, 0.7), (0.0, 0.0)):
-        values = {**controls.DEFAULTS, "temperature": typed}
+        values = {**defaults(), "temperature": typed}
         assert controls.config(values.__getitem__).shaping.temperature == meant
 
 

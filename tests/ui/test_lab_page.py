@@ -20,7 +20,6 @@ from core.decoding.shaping.draws import dice_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
 from core.traces.lab import lab_bytes, load_lab, telling_step
-from pages.ui.decode import controls
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab import page as lab_page
 from pages.ui.lab import save as lab_share
@@ -31,6 +30,7 @@ from pages.ui.lab.state import Lab, Spot
 from pages.ui.run import jobs, state
 from pages.ui.run.jobs import Job
 from pages.ui.shell import models
+from pages.ui.widgets.control import defaults
 from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
@@ -110,15 +110,15 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
     example, run = load_lab(lab_state.EXAMPLE), Trace.load(state.EXAMPLE)
-    defaults = {**controls.DEFAULTS, **lab_controls.DEFAULTS}
-    settings = lab_controls.settings(defaults.__getitem__)
+    said = defaults()
+    settings = lab_controls.settings(said.__getitem__)
     index = telling_step(run)
     found = Lab(example=example, index=index)
     spot = lab_state._spot_in(run, index)
     assert lab_work.is_example(found, spot, settings)
     grown = example.continuations
-    assert len(grown.sampled) == lab_controls.DEFAULTS["ways"]
-    assert grown.config.max_new_tokens == lab_controls.DEFAULTS["length"]
+    assert len(grown.sampled) == defaults()["ways"]
+    assert grown.config.max_new_tokens == defaults()["length"]
 
 
 def test_the_knobs_reach_what_the_flips_search() -> None:
@@ -482,7 +482,7 @@ def test_continuations_under_other_settings_are_called_old_and_leave_the_link(ke
 def test_stopped_continuations_are_shorter_and_called_cancelled(monkeypatch) -> None:
     model = ScriptedModel({(): [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]}, model_id="embedded:target")
     monkeypatch.setattr(models, "_cached", lambda _: model)
-    settings = lab_controls.settings({**controls.DEFAULTS, **lab_controls.DEFAULTS}.__getitem__)
+    settings = lab_controls.settings(defaults().__getitem__)
     job = Job()
 
     def stop_after_three(ids):

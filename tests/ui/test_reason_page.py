@@ -22,6 +22,7 @@ from pages.ui.reasoning import work as reason_work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs, queue
 from pages.ui.run import save as share
+from pages.ui.widgets.control import defaults
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui.conftest import ROOT, Open
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
@@ -39,7 +40,7 @@ def test_first_paint_is_the_example(open_reason: Open) -> None:
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
     example = reason_state.load_example()
     assert example is not None
-    read = reason_controls.DEFAULTS.__getitem__
+    read = defaults().__getitem__
     problem, config = reason_problem.problem(read), reason_controls.config(read)
     assert example.strip.problem == problem
     view = ReasonView()
@@ -80,7 +81,7 @@ def test_a_level_is_a_name_for_a_budget(open_reason: Open) -> None:
 
 
 def test_the_controls_describe_a_run() -> None:
-    told = {**reason_controls.DEFAULTS, "seed": 5}
+    told = {**defaults(), "seed": 5}
     plain = reason_controls.config(told.__getitem__)
     assert plain == Reasoning(max_answer_tokens=24, top_candidates=5, max_new_tokens=168)
     told |= {"reason_temperature": 0.7, "thinking": 9, "ignore_end": 2, "wait": "Hmm"}
@@ -92,7 +93,7 @@ def test_the_controls_describe_a_run() -> None:
 
 
 def test_each_difficulty_and_seed_has_its_problem() -> None:
-    told = dict(reason_controls.DEFAULTS)
+    told = defaults()
     seen = set()
     for steps in range(1, 9):
         told["steps"] = steps
@@ -107,7 +108,7 @@ def test_each_difficulty_and_seed_has_its_problem() -> None:
 
 
 def test_an_own_question_may_lack_its_answer_but_not_its_words() -> None:
-    told = {**reason_controls.DEFAULTS, "problem": "own", "question": " What? ", "right": "1,200.0"}
+    told = {**defaults(), "problem": "own", "question": " What? ", "right": "1,200.0"}
     assert reason_problem.problem(told.__getitem__).answer == "1200"
     told["right"] = ""
     assert reason_problem.problem(told.__getitem__).answer == ""

@@ -29,6 +29,7 @@ from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
 from pages.ui.speculative import tabs as spec_looks
 from pages.ui.speculative.state import SpecView
+from pages.ui.widgets.control import defaults
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
 from tests.figures.traces import make_trace
 from tests.ui import seen
@@ -86,11 +87,10 @@ def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None
 
 
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
-    from pages.ui.decode import controls
 
     example = spec_state.load_example()
     assert example is not None
-    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS}
+    told = defaults()
     assert example.config == spec_controls.config(told.__getitem__)
     assert example.prompt == told["prompt"] and example.draft_id == told["draft"]
     assert example.checks and all(check.passed for check in example.checks)
@@ -114,9 +114,8 @@ def test_first_paint_loads_no_torch() -> None:
 
 
 def test_the_controls_describe_a_run() -> None:
-    from pages.ui.decode import controls
 
-    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS, "seed": 5, "rule": "typical"}
+    told = {**defaults(), "seed": 5, "rule": "typical"}
     told |= {"typical_epsilon": 0.2, "typical_delta": 0.4, "adaptive": True, "confidence": 0.25}
     told |= {"own_temperature": True, "draft_temperature": 0.5, "scoring": "batch_expansion"}
     assert spec_controls.config(told.__getitem__) == Speculative(
@@ -261,7 +260,7 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
         trace = st.session_state["given"]
         found = spec_state.SpecView()
         found.show(trace, "file")
-        spec_controls.adopt(trace)
+        spec_controls.load_controls(trace)
         st.session_state.update(temperature=1.0, top_p=1.0)  # as the knobs are drawn then
         st.text(str(spec_state.needs_run(found, spec_controls.request())))
         st.session_state["draft_length"] = 3
@@ -275,9 +274,8 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
 
 
 def test_what_does_nothing_stands_in_no_caption() -> None:
-    from pages.ui.decode import controls
 
-    told = {**controls.DEFAULTS, **spec_controls.DEFAULTS}
+    told = defaults()
     plain = spec_controls.config(told.__getitem__)
     idle = {"typical_epsilon": 0.2, "typical_delta": 0.5, "ngram_size": 5, "draft_temperature": 2}
     assert spec_controls.config({**told, **idle}.__getitem__) == plain
@@ -369,7 +367,7 @@ def test_a_link_to_a_built_in_model_that_there_is_not_names_those_that_there_are
     assert "embedded:target or embedded:draft" in texts(app) and not view_of(app).jobs
 
 
-def test_adopting_a_run_restores_its_settings() -> None:
+def test_loading_a_run_restores_its_settings() -> None:
     trace = make_spec(20, acceptance="exact", draft_temperature=0.5, adaptive=True)
 
     def script() -> None:
@@ -377,7 +375,7 @@ def test_adopting_a_run_restores_its_settings() -> None:
 
         from pages.ui.speculative import controls as spec_controls
 
-        spec_controls.adopt(st.session_state["given"])
+        spec_controls.load_controls(st.session_state["given"])
 
     app = AppTest.from_function(script, default_timeout=20)
     app.session_state["given"] = trace

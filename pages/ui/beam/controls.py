@@ -1,86 +1,36 @@
-"""The beam page's controls, declared once, and the search that they describe."""
+"""The beam page's controls and the search that they describe."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
-from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from pages.ui.decode import controls
-from pages.ui.run.request import Request
-from pages.ui.shell import models
-from pages.ui.widgets.knob import Knob, draw_knob, nearest_temperature, set_knob
+from pages.ui.run.request import Request, from_sidebar
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import (
+    Choice,
+    Number,
+    Read,
+    Text,
+    Toggle,
+    arguments,
+    declare,
+    draw,
+    load,
+    reached,
+    slider,
+    value,
+)
+from pages.ui.widgets.knob import Knob, nearest_temperature
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
-MAX_DIVERSITY, MAX_TEMPERATURE = 10.0, 10.0
-# The address holds the words on the right: that is how Streamlit binds options.
-EARLY: dict[str, str] = {"no": "Off", "yes": "On", "never": "Never"}
-_STOPPING: dict[str, bool | str] = {"no": False, "yes": True, "never": "never"}
-SPANS = (10, 20, 40)
+EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}
 _SEPARATOR = "|"
-LENGTH_PENALTY = Knob(
-    "length_penalty",
-    "Length penalty",
-    -2.0,
-    3.0,
-    5.0,
-    0.1,
-    1.0,
-    "A path's score is its summed log-probability over its length to this power: above 0 favours "
-    "long paths, below 0 short ones. After a run it ranks the stored paths anew at once.",
-)
-DEFAULTS: dict[str, Any] = {
-    "beams": 5,
-    "beam_tokens": 20,
-    "early": "no",
-    "returned": 3,
-    "ngram": 0,
-    "groups": 1,
-    "diversity": 0.5,
-    "beam_sample": False,
-    "beam_temperature": 1.0,
-    "beam_stop": ".",
-    "pruned": False,
-    "guesses": False,
-    "span": 20,
-    "samples": 8,
-    LENGTH_PENALTY.key: LENGTH_PENALTY.default,
-}
-
-
-def value(key: str) -> Any:
-    """What a control of this page, or of all pages, says now."""
-    return controls.value(key, DEFAULTS)
-
-
-def config(read: Callable[[str], Any] = value) -> BeamSearch:
-    """The search that the controls describe; `read` gives a control's value by its key.
-
-    Raises:
-        ConfigError: settings that exclude each other.
-    """
-    beams, groups, draws = int(read("beams")), int(read("groups")), bool(read("beam_sample"))
-    return BeamSearch(
-        num_beams=beams,
-        max_new_tokens=int(read("beam_tokens")),
-        length_penalty=float(read("length_penalty")),
-        early_stopping=_STOPPING[read("early")],  # type: ignore[arg-type]
-        num_return_sequences=min(int(read("returned")), beams),
-        do_sample=draws,
-        num_beam_groups=groups,
-        diversity_penalty=float(read("diversity")) if groups > 1 else 0.0,
-        seed=int(read("seed")) if draws else 0,
-        stop_strings=stop_strings(str(read("beam_stop"))),
-        shaping=Shaping(
-            no_repeat_ngram_size=int(read("ngram")),
-            temperature=nearest_temperature(float(read("beam_temperature"))) if draws else 1.0,
-        ),
-    )
+_ESCAPES = {_SEPARATOR: "\\|", "\n": "\\n", "\t": "\\t"}
 
 
 def stop_strings(text: str) -> tuple[str, ...]:
@@ -91,114 +41,88 @@ def stop_strings(text: str) -> tuple[str, ...]:
     )
 
 
-def _written(stop: str) -> str:
-    """A stop string as `stop_strings` reads it."""
-    escapes = {_SEPARATOR: "\\|", "\n": "\\n", "\t": "\\t"}
-    return "".join(escapes.get(char, char) for char in stop)
+def _written(stops: tuple[str, ...]) -> str:
+    """Stop strings as `stop_strings` reads them."""
+    return _SEPARATOR.join("".join(_ESCAPES.get(char, char) for char in stop) for stop in stops)
+
+
+def _is_sample(read: Read) -> bool:
+    return bool(read("beam_sample"))
+
+
+ROWS = declare(
+    Number("beams", "Beams", 5, 1, MAX_BEAMS, field="num_beams"),
+    Number("beam_tokens", "New tokens", 20, 1, MAX_TOKENS, field="max_new_tokens"),
+    Text("beam_stop", "Stop at", ".", width=130, field="stop_strings", to_field=stop_strings,
+        from_field=_written,
+        help="A path is finished once its text holds this. Several are separated by |; \\n is a "
+        "line break. Empty: only the model or the length ends a path."),
+    Number("ngram", "No repeated n-gram", 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
+        help="Bans n-grams that were seen. 0 is off."),
+    Number("groups", "Groups", 1, 1, MAX_BEAMS, field="num_beam_groups",
+        help="Diverse beam search: must divide the beams."),
+    Number("diversity", "Diversity penalty", 0.5, 0.0, 10.0, 0.1, field="diversity_penalty",
+        acts=lambda read: int(read("groups")) > 1),
+    Toggle("beam_sample", "Draw the candidates", False, field="do_sample",
+        help="Beam sample: candidates are drawn instead of taken by rank. It needs one group."),
+    Number("beam_temperature", "Temperature", 1.0, 0.0, 10.0, 0.1, field="shaping.temperature",
+        to_field=nearest_temperature, acts=_is_sample),
+    slider(Knob("length_penalty", "Length penalty", -2.0, 3.0, 5.0, 0.1, 1.0,
+            "A path's score is its summed log-probability over its length to this power: above 0 "
+            "favours long paths, below 0 short ones. After a run it ranks the stored paths anew "
+            "at once."), width=270, field="length_penalty"),
+    Choice("early", "Early stopping", False, EARLY, field="early_stopping",
+        help="On: as soon as enough paths have finished. Off: when the best open path, at its "
+        "present length, can't beat the worst of them. Never: when it can't at any length."),
+    Number("returned", "Return", 3, 1, MAX_BEAMS, field="num_return_sequences",
+        help="How many of the best paths are asked for."),
+)  # fmt: skip
+declare(
+    Toggle("pruned", "Pruned", False),
+    Toggle("guesses", "Wrong guesses", False),
+    Choice("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
+    Number("samples", "Samples", 8, 1, 32),
+)
+_SEARCH = (*ROWS, sidebar.seed_row(_is_sample))
+
+
+def config(read: Read = value) -> BeamSearch:
+    """The search that the controls describe; `read` gives a control's value by its key.
+
+    Raises:
+        ConfigError: settings that exclude each other.
+    """
+    found = arguments(_SEARCH, read)
+    returned = min(found.pop("num_return_sequences"), found["num_beams"])
+    return BeamSearch(**found, num_return_sequences=returned)
 
 
 def request() -> Request:
     """What Run asks for under the controls as they are."""
-    return controls.request_for(config())
+    return from_sidebar(config())
+
+
+def load_controls(trace: Trace) -> None:
+    """Set the controls to what the search was made with, as far as they reach."""
+    load(reached(_SEARCH, trace.config, sidebar.said_by(trace)))
 
 
 def size() -> None:
     """How wide and how long, when to stop, and what is rarely touched."""
-    _whole("Beams", 1, MAX_BEAMS, "beams")
-    _whole("New tokens", 1, MAX_TOKENS, "beam_tokens")
-    st.text_input(
-        "Stop at",
-        DEFAULTS["beam_stop"],
-        key="beam_stop",
-        bind="query-params",
-        persist_state="session",
-        width=130,
-        help="A path is finished once its text holds this. Several are separated by |; \\n is a "
-        "line break. Empty: only the model or the length ends a path.",
-    )
+    draw("beams", "beam_tokens", "beam_stop")
     with st.popover("More settings", icon=":material/tune:"):
-        _more()
-
-
-def _whole(label: str, low: int, high: int, key: str, help: str | None = None) -> None:
-    st.number_input(
-        label,
-        low,
-        high,
-        DEFAULTS[key],
-        1,
-        key=key,
-        bind="query-params",
-        persist_state="session",
-        help=help,
-        width=150,
-    )
+        draw("ngram", "groups", "diversity", "beam_sample", "beam_temperature")
 
 
 def ranking() -> None:
     """What ranks the paths and ends the search: after a run these act on the stored steps."""
     with st.container(key="ranking", horizontal=True, vertical_alignment="center", gap="medium"):
-        with st.container(key="knob-length_penalty", gap=None, width=270):
-            draw_knob(LENGTH_PENALTY, disabled=False)
-        st.segmented_control(
-            "Early stopping",
-            list(EARLY),
-            format_func=EARLY.__getitem__,
-            default=DEFAULTS["early"],
-            required=True,
-            key="early",
-            bind="query-params",
-            persist_state="session",
-            help="On: as soon as enough paths have finished. Off: when the best open path, at its "
-            "present length, can't beat the worst of them. Never: when it can't at any length.",
-        )
-        _whole("Return", 1, MAX_BEAMS, "returned", "How many of the best paths are asked for.")
-
-
-def _more() -> None:
-    _whole("No repeated n-gram", 0, MAX_NGRAM, "ngram", "Bans n-grams that were seen. 0 is off.")
-    _whole("Groups", 1, MAX_BEAMS, "groups", "Diverse beam search: must divide the beams.")
-    grouped, draws = int(value("groups")) > 1, bool(value("beam_sample"))
-    _real("Diversity penalty", MAX_DIVERSITY, "diversity", disabled=not grouped)
-    st.toggle(
-        "Draw the candidates",
-        DEFAULTS["beam_sample"],
-        key="beam_sample",
-        bind="query-params",
-        persist_state="session",
-        help="Beam sample: candidates are drawn instead of taken by rank. It needs one group.",
-    )
-    _real("Temperature", MAX_TEMPERATURE, "beam_temperature", disabled=not draws)
-
-
-def _real(label: str, high: float, key: str, *, disabled: bool) -> None:
-    st.number_input(
-        label,
-        0.0,
-        high,
-        DEFAULTS[key],
-        0.1,
-        key=key,
-        bind="query-params",
-        persist_state="session",
-        disabled=disabled,
-        width=150,
-    )
+        draw("length_penalty", "early", "returned")
 
 
 def looks() -> None:
     """What of the tree is drawn."""
-    for label, key in (("Pruned", "pruned"), ("Wrong guesses", "guesses")):
-        st.toggle(label, DEFAULTS[key], key=key, bind="query-params", persist_state="session")
-    st.segmented_control(
-        "Steps in view",
-        list(SPANS),
-        default=DEFAULTS["span"],
-        required=True,
-        key="span",
-        bind="query-params",
-        persist_state="session",
-    )
+    draw("pruned", "guesses", "span")
 
 
 def view_of_tree() -> tuple[int, bool]:
@@ -208,34 +132,4 @@ def view_of_tree() -> tuple[int, bool]:
 
 def samples() -> None:
     """How many samples the search is compared with."""
-    _whole("Samples", 1, 32, "samples")
-
-
-def adopt(trace: Trace) -> None:
-    """Set the controls to what the search was made with, as far as they reach."""
-    search, state = trace.config, st.session_state
-    assert isinstance(search, BeamSearch)
-    stopping = next(name for name, rule in _STOPPING.items() if rule == search.early_stopping)
-    state.update(
-        {
-            "prompt": trace.prompt[: controls.MAX_PROMPT],
-            "chat": False,
-            "beams": min(search.num_beams, MAX_BEAMS),
-            "beam_tokens": min(search.max_new_tokens, MAX_TOKENS),
-            "early": stopping,
-            "returned": min(search.num_return_sequences, MAX_BEAMS),
-            "ngram": min(search.shaping.no_repeat_ngram_size, MAX_NGRAM),
-            "groups": min(search.num_beam_groups, MAX_BEAMS),
-            "beam_sample": search.do_sample,
-            "beam_stop": _SEPARATOR.join(map(_written, search.stop_strings)),
-        }
-    )
-    if search.num_beam_groups > 1:
-        state["diversity"] = min(search.diversity_penalty, MAX_DIVERSITY)
-    if search.do_sample:
-        state["beam_temperature"] = min(search.shaping.temperature, MAX_TEMPERATURE)
-        state["seed"] = min(search.seed, controls.MAX_SEED)
-    if models.is_embedded(trace.model_id):
-        state["model"] = trace.model_id
-    if LENGTH_PENALTY.low <= search.length_penalty <= LENGTH_PENALTY.typed_high:
-        set_knob(LENGTH_PENALTY, search.length_penalty)
+    draw("samples")

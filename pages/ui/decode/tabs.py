@@ -9,6 +9,7 @@ import streamlit as st
 from core import figures
 from core.decoding.trace import TokenStep, Trace
 from pages.ui.decode import controls, reshape
+from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.request import Request
 from pages.ui.run.state import PAGE_COLUMNS, View
@@ -126,8 +127,9 @@ def _note(shaped: reshape.Shaped) -> str:
 
 def _more(view: View, trace: Trace) -> None:
     with st.container(key="more"):
-        uncertainty, prompt, time = st.tabs(
-            ["Uncertainty", "Reading the prompt", "Time"], key="look", on_change="rerun"
+        own = strategy_of(trace.config).tabs
+        uncertainty, prompt, time, *others = st.tabs(
+            ["Uncertainty", "Reading the prompt", "Time", *own], key="look", on_change="rerun"
         )
         if uncertainty.open:
             with uncertainty:
@@ -138,6 +140,10 @@ def _more(view: View, trace: Trace) -> None:
         if time.open:
             with time:
                 _time(view, trace)
+        for tab, draw in zip(others, own.values(), strict=True):
+            if tab.open:
+                with tab:
+                    draw(view, trace)
 
 
 def _uncertainty(view: View, trace: Trace) -> None:

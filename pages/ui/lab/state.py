@@ -13,6 +13,7 @@ from core.decoding.lab.types import Continuations, LabExample, LabStep
 from core.decoding.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui.decode import controls
+from pages.ui.decode.sampling import DRAWS
 from pages.ui.lab import controls as lab_controls
 from pages.ui.run import state
 from pages.ui.run.jobs import Job, start
@@ -276,7 +277,7 @@ def pick(found: Lab, index: int) -> None:
 def _adopt(trace: Trace | None) -> None:
     """The dice of the run, so that the same throw draws the same token."""
     draw = getattr(trace.config, "draw", None) if trace is not None else None
-    if draw in controls.DRAWS:
+    if draw in DRAWS:
         st.session_state["dice"] = draw
 
 

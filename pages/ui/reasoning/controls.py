@@ -1,14 +1,15 @@
-"""The reasoning page's controls, declared once, and the run that they describe."""
+"""The reasoning page's controls and the run that they describe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS, Reasoning
 from core.decoding.shaping.config import Shaping
+from core.decoding.trace import Trace
+from core.evaluation.chains import MOST_STEPS
 from core.evaluation.example import (
     ANSWER,
     BUDGETS,
@@ -19,13 +20,27 @@ from core.evaluation.example import (
     SEED,
     TEMPERATURE,
 )
-from pages.ui.decode import controls
-from pages.ui.widgets.knob import Knob, draw_knob, knob_value, set_knob
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import (
+    Choice,
+    Number,
+    Read,
+    Text,
+    Toggle,
+    arguments,
+    declare,
+    draw,
+    reached,
+    slider,
+    value,
+)
+from pages.ui.widgets.knob import Knob, knob_value, set_knob
 
-MAX_WHOLE, MAX_WAITS, MAX_TEMPERATURE = 8000, 20, 2.0
+MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
 MAX_PROBLEM_SEED = 99_999
 # So many candidates of a step are kept: the page doesn't draw them, the trace file has them.
 CANDIDATES = 5
+DEFAULT_WAIT = "Wait,"
 BUDGET = Knob(
     "thinking",
     "Thinking budget, 0 to 4,096",
@@ -37,38 +52,67 @@ BUDGET = Knob(
     "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced and "
     "the model has to answer with what it has. The slider ends at 256, the field takes more.",
 )
-DEFAULTS: dict[str, Any] = {
-    "problem": "chain",
-    "steps": RUN_STEPS,
-    "problem_seed": SEED,
-    "question": "",
-    "right": "",
-    "reason_temperature": 0.0,
-    "whole": 0,
-    "answer_tokens": ANSWER,
-    "ignore_end": 0,
-    "wait": "Wait,",
-    "use_tool": False,
-    "budgets": ", ".join(map(str, BUDGETS)),
-    "bound": "close",
-    "many_problems": PROBLEMS,
-    "tries": 1,
-    "total": 1024,
-    "voters": SAMPLES,
-    "vote_problems": RIVALRY_PROBLEMS,
-    "vote_temperature": TEMPERATURE,
-    BUDGET.key: BUDGET.default,
-}
+# What every run of the page has, those of sweeps and comparisons too.
+COMMON = declare(
+    Number("answer_tokens", "Answer at most", ANSWER, 1, MAX_WHOLE, field="max_answer_tokens",
+        help="Tokens after the closing mark."),
+    Number("ignore_end", "Ignore the end", 0, 0, 20, field="ignore_end",
+        help="So many attempts to stop thinking are replaced by the wait word, while it fits "
+        "into the budget. Of a closing mark of several tokens only the last one is replaced."),
+    Text("wait", "Wait word", DEFAULT_WAIT, field="wait_text",
+        to_field=lambda word: f" {word.strip()}",
+        from_field=lambda text: text.strip() or DEFAULT_WAIT,
+        acts=lambda read: int(read("ignore_end")) > 0),
+    Toggle("use_tool", "Calculator", False, field="calculator",
+        help="Put the result in after every call that the model writes."),
+)  # fmt: skip
+_THINKING, _WHOLE, _TEMPERATURE = declare(
+    slider(BUDGET, width=270, field="max_thinking_tokens",
+        from_field=lambda most: min(most, BUDGET.typed_high)),
+    Number("whole", "Whole run at most", 0, 0, MAX_WHOLE,
+        help="The bound on the whole loop, max_new_tokens. It cuts the run off: the close is not "
+        "forced. 0 follows the budget. Sweeps and comparisons follow theirs."),
+    Number("reason_temperature", "Temperature", 0.0, 0.0, MAX_TEMPERATURE, 0.1,
+        help="0 takes the most probable token: no dice."),
+)  # fmt: skip
+# The problem that is asked.
+declare(
+    Choice("problem", "Problem", "chain",
+        {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
+    Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
+        help="How hard: so many operations one after another."),
+    Number("problem_seed", "Problem seed", SEED, 0, MAX_PROBLEM_SEED,
+        help="The same seed, the same problem."),
+    Text("question", "Your question", "",
+        placeholder="Start with 12, add 9, multiply by 3. What is the result?"),
+    Text("right", "Right answer", "", placeholder="63", width=130,
+        help="A number. Leave it empty and the answer isn't judged."),
+)  # fmt: skip
+# The sweep over budgets.
+declare(
+    Choice("bound", "The bound", "close",
+        {"close": "Closes the thinking", "cut": "Cuts the run off"},
+        help="Closes the thinking: at the budget the closing mark is forced and the model "
+        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
+        "close is not forced."),
+    Text("budgets", "Budgets, tokens", ", ".join(map(str, BUDGETS)), width=300,
+        help="Whole numbers with commas or spaces between, such as 0, 32, 64."),
+    Number("many_problems", "Problems", PROBLEMS, 1, 500, width=90),
+    Number("tries", "Samples", 1, 1, 32, width=90, help="Runs of a problem at a budget."),
+)  # fmt: skip
+# The comparison of a vote with one long attempt.
+declare(
+    Number("total", "Tokens a problem", 1024, 16, 16_384, width=140,
+        help="What each way may spend on a problem, at most."),
+    Number("voters", "Samples", SAMPLES, 2, 64, width=100,
+        help="Each of them has its share of the tokens."),
+    Number("vote_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
+    Number("vote_temperature", "Temperature", TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1, width=120,
+        help="Samples are drawn, or they would be the same."),
+)  # fmt: skip
 
 
-def value(key: str) -> Any:
-    """What a control of this page, or of all pages, says now."""
-    return controls.value(key, DEFAULTS)
-
-
-def config(
-    read: Callable[[str], Any] = value, *, temperature: str = "reason_temperature"
-) -> Reasoning:
+def config(read: Read = value, *, temperature: str = "reason_temperature") -> Reasoning:
     """The run that the controls describe; `read` gives a control's value by its key.
 
     Args:
@@ -86,63 +130,34 @@ def config(
     )
 
 
-def whole_bound(read: Callable[[str], Any] = value) -> int:
+def whole_bound(read: Read = value) -> int:
     """The bound on the whole loop: one's own number, else what the two parts and marks need."""
     return int(read("whole")) or _room(read)
 
 
-def _room(read: Callable[[str], Any]) -> int:
+def _room(read: Read) -> int:
     parts = {"max_thinking_tokens": BUDGET.key, "max_answer_tokens": "answer_tokens"}
     return Reasoning(**{name: int(read(key)) for name, key in parts.items()}).room
 
 
-def reasoning(read: Callable[[str], Any], *, temperature: float, **bounds: Any) -> Reasoning:
+def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:
     """A config with these bounds and this temperature (0 is greedy), else as the controls say."""
-    draws, waits = temperature > 0, int(read("ignore_end"))
-    if waits:
-        bounds |= {"ignore_end": waits, "wait_text": f" {str(read('wait')).strip()}"}
-    return Reasoning(
-        max_answer_tokens=int(read("answer_tokens")),
-        calculator=bool(read("use_tool")),
-        do_sample=draws,
-        seed=int(read("seed")) if draws else 0,
-        shaping=Shaping(temperature=temperature if draws else 1.0),
-        **bounds,
-    )
+    found = arguments(COMMON, read)
+    if temperature > 0:
+        found |= {"do_sample": True, "seed": int(read("seed"))}
+        found["shaping"] = Shaping(temperature=temperature)
+    return Reasoning(**found, **bounds)
 
 
-def whole(
-    label: str, low: int, high: int, key: str, help: str | None = None, *, width: int = 150
-) -> None:
-    """A field for a whole number."""
-    st.number_input(
-        label,
-        low,
-        high,
-        DEFAULTS[key],
-        1,
-        key=key,
-        bind="query-params",
-        persist_state="session",
-        help=help,
-        width=width,
-    )
-
-
-def temperature(key: str, low: float, help: str, *, width: int = 150) -> None:
-    """A field for a temperature."""
-    st.number_input(
-        "Temperature",
-        low,
-        MAX_TEMPERATURE,
-        DEFAULTS[key],
-        0.1,
-        key=key,
-        bind="query-params",
-        persist_state="session",
-        help=help,
-        width=width,
-    )
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the controls say where they describe a run, the problem aside, by their keys."""
+    run = trace.config
+    assert isinstance(run, Reasoning)
+    said = {key: held for key, held in sidebar.said_by(trace).items() if key == "model"}
+    said["whole"] = 0 if run.max_new_tokens == run.room else _WHOLE.fit(run.max_new_tokens)
+    said["reason_temperature"] = _TEMPERATURE.fit(run.shaping.temperature if run.draws else 0)
+    seed = sidebar.seed_row(lambda _: run.draws)
+    return reached((*COMMON, _THINKING, seed), run, said)
 
 
 def budget() -> None:
@@ -159,9 +174,7 @@ def budget() -> None:
             + ", ".join(f"{name} is {most} tokens" for name, most in LEVELS.items())
             + ".",
         )
-        with st.container(key="knob-thinking", gap=None, width=270):
-            draw_knob(BUDGET, disabled=False)
-        temperature("reason_temperature", 0.0, "0 takes the most probable token: no dice.")
+        draw("thinking", "reason_temperature")
     st.caption(_whole_words())
 
 
@@ -189,39 +202,4 @@ def _take_level() -> None:
 def more() -> None:
     """What is rarely touched."""
     with st.popover("More settings", icon=":material/tune:"):
-        whole(
-            "Problem seed", 0, MAX_PROBLEM_SEED, "problem_seed", "The same seed, the same problem."
-        )
-        whole(
-            "Whole run at most",
-            0,
-            MAX_WHOLE,
-            "whole",
-            "The bound on the whole loop, max_new_tokens. It cuts the run off: the close is not "
-            "forced. 0 follows the budget. Sweeps and comparisons follow theirs.",
-        )
-        whole("Answer at most", 1, MAX_WHOLE, "answer_tokens", "Tokens after the closing mark.")
-        whole(
-            "Ignore the end",
-            0,
-            MAX_WAITS,
-            "ignore_end",
-            "So many attempts to stop thinking are replaced by the wait word, while it fits into "
-            "the budget. Of a closing mark of several tokens only the last one is replaced.",
-        )
-        st.text_input(
-            "Wait word",
-            DEFAULTS["wait"],
-            key="wait",
-            bind="query-params",
-            persist_state="session",
-            disabled=not value("ignore_end"),
-        )
-        st.toggle(
-            "Calculator",
-            DEFAULTS["use_tool"],
-            key="use_tool",
-            bind="query-params",
-            persist_state="session",
-            help="Put the result in after every call that the model writes.",
-        )
+        draw("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")

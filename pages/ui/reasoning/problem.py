@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,36 +12,22 @@ import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ProblemError
-from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS
 from core.evaluation.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.evaluation.types import Problem, ProblemSet
-from pages.ui.decode import controls
-from pages.ui.reasoning.controls import (
-    BUDGET,
-    DEFAULTS,
-    MAX_PROBLEM_SEED,
-    MAX_TEMPERATURE,
-    MAX_WAITS,
-    MAX_WHOLE,
-    config,
-    value,
-    whole,
-)
+from pages.ui.reasoning.controls import MAX_PROBLEM_SEED, config, said_by
 from pages.ui.run.request import Request
-from pages.ui.shell import models
-from pages.ui.widgets.knob import set_knob
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import Read, draw, load, value
 
 # Checked here: a field with `max_chars` throws a longer text away without a word.
 MAX_QUESTION = 2000
 ALL_STEPS = tuple(range(1, MOST_STEPS + 1))
-# The address holds the words on the right: that is how Streamlit binds options.
-SOURCES = {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}
 
 
-def problem(read: Callable[[str], Any] = value) -> Problem:
+def problem(read: Read = value) -> Problem:
     """The problem that the controls name.
 
     Raises:
@@ -110,26 +96,14 @@ def marked(model: Any, config: Any) -> Any:
 def request() -> ReasonRequest:
     """What Run asks for under the controls as they are."""
     asked = problem()
-    return ReasonRequest(
-        str(controls.value("model")).strip(), asked.question, config(), problem=asked
-    )
+    return ReasonRequest(sidebar.model(), asked.question, config(), problem=asked)
 
 
 def pick_problem() -> None:
     """Which problem: a chain of steps, a hard sum, or one's own question."""
-    st.segmented_control(
-        "Problem",
-        list(SOURCES),
-        label_visibility="collapsed",
-        format_func=SOURCES.__getitem__,
-        default=DEFAULTS["problem"],
-        required=True,
-        key="problem",
-        bind="query-params",
-        persist_state="session",
-    )
+    draw("problem", label_visibility="collapsed")
     if value("problem") == "chain":
-        whole("Steps", 1, MOST_STEPS, "steps", "How hard: so many operations one after another.")
+        draw("steps")
     if value("problem") != "own":
         st.button(
             "Another problem",
@@ -149,50 +123,15 @@ def write_question() -> None:
     if value("problem") != "own":
         return
     with st.container(key="own-question", horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Your question",
-            DEFAULTS["question"],
-            key="question",
-            bind="query-params",
-            persist_state="session",
-            placeholder="Start with 12, add 9, multiply by 3. What is the result?",
-        )
-        st.text_input(
-            "Right answer",
-            DEFAULTS["right"],
-            key="right",
-            bind="query-params",
-            persist_state="session",
-            placeholder="63",
-            width=130,
-            help="A number. Leave it empty and the answer isn't judged.",
-        )
+        draw("question", "right")
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
-    run, state = trace.config, st.session_state
-    assert isinstance(run, Reasoning)
-    state.update(
-        {
-            "reason_temperature": min(run.shaping.temperature, MAX_TEMPERATURE)
-            if run.draws
-            else 0.0,
-            "whole": 0 if run.max_new_tokens == run.room else min(run.max_new_tokens, MAX_WHOLE),
-            "answer_tokens": min(run.max_answer_tokens, MAX_WHOLE),
-            "ignore_end": min(run.ignore_end, MAX_WAITS),
-            "wait": run.wait_text.strip() or DEFAULTS["wait"],
-            "use_tool": run.calculator,
-        }
-    )
+    said = said_by(trace)
     if not _is_asked(trace.prompt):
-        state["problem"], state["right"] = "own", ""
-        state["question"] = trace.prompt[:MAX_QUESTION]
-    if run.draws:
-        state["seed"] = min(run.seed, controls.MAX_SEED)
-    if models.is_embedded(trace.model_id):
-        state["model"] = trace.model_id
-    set_knob(BUDGET, min(run.max_thinking_tokens, BUDGET.typed_high))
+        said |= {"problem": "own", "right": "", "question": trace.prompt[:MAX_QUESTION]}
+    load(said)
 
 
 def _is_asked(question: str) -> bool:

@@ -13,38 +13,24 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
 from core.figures.reasoning.words import problems_words
-from pages.ui.decode import controls
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, state, work
-from pages.ui.reasoning.controls import value, whole
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
-from pages.ui.widgets import figure
+from pages.ui.shell import sidebar
+from pages.ui.widgets import control, figure
+from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import csv_text
 
-MAX_PROBLEMS, MAX_TRIES, MAX_BUDGETS = 500, 32, 40
+MAX_BUDGETS = 40
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 4.0
-# The address holds the words on the right: that is how Streamlit binds options.
-BOUNDS = {"close": "Closes the thinking", "cut": "Cuts the run off"}
 _FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
 
 
 def bound() -> None:
     """Which of the two bounds is swept and drawn."""
-    st.segmented_control(
-        "The bound",
-        list(BOUNDS),
-        format_func=BOUNDS.__getitem__,
-        default=reason_controls.DEFAULTS["bound"],
-        required=True,
-        key="bound",
-        bind="query-params",
-        persist_state="session",
-        help="Closes the thinking: at the budget the closing mark is forced and the model "
-        "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
-        "close is not forced.",
-    )
+    control.draw("bound")
 
 
 def shown(view: ReasonView) -> Sweep | None:
@@ -111,19 +97,11 @@ def has_steps(sweep: Sweep) -> bool:
 
 def _controls(view: ReasonView) -> None:
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.text_input(
-            "Budgets, tokens",
-            reason_controls.DEFAULTS["budgets"],
-            key="budgets",
-            bind="query-params",
-            persist_state="session",
-            width=300,
-            help="Whole numbers with commas or spaces between, such as 0, 32, 64.",
-        )
+        control.draw("budgets")
         if view.uploaded is None:
-            whole("Problems", 1, MAX_PROBLEMS, "many_problems", width=90)
+            control.draw("many_problems")
         if float(value("reason_temperature")) > 0:
-            whole("Samples", 1, MAX_TRIES, "tries", "Runs of a problem at a budget.", width=90)
+            control.draw("tries")
         own_problems.draw(view)
         _button(view)
 
@@ -138,7 +116,7 @@ def plan(view: ReasonView) -> SweepPlan:
     heat = float(value("reason_temperature"))
     own = len(view.uploaded.problems) if view.uploaded is not None else 0
     return SweepPlan(
-        model_id=str(controls.value("model")).strip(),
+        model_id=sidebar.model(),
         problems=own_problems.problems(view, own or int(value("many_problems"))),
         config=reason_controls.reasoning(value, temperature=heat),
         budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),

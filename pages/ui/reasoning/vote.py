@@ -11,15 +11,14 @@ from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
-from pages.ui.decode import controls
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import one_vote, own_problems, state, sweep, work
-from pages.ui.reasoning.controls import value, whole
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
-from pages.ui.widgets import figure
+from pages.ui.shell import sidebar
+from pages.ui.widgets import control, figure
+from pages.ui.widgets.control import value
 
-MAX_TOTAL, MAX_VOTERS, MAX_PROBLEMS = 16_384, 64, 200
 _NOTICE = """
 **What to notice**
 
@@ -37,14 +36,7 @@ _NOTICE = """
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
-        help = "What each way may spend on a problem, at most."
-        whole("Tokens a problem", 16, MAX_TOTAL, "total", help, width=140)
-        help = "Each of them has its share of the tokens."
-        whole("Samples", 2, MAX_VOTERS, "voters", help, width=100)
-        whole("Problems", 1, MAX_PROBLEMS, "vote_problems", width=90)
-        reason_controls.temperature(
-            "vote_temperature", 0.05, "Samples are drawn, or they would be the same.", width=120
-        )
+        control.draw("total", "voters", "vote_problems", "vote_temperature")
         _button(view)
     _state(view)
     rivalry = view.rivalry
@@ -97,7 +89,7 @@ def start(view: ReasonView) -> None:
     view.failures["rivals"] = ""
     try:
         contest = work.Contest(
-            model=str(controls.value("model")).strip(),
+            model=sidebar.model(),
             problems=own_problems.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
             config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
             total=int(value("total")),

@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
-from pages.ui.decode import controls
 from pages.ui.run import jobs
 from pages.ui.run.state import View
 from pages.ui.widgets import style
+from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
 
@@ -67,7 +67,7 @@ def _row(check: Check) -> dict[str, object]:
 
 def _against_model(view: View, trace: Trace) -> None:
     job = view.active("check")
-    may_load = view.may_load(str(controls.value("model")))
+    may_load = view.may_load(str(value("model")))
     st.button(
         f"{job.stage}…" if job else "Check against the model",
         key="check_model",

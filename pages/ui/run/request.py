@@ -9,6 +9,8 @@ from typing import Any
 from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
 from core.decoding.trace import Trace
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +63,15 @@ class Request:
             min_new_tokens=min(trace.config.min_new_tokens, length),
         )
         return Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
+
+
+def from_sidebar(config: MethodConfig, draft: str = "") -> Request:
+    """The sidebar's model and prompt under a config, with a draft model where it needs one."""
+    return Request(
+        model=sidebar.model(),
+        prompt=str(value("prompt")),
+        config=config,
+        chat=sidebar.chat(),
+        system=str(value("system")),
+        draft=draft,
+    )

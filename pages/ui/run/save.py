@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 import plotly.graph_objects as go
@@ -19,12 +19,10 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import registry
-from pages.ui.decode import controls
 from pages.ui.registry import Page
 from pages.ui.run.state import View
-from pages.ui.shell import address, models
+from pages.ui.shell import address
 from pages.ui.widgets.figure import source
-from pages.ui.widgets.knob import adopt_shaping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,22 +267,3 @@ def _path_in_browser() -> str | None:
         return None
     last = urlsplit(address).path.rstrip("/").rpartition("/")[2]
     return registry.page_at(last).path
-
-
-def load_controls(trace: Trace) -> None:
-    """Set the controls to what the run was made with, as far as they reach."""
-    config, state = trace.config, st.session_state
-    wanted: dict[str, Any] = {
-        "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "method": config.method,
-        "tokens": min(config.max_new_tokens, controls.MAX_TOKENS),
-        "stop": "\n".join(text.replace("\n", "\\n") for text in config.stop_strings),
-        "cache": config.use_cache,
-        "seed": min(getattr(config, "seed", controls.value("seed")), controls.MAX_SEED),
-        "draw": getattr(config, "draw", controls.value("draw")),
-        "chat": False,
-    }
-    if models.is_embedded(trace.model_id):
-        wanted["model"] = trace.model_id
-    adopt_shaping(config.shaping)
-    state.update(wanted)

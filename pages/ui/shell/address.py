@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 import streamlit as st
 
+from pages.ui.shell import sidebar
 from pages.ui.widgets import knob
 
 # The sidebar's, which every page keeps by itself.
-_SHARED = {"model", "prompt", "chat", "system", "seed"}
+_SHARED = {row.key for row in sidebar.ROWS}
 _Part: TypeAlias = dict[str, list[str]]
 
 

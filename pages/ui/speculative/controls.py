@@ -1,51 +1,37 @@
-"""The speculative page's controls, declared once, and the run that they describe."""
+"""The speculative page's controls and the run that they describe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
-from pages.ui.decode import controls
-from pages.ui.run.request import Request
-from pages.ui.shell import models
-from pages.ui.widgets.knob import KNOBS, draw_knob, nearest_temperature, set_knob, shaping_of
+from pages.ui.run.request import Request, from_sidebar
+from pages.ui.shell import models, sidebar
+from pages.ui.widgets.control import (
+    KNOB_ROWS,
+    Choice,
+    Menu,
+    Number,
+    Read,
+    Toggle,
+    arguments,
+    declare,
+    draw,
+    load,
+    reached,
+    value,
+)
+from pages.ui.widgets.knob import KNOBS, nearest_temperature
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
-MAX_DRAFT, MAX_TOKENS, MAX_RUNS, MAX_TEMPERATURE, MAX_NGRAM = 16, 500, 5000, 10.0, 10
 # The address holds the words on the right: that is how Streamlit binds options.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
-SCORINGS = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
 NAMES = ("A", "B", "C")
-SHARED = {knob.key: knob for knob in KNOBS if knob.sampling_only}
-DEFAULTS: dict[str, Any] = {
-    "draft": DEFAULT_DRAFT,
-    "draft_length": 5,
-    "spec_tokens": 48,
-    "rule": "speculative",
-    "scoring": "multi_query",
-    "own_temperature": False,
-    "draft_temperature": 1.0,
-    "adaptive": False,
-    "confidence": 0.0,
-    "ngram_size": 2,
-    "typical_epsilon": 0.09,
-    "typical_delta": 0.3,
-    "repeats": 5,
-    "runs": 400,
-    "run_tokens": 3,
-    "target_A": 0.6,
-    "target_B": 0.3,
-    "target_C": 0.1,
-    "draft_A": 0.2,
-    "draft_B": 0.5,
-    "draft_C": 0.3,
-}
+_WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
     "speculative": "Keeps the target’s distribution: accepts with min(1, target_prob / "
     "draft_prob), else draws from the residual.",
@@ -55,43 +41,99 @@ _RULE_NOTES: dict[str, str] = {
     "enough.",
 }
 GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
+_TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
 
 
-def value(key: str) -> Any:
-    """What a control of this page, or of all pages, says now."""
-    return controls.value(key, DEFAULTS)
+def _looks_up(read: Read) -> bool:
+    return bool(read("draft") == LOOKUP)
 
 
-def config(read: Callable[[str], Any] = value) -> Speculative:
+def _drafts(read: Read) -> bool:
+    return not _looks_up(read)
+
+
+def _has_own_temperature(read: Read) -> bool:
+    return _drafts(read) and bool(read("own_temperature"))
+
+
+def _is_typical(read: Read) -> bool:
+    return bool(read("rule") == "typical")
+
+
+def _samples(read: Read) -> bool:
+    """Whether the target or the draft has a temperature above 0: filters act then."""
+    keys = ("temperature", *(["draft_temperature"] if _has_own_temperature(read) else []))
+    return any(nearest_temperature(float(read(key))) > 0 for key in keys)
+
+
+def _drafters() -> dict[str, str]:
+    own = (name for name in models.options() if name != DEFAULT_DRAFT)
+    return {name: name for name in (DEFAULT_DRAFT, *own, LOOKUP)}
+
+
+ROWS = declare(
+    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=True, width=260, field="drafter",
+        to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
+        from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,
+        help="The model that proposes; the target is the sidebar’s model. Both must have the "
+        "same tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
+        "earlier in the text."),
+    Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
+    Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
+    Choice("rule", "Acceptance", "speculative", RULES, field="acceptance"),
+    Choice("scoring", "Scoring", "multi_query",
+        {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
+        help="One sequence with a query for each position, or one sequence for each position: "
+        "the same result, other work."),
+    Toggle("adaptive", "Adaptive draft length", False, field="adaptive",
+        help="Two more after a round that was accepted whole, else one less (transformers’ "
+        "heuristic)."),
+    Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram", acts=_looks_up,
+        help="The longest run of last tokens that prompt lookup searches for."),
+    Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
+        field="draft_threshold", acts=_drafts,
+        help="Drafting ends behind a token that the draft gives less. 0 is off."),
+    Number("draft_temperature", "Draft temperature", 1.0, 0.0, 10.0, 0.1, width="stretch",
+        field="draft_temperature", to_field=nearest_temperature, acts=_has_own_temperature,
+        help="0 lets the draft take its most probable token."),
+    Number("typical_epsilon", "Epsilon", 0.09, 0.0, MAX_POSTERIOR, 0.01, width="stretch",
+        field="posterior_threshold", acts=_is_typical, help=_TYPICAL_HELP),
+    Number("typical_delta", "Delta", 0.3, 0.0, MAX_POSTERIOR, 0.05, width="stretch",
+        field="posterior_alpha", acts=_is_typical, help=_TYPICAL_HELP),
+)  # fmt: skip
+# A counted run has two tokens or more: with room for one nothing would be drafted.
+declare(
+    Toggle("own_temperature", "The draft has its own temperature", False),
+    Number("repeats", "Runs", 5, 1, 100),
+    Number("runs", "Runs", 400, 20, 5000),
+    Number("run_tokens", "Tokens", 3, 2, 8),
+    *(
+        Number(f"{model}_{name}", name, weight, 0.0, 1.0, 0.05, width="stretch")
+        for model, weights in _WEIGHTS.items()
+        for name, weight in zip(NAMES, weights, strict=True)
+    ),
+)
+_SHARED = {knob.key for knob in KNOBS} - {"penalty"}
+_RUN = (
+    *ROWS,
+    *(
+        row if row.key == "temperature" else replace(row, acts=_samples)
+        for row in KNOB_ROWS
+        if row.key in _SHARED
+    ),
+    sidebar.SEED,
+)
+
+
+def config(read: Read = value) -> Speculative:
     """The run that the controls describe; `read` gives a control's value by its key.
+
+    What does nothing stays neutral: it would stand in captions and ask for another run.
 
     Raises:
         ConfigError: settings outside their interval.
     """
-    lookup, rule = read("draft") == LOOKUP, read("rule")
-    own = bool(read("own_temperature")) and not lookup
-    temperature = nearest_temperature(float(read("temperature")))
-    heat = nearest_temperature(float(read("draft_temperature"))) if own else None
-    # What does nothing stays neutral: it would stand in captions and ask for another run.
-    acting: dict[str, Any] = {}
-    if lookup:
-        acting |= {"drafter": "prompt_lookup", "lookup_ngram": int(read("ngram_size"))}
-    else:
-        acting |= {"draft_temperature": heat, "draft_threshold": float(read("confidence"))}
-    if rule == "typical":
-        acting["posterior_threshold"] = float(read("typical_epsilon"))
-        acting["posterior_alpha"] = float(read("typical_delta"))
-    draws = temperature > 0 or heat
-    return Speculative(
-        draft_length=int(read("draft_length")),
-        max_new_tokens=int(read("spec_tokens")),
-        acceptance=rule,
-        scoring=read("scoring"),
-        adaptive=bool(read("adaptive")),
-        seed=int(read("seed")),
-        shaping=shaping_of(SHARED.values(), read) if draws else Shaping(temperature=0.0),
-        **acting,
-    )
+    return Speculative(**arguments(_RUN, read))
 
 
 def draft() -> str:
@@ -102,30 +144,12 @@ def draft() -> str:
 
 def request() -> Request:
     """What Run asks for under the controls as they are."""
-    return controls.request_for(config(), draft())
-
-
-def _bound(key: str, help: str | None = None) -> dict[str, Any]:
-    return {"key": key, "bind": "query-params", "persist_state": "session", "help": help}
+    return from_sidebar(config(), draft())
 
 
 def pair() -> None:
     """Who drafts, how many tokens, and what is rarely touched."""
-    options = [DEFAULT_DRAFT, *(m for m in models.options() if m != DEFAULT_DRAFT), LOOKUP]
-    st.selectbox(
-        "Draft",
-        options,
-        accept_new_options=True,
-        width=260,
-        **_bound(
-            "draft",
-            "The model that proposes; the target is the sidebar’s model. Both must have the same "
-            "tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
-            "earlier in the text.",
-        ),
-    )
-    _whole("Draft length", 1, MAX_DRAFT, "draft_length")
-    _whole("New tokens", 1, MAX_TOKENS, "spec_tokens")
+    draw("draft", "draft_length", "spec_tokens")
     with st.popover("More settings", icon=":material/tune:"):
         _more()
 
@@ -133,18 +157,10 @@ def pair() -> None:
 def rule() -> None:
     """The temperature, and what decides over a drafted token, with what that does to the text."""
     with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
-        _knob("temperature", width=210)
-        st.segmented_control(
-            "Acceptance",
-            list(RULES),
-            format_func=RULES.__getitem__,
-            default=DEFAULTS["rule"],
-            required=True,
-            **_bound("rule"),
-        )
-        chosen = str(value("rule"))
+        draw("temperature", width=210)
+        draw("rule")
         with st.container(key="rule-lossy" if lossy() else "rule-lossless"):
-            st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[chosen])
+            st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[acceptance()])
 
 
 def _greedy() -> bool:
@@ -153,7 +169,7 @@ def _greedy() -> bool:
 
 def lossy() -> bool:
     """Whether the rule changes the distribution, by the controls as they are."""
-    return value("rule") == "typical" and not _greedy()
+    return _is_typical(value) and not _greedy()
 
 
 def acceptance() -> Acceptance:
@@ -162,74 +178,27 @@ def acceptance() -> Acceptance:
     return chosen
 
 
-def _knob(key: str, width: int | None = None) -> None:
-    with st.container(key=f"knob-{key}", gap=None, width=width or "stretch"):
-        draw_knob(SHARED[key], disabled=False)
-
-
-def _whole(label: str, low: int, high: int, key: str, help: str | None = None) -> None:
-    st.number_input(label, low, high, DEFAULTS[key], 1, width=150, **_bound(key, help))
-
-
-def _real(label: str, high: float, key: str, help: str, *, step: float = 0.01) -> None:
-    st.number_input(label, 0.0, high, DEFAULTS[key], step, **_bound(key, help))
-
-
 def _more() -> None:
-    for key in ("top_k", "top_p", "min_p"):
-        _knob(key)
-    st.segmented_control(
-        "Scoring",
-        list(SCORINGS),
-        format_func=SCORINGS.__getitem__,
-        default=DEFAULTS["scoring"],
-        required=True,
-        **_bound(
-            "scoring",
-            "One sequence with a query for each position, or one sequence for each position: the "
-            "same result, other work.",
-        ),
-    )
-    st.toggle(
-        "Adaptive draft length",
-        False,
-        **_bound(
-            "adaptive",
-            "Two more after a round that was accepted whole, else one less (transformers’ "
-            "heuristic).",
-        ),
-    )
+    draw("top_k", "top_p", "min_p", "scoring", "adaptive")
     # What would do nothing is left out.
-    if value("draft") == LOOKUP:
-        words = "The longest run of last tokens that prompt lookup searches for."
-        _whole("Lookup n-gram", 1, MAX_NGRAM, "ngram_size", words)
+    if _looks_up(value):
+        draw("ngram_size")
     else:
-        _more_of_the_draft()
-    if value("rule") == "typical":
-        formula = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
-        _real("Epsilon", MAX_POSTERIOR, "typical_epsilon", formula)
-        _real("Delta", MAX_POSTERIOR, "typical_delta", formula, step=0.05)
-
-
-def _more_of_the_draft() -> None:
-    words = "Drafting ends behind a token that the draft gives less. 0 is off."
-    _real("Confidence threshold", 1.0, "confidence", words, step=0.05)
-    st.toggle("The draft has its own temperature", False, **_bound("own_temperature"))
-    if value("own_temperature"):
-        words = "0 lets the draft take its most probable token."
-        _real("Draft temperature", MAX_TEMPERATURE, "draft_temperature", words, step=0.1)
+        draw("confidence", "own_temperature")
+        if _has_own_temperature(value):
+            draw("draft_temperature")
+    if _is_typical(value):
+        draw("typical_epsilon", "typical_delta")
 
 
 def repeats() -> None:
     """How many runs of each are timed."""
-    _whole("Runs", 1, 100, "repeats")
+    draw("repeats")
 
 
 def samples() -> None:
     """How many short runs of each method are counted, and how long they are."""
-    _whole("Runs", 20, MAX_RUNS, "runs")
-    # With room for one token nothing would be drafted.
-    _whole("Tokens", 2, 8, "run_tokens")
+    draw("runs", "run_tokens")
 
 
 def weights(model: str) -> list[float]:
@@ -239,7 +208,7 @@ def weights(model: str) -> list[float]:
 
 def three_tokens() -> None:
     """The probabilities of three tokens in both models."""
-    for model in ("target", "draft"):
+    for model in _WEIGHTS:
         with st.container(
             key=f"three-{model}",
             horizontal=True,
@@ -248,65 +217,34 @@ def three_tokens() -> None:
             gap="small",
         ):
             st.markdown(f"**{model.capitalize()}**", width=60)
-            for name in NAMES:
-                key = f"{model}_{name}"
-                st.number_input(name, 0.0, 1.0, DEFAULTS[key], 0.05, **_bound(key))
+            draw(*(f"{model}_{name}" for name in NAMES))
 
 
-def reached(trace: Trace) -> dict[str, Any]:
+def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say where they describe a run, by their keys; those that it lies beyond,
     and models that a file may not make the app load, are left out."""
     asked = trace.config
     assert isinstance(asked, Speculative)
-    own = asked.draft_temperature is not None
-    told = {
-        "prompt": trace.prompt[: controls.MAX_PROMPT],
-        "chat": False,
-        "seed": min(asked.seed, controls.MAX_SEED),
-        "draft_length": min(asked.draft_length, MAX_DRAFT),
-        "spec_tokens": min(asked.max_new_tokens, MAX_TOKENS),
-        "rule": asked.acceptance,
-        "scoring": asked.scoring,
-        "own_temperature": own,
-        "adaptive": asked.adaptive,
-        "confidence": asked.draft_threshold,
-        "ngram_size": min(asked.lookup_ngram, MAX_NGRAM),
-        "typical_epsilon": asked.posterior_threshold,
-        "typical_delta": asked.posterior_alpha,
-    }
-    if own:
-        told["draft_temperature"] = min(float(asked.draft_temperature or 0.0), MAX_TEMPERATURE)
-    if models.is_embedded(trace.model_id):
-        told["model"] = trace.model_id
-    if asked.drafter == "prompt_lookup":
-        told["draft"] = LOOKUP
-    elif models.is_embedded(trace.draft_id):
-        told["draft"] = trace.draft_id
-    for key, knob in SHARED.items():
-        held = float(getattr(asked.shaping, knob.field))
-        if knob.low <= held <= knob.typed_high:
-            told[key] = held
-    return told
+    said = sidebar.said_by(trace) | {"own_temperature": asked.draft_temperature is not None}
+    if asked.drafter == "model" and models.is_embedded(trace.draft_id):
+        said["draft"] = trace.draft_id
+    return reached(_RUN, asked, said)
 
 
-def adopt(trace: Trace) -> None:
+def load_controls(trace: Trace) -> None:
     """Set the controls to what a run was made with, as far as they reach."""
-    for key, held in reached(trace).items():
-        if key in SHARED:
-            set_knob(SHARED[key], held)
-        else:
-            st.session_state[key] = held
+    load(said_by(trace))
 
 
 def request_like(trace: Trace, wanted: Request) -> Request:
-    """What the controls, as they are in `wanted`, would ask for after `adopt`."""
-    told = reached(trace)
-    chosen = told.get("draft", wanted.draft)
+    """What the controls, as they are in `wanted`, would ask for after `load_controls`."""
+    said = said_by(trace)
+    chosen = said.get("draft", wanted.draft)
     return replace(
         wanted,
-        model=told.get("model", wanted.model),
-        prompt=told["prompt"],
-        config=config(lambda key: told.get(key, value(key))),
+        model=said.get("model", wanted.model),
+        prompt=said["prompt"],
+        config=config(lambda key: said.get(key, value(key))),
         chat=False,
         draft="" if chosen == LOOKUP else chosen,
     )

@@ -9,13 +9,12 @@ believed, until the browser says what it was set to, or a while has passed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import streamlit as st
 
-from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS, Shaping
+from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS
 from core.decoding.shaping.spec import SettingSpec
 from core.decoding.validation import MIN_TEMPERATURE
 
@@ -214,26 +213,6 @@ def _moved(knob: Knob, key: str, then: Callable[[], None] | None) -> None:
 def nearest_temperature(typed: float) -> float:
     """The nearest that there is: 0, which is greedy, or the lowest that can be divided by."""
     return 0.0 if typed < MIN_TEMPERATURE / 2 else max(typed, MIN_TEMPERATURE)
-
-
-def adopt_shaping(shaping: Shaping) -> None:
-    """Set every knob to what a run was shaped with, as far as it reaches."""
-    for knob in LAB_KNOBS:
-        value = getattr(shaping, knob.field)
-        if knob.low <= value <= knob.typed_high:
-            set_knob(knob, value)
-
-
-def shaping_of(knobs: Iterable[Knob], read: Callable[[str], Any]) -> Shaping:
-    """What some knobs say; `read` gives a knob's value by its key.
-
-    Raises:
-        ConfigError: a typed value that lies outside its interval.
-    """
-    values = {knob.field: knob.cast(read(knob.key)) for knob in knobs}
-    if "temperature" in values:
-        values["temperature"] = nearest_temperature(values["temperature"])
-    return Shaping(**values)  # type: ignore[arg-type]
 
 
 def knob_value(knob: Knob, otherwise: float) -> float:

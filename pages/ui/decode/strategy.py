@@ -1,0 +1,32 @@
+"""A strategy of the Decode page: one row, in a module of its own; `strategies` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from core.decoding.config import MethodConfig
+from core.decoding.trace import Trace
+from pages.ui.run.state import View
+from pages.ui.widgets.control import Control
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A method that emits a `TokenStep` a token, as the Decode page offers it.
+
+    Args:
+        rows: its own controls that set fields of the config.
+        samples: whether the temperature and the filters act; penalties always do.
+        beside: keys of the controls that stand in the first row while it is chosen.
+        more: keys of the controls that always stand under "More settings".
+        tabs: draws its own figures of a trace, by the titles of their tabs.
+    """
+
+    label: str
+    config: type[MethodConfig]
+    rows: tuple[Control, ...] = ()
+    samples: bool = False
+    beside: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)

@@ -1,0 +1,119 @@
+"""The sidebar: model, prompt, chat template, system prompt and seed, which the pages share."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.trace import Trace
+from pages.ui.shell import models, prompts
+from pages.ui.widgets.control import Menu, Number, Read, Text, Toggle, declare, draw, load, value
+
+MAX_PROMPT = 20_000
+MAX_SEED = 2**31 - 1
+SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
+    help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
+ROWS = declare(
+    Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
+        free=True,
+        help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
+        "decoder-only model with safetensors weights works."),
+    Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
+        placeholder="Write what the model should continue."),
+    Toggle("chat", "Chat template", False,
+        help="Send the prompt as a user's message, in the markup that the model was trained on."),
+    Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
+        placeholder="Optional: how the model should answer."),
+    SEED,
+)  # fmt: skip
+
+
+def seed_row(acts: Callable[[Read], bool]) -> Number:
+    """The seed's row on a page whose runs don't always use it."""
+    return replace(SEED, acts=acts)
+
+
+def show(*, prompt: bool = True) -> None:
+    """Draw the sidebar's controls.
+
+    Args:
+        prompt: off on a page that asks questions of its own.
+    """
+    draw("model")
+    if prompt:
+        _prompt()
+        _chat()
+        _hint()
+    _seed()
+
+
+def model() -> str:
+    """The model's name."""
+    return str(value("model")).strip()
+
+
+def chat() -> bool:
+    """Whether the prompt goes through the chat template."""
+    return bool(value("chat")) and models.has_chat_template(str(value("model"))) is not False
+
+
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the sidebar says for a trace, by key; a file may not make the app load a model."""
+    model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
+    return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}
+
+
+def _prompt() -> None:
+    with st.container(key="prompt-field", gap=None):
+        st.menu_button(
+            "Examples",
+            [example.label for example in prompts.examples()],
+            key="example_prompt",
+            type="tertiary",
+            on_click=_use_example,
+        )
+        draw("prompt")
+
+
+def _hint() -> None:
+    example = prompts.shown(str(value("prompt")), bool(value("chat")), str(value("system")))
+    if example is not None:
+        st.html(f'<p class="de-hint">{escape(example.look_for)}</p>')
+
+
+def _use_example() -> None:
+    example = prompts.named(st.session_state.get("example_prompt"))
+    if example is not None:
+        load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
+
+
+def _chat() -> None:
+    if models.has_chat_template(str(value("model"))) is False:
+        draw("chat", disabled=True, help="This model has no chat template.")
+    else:
+        draw("chat")
+    if chat():
+        draw("system")
+
+
+def _seed() -> None:
+    with st.container(
+        key="seed-row", horizontal=True, wrap=False, vertical_alignment="bottom", gap="small"
+    ):
+        draw("seed")
+        st.button(
+            "New seed",
+            icon=":material/casino:",
+            key="new_seed",
+            help="Another seed, another run.",
+            on_click=_new_seed,
+        )
+
+
+def _new_seed() -> None:
+    load({"seed": secrets.randbelow(100_000)})

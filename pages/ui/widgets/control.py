@@ -1,0 +1,313 @@
+"""Every control of the app is one row: widget, default, range, address name, config field.
+
+A page declares its rows once with `declare`. From a row come the widget (`draw`), the value
+(`value`), the arguments of the method's config (`arguments`), and the way back from a config to the
+controls (`reached`, `load`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import reduce
+from typing import Any, TypeAlias
+
+import streamlit as st
+
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
+from pages.ui.widgets.knob import LAB_KNOBS, Knob, draw_knob, nearest_temperature, set_knob
+
+Read: TypeAlias = Callable[[str], Any]
+"""Gives a control's value by its key."""
+_SHAPING = "shaping."
+_rows: dict[str, Control] = {}
+
+
+def _unchanged(held: Any) -> Any:
+    return held
+
+
+def _always(read: Read) -> bool:  # noqa: ARG001
+    return True
+
+
+@dataclass(frozen=True)
+class Control:
+    """A row; each subclass is a kind of widget.
+
+    Args:
+        key: the name in the address and in the session's state.
+        default: the value before anything was entered, and of an emptied field.
+        width: in pixels or in Streamlit's words; None is the widget's own.
+        field: the config's field that it sets, such as `shaping.top_k`; empty for none.
+        to_field: makes the field's value of the control's.
+        from_field: makes the control's value of the field's; None where there is none.
+        acts: whether a run uses it, by the other controls' values. Where it doesn't, the widget is
+            disabled, the field keeps the config's default, and a file doesn't set the control.
+    """
+
+    key: str
+    label: str
+    default: Any
+    _: KW_ONLY
+    help: str | None = None
+    width: int | str | None = None
+    field: str = ""
+    to_field: Callable[[Any], Any] = _unchanged
+    from_field: Callable[[Any], Any] = _unchanged
+    acts: Callable[[Read], bool] = _always
+
+    def cast(self, held: Any) -> Any:
+        """The value in the control's type."""
+        return held
+
+    def fit(self, held: Any) -> Any:
+        """The nearest value that the control can hold; None leaves it as it is."""
+        return self.cast(held)
+
+    def set(self, held: Any) -> None:
+        """Set the control before it is drawn."""
+        st.session_state[self.key] = held
+
+    def draw(self, **more: Any) -> None:
+        """Draw the widget.
+
+        Args:
+            more: arguments of Streamlit's function, before the row's own.
+        """
+        self._widget(
+            label=self.label,
+            **{
+                "key": self.key,
+                "bind": "query-params",
+                "persist_state": "session",
+                "help": self.help,
+                "disabled": not self.acts(value),
+                **({} if self.width is None else {"width": self.width}),
+                **more,
+            },
+        )
+
+    def _widget(self, **arguments: Any) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Number(Control):
+    """A field for a number between bounds; a whole number where the step is one."""
+
+    low: float
+    high: float
+    step: float = 1
+    _: KW_ONLY
+    width: int | str | None = 150
+
+    def cast(self, held: Any) -> float:
+        return int(held) if isinstance(self.step, int) else float(held)
+
+    def fit(self, held: Any) -> float:
+        return self.cast(min(max(held, self.low), self.high))
+
+    def _widget(self, **arguments: Any) -> None:
+        _drop_infinite(self.key)
+        bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
+        st.number_input(value=self.default, **bounds, **arguments)
+
+
+@dataclass(frozen=True)
+class Choice(Control):
+    """Segments of which one is chosen: values with the words for them, which the address holds."""
+
+    options: Mapping[Any, str]
+
+    def fit(self, held: Any) -> Any:
+        return held if held in self.options else None
+
+    def _widget(self, **arguments: Any) -> None:
+        st.segmented_control(
+            options=list(self.options),
+            format_func=self.options.__getitem__,
+            default=self.default,
+            required=True,
+            **arguments,
+        )
+
+
+@dataclass(frozen=True)
+class Menu(Control):
+    """A menu; the first option is the default.
+
+    Args:
+        options: gives the values with the words for them, which the address holds.
+        free: other values may be typed.
+    """
+
+    options: Callable[[], Mapping[str, str]]
+    free: bool = False
+
+    def fit(self, held: Any) -> Any:
+        return held if self.free or held in self.options() else None
+
+    def _widget(self, **arguments: Any) -> None:
+        options = self.options()
+        st.selectbox(
+            options=list(options),
+            format_func=lambda one: options.get(one, one),
+            accept_new_options=self.free,
+            **arguments,
+        )
+
+
+@dataclass(frozen=True)
+class Text(Control):
+    """A line of text, or an area of a height in pixels."""
+
+    _: KW_ONLY
+    placeholder: str | None = None
+    height: int | None = None
+    max_chars: int | None = None
+
+    def fit(self, held: Any) -> str:
+        return str(held)[: self.max_chars]
+
+    def _widget(self, **arguments: Any) -> None:
+        arguments |= {"placeholder": self.placeholder, "max_chars": self.max_chars}
+        if self.height is None:
+            st.text_input(value=self.default, **arguments)
+        else:
+            st.text_area(value=self.default, height=self.height, **arguments)
+
+
+@dataclass(frozen=True)
+class Toggle(Control):
+    """On or off."""
+
+    def _widget(self, **arguments: Any) -> None:
+        st.toggle(value=self.default, **arguments)
+
+
+@dataclass(frozen=True)
+class Slider(Control):
+    """A knob: a slider and a field. It takes a file's value also where it doesn't act, because
+    pages share it, and stays as it is where the value lies beyond its range."""
+
+    knob: Knob
+
+    def cast(self, held: Any) -> float:
+        return self.knob.cast(held)
+
+    def fit(self, held: Any) -> float | None:
+        return self.cast(held) if self.knob.low <= held <= self.knob.typed_high else None
+
+    def set(self, held: Any) -> None:
+        set_knob(self.knob, held)
+
+    def draw(self, *, width: int | str | None = None, **more: Any) -> None:
+        """Draw the slider and the field; `more` are arguments of `draw_knob`."""
+        _drop_infinite(self.key)
+        width = width or self.width or "stretch"
+        with st.container(key=f"knob-{self.key}", gap=None, width=width):
+            draw_knob(self.knob, **{"disabled": not self.acts(value), **more})
+
+
+def slider(knob: Knob, **more: Any) -> Slider:
+    """The row of a knob; `more` are arguments of `Control`."""
+    return Slider(knob.key, knob.label, knob.default, knob, **more)
+
+
+def _drop_infinite(key: str) -> None:
+    """Remove a number from the address that is infinite or NaN: a field for whole numbers fails.
+
+    A field reads the address that its run began with, so the run begins again.
+    """
+    try:
+        finite = math.isfinite(float(st.query_params.get(key, 0)))
+    except ValueError:
+        return  # A word: the field falls back to its default.
+    if not finite:
+        del st.query_params[key]
+        st.rerun()
+
+
+def declare(*rows: Control) -> tuple[Control, ...]:
+    """Make rows known by their keys; returns them."""
+    _rows.update({row.key: row for row in rows})
+    return rows
+
+
+def draw(*keys: str, **more: Any) -> None:
+    """Draw these controls, one after another."""
+    for key in keys:
+        _rows[key].draw(**more)
+
+
+def value(key: str) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied."""
+    found = st.session_state.get(key)
+    return _rows[key].default if found is None else found
+
+
+def defaults() -> dict[str, Any]:
+    """The defaults of all declared controls, by their keys."""
+    return {key: row.default for key, row in _rows.items()}
+
+
+def arguments(rows: Iterable[Control], read: Read = value) -> dict[str, Any]:
+    """The arguments of a config class that the rows set; those that don't act are left out.
+
+    Raises:
+        ConfigError: a filter's or the temperature's value outside its interval.
+    """
+    found = {
+        row.field: row.to_field(row.cast(read(row.key)))
+        for row in rows
+        if row.field and row.acts(read)
+    }
+    inner = [name for name in found if name.startswith(_SHAPING)]
+    shaping = Shaping(**{name.removeprefix(_SHAPING): found.pop(name) for name in inner})
+    return {**found, "shaping": shaping}
+
+
+def reached(
+    rows: Iterable[Control], config: MethodConfig, said: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What the rows' controls say where they describe a config, as far as they reach, by key.
+
+    Args:
+        rows: a row on which others' `acts` depends stands before them.
+        said: what further controls say.
+    """
+    found = dict(said or {})
+
+    def read(key: str) -> Any:
+        return found[key] if key in found else value(key)
+
+    for row in rows:
+        if not row.field or not (isinstance(row, Slider) or row.acts(read)):
+            continue
+        held = row.from_field(reduce(getattr, row.field.split("."), config))
+        fitting = None if held is None else row.fit(held)
+        if fitting is not None:
+            found[row.key] = fitting
+    return found
+
+
+def load(said: Mapping[str, Any]) -> None:
+    """Set controls, before they are drawn, by their keys."""
+    for key, held in said.items():
+        _rows[key].set(held)
+
+
+# The settings of `Shaping` that pages share.
+KNOB_ROWS = declare(
+    *(
+        slider(
+            knob,
+            field=_SHAPING + knob.field,
+            to_field=nearest_temperature if knob.field == "temperature" else _unchanged,
+        )
+        for knob in LAB_KNOBS
+    )
+)
