@@ -164,7 +164,7 @@ def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
         "from core.figures import *; import core.traces.file, core.traces.lab;"
         "import core.evaluation.types, core.evaluation.sweep.curves, core.evaluation.example;"
         "import core.evaluation.problems, core.decoding.reasoning.transcript;"
-        "assert step_way and 'pandas' in sys.modules;"
+        "assert step_stages and 'pandas' in sys.modules;"
         "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

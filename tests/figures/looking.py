@@ -15,7 +15,7 @@ from core.figures import (
     candidate_bars,
     probability_heatmap,
     prompt_reading,
-    step_way,
+    step_stages,
     timing,
     uncertainty,
 )
@@ -66,5 +66,5 @@ def all_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]:
     }
     for step in trace.token_steps:
         figures[f"bars {step.index}"] = candidate_bars(step, trace, theme=theme)
-        figures[f"way {step.index}"] = step_way(step, trace, theme=theme)
+        figures[f"way {step.index}"] = step_stages(step, trace, theme=theme)
     return figures

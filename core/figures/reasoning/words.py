@@ -78,6 +78,11 @@ def share_words(share: Share) -> str:
     )
 
 
+def share_record(share: Share) -> tuple[float, ...]:
+    """A share as five columns of a table: hits, total, value and the ends of its interval."""
+    return (share.hits, share.total, share.value, share.low, share.high)
+
+
 def levels_within(budgets: Sequence[int], field: BudgetField) -> dict[str, int]:
     """The named levels that lie on an axis of these budgets."""
     if field != "max_thinking_tokens" or not budgets:
