@@ -15,10 +15,10 @@ from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
     DARK,
     LIGHT,
-    lab_draw,
-    lab_draw_data,
     lab_decision_boundaries,
     lab_decision_boundaries_data,
+    lab_draw,
+    lab_draw_data,
     lab_rolls,
     lab_rolls_data,
     lab_stages,
