@@ -29,7 +29,7 @@ from core.figures import (
     uncertainty,
     uncertainty_data,
 )
-from tests.figures.looking import all_figures, strings
+from tests.figures.looking import all_figures, figure_names, strings
 from tests.figures.traces import make_trace
 
 # What Plotly's pseudo-HTML may hold: tags that the figures write themselves.
@@ -227,3 +227,10 @@ def test_a_lone_surrogate_from_a_strangers_file_breaks_nothing(trace):
     assert set(prompt_reading_data(trace)["token"]) == {"\\ud800"}
     assert len(probability_heatmap_data(trace)) and len(uncertainty_data(trace))
     assert len(step_stages_data(step, trace))
+
+
+def test_every_exported_table_is_a_figures_or_says_which_rows_it_holds():
+    names = set(core.figures.__all__)
+    alone = {name for name in names if name.endswith("_data") and name[:-5] not in names}
+    assert alone == {"reason_rows_data", "reason_votes_data", "rows_data"}
+    assert figure_names("decode") and set(figure_names("decode")) < set(figure_names())

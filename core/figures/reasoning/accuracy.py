@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.marks import NO_FADE, add_line, add_note, hover_texts
@@ -33,7 +33,9 @@ SHARES = [-0.02, 1.04]
 COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
-def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = LIGHT) -> go.Figure:
+def reason_accuracy(
+    sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT
+) -> go.Figure:
     """The share of right answers at each budget, with Wilson's 95 % interval as a band.
 
     A click on a point hands over `customdata = [budget]`.
@@ -140,7 +142,7 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
 
 
-def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
+def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
     return frame([(None, curve(fair_rows(sweep)))])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.evaluation.types import RULES, Rival, Rivalry, Rule, Vote
+from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
 from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, table_text
@@ -18,7 +18,7 @@ from core.figures.reasoning.words import problems_words, share_record, share_wor
 
 _TITLE = "The same bound, other ways"
 _ROW = 62
-RULE_WORDS: dict[Rule, str] = {
+RULE_WORDS: dict[AnswerRule, str] = {
     "greedy": "single, greedy",
     "single": "single, drawn",
     "majority": "majority vote",
@@ -68,7 +68,7 @@ def _caption(rivalry: Rivalry) -> str:
     return " · ".join(parts)
 
 
-def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
+def _bars(rivals: Sequence[StrategyResult], theme: Theme) -> Properties:
     shares = [rival.correct for rival in rivals]
     best = max(share.value for share in shares)
     # Half as strong, so that the interval over it can be seen to its ends.
@@ -101,13 +101,13 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
     }
 
 
-def _label(rival: Rival) -> str:
+def _label(rival: StrategyResult) -> str:
     share = f"{rival.correct.percent:g}{NBSP}%"
     size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
     return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
 
 
-def _spent(rival: Rival) -> str:
+def _spent(rival: StrategyResult) -> str:
     return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
 
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import PAPER, add_note
@@ -21,7 +21,7 @@ _TITLE = "The harder, the more it needs"
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
 
-def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_difficulty(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
@@ -51,7 +51,7 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     return sheet.figure()
 
 
-def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
+def _panels(sweep: BudgetSweep) -> dict[int, tuple[BudgetPoint, ...]]:
     by_steps = curves_by_steps(fair_rows(sweep))
     return {steps: points for steps, points in by_steps.items() if steps is not None}
 
@@ -61,7 +61,7 @@ def _add_panel(
     at: int,
     steps: int,
     points: tuple[BudgetPoint, ...],
-    sweep: Sweep,
+    sweep: BudgetSweep,
     height: int,
 ) -> None:
     """A panel in its place: axes, band, line and its number of steps as a heading."""
@@ -96,6 +96,6 @@ def _alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
     return f"Accuracy by budget, one panel for each number of steps. {words}."
 
 
-def reason_difficulty_data(sweep: Sweep) -> pd.DataFrame:
+def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each number of steps and budget."""
     return frame(list(_panels(sweep).items()))

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
-from core.evaluation.types import OUTCOMES, Outcome
+from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.types import OUTCOMES, AttemptOutcome
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
@@ -32,7 +32,7 @@ _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
 
 
-def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_outcomes(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
@@ -62,7 +62,7 @@ def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     return sheet.figure()
 
 
-def _bars(points: Sequence[BudgetPoint], outcome: Outcome, theme: Theme) -> Properties:
+def _bars(points: Sequence[BudgetPoint], outcome: AttemptOutcome, theme: Theme) -> Properties:
     found = [(point, point.outcomes[outcome], point.correct.total) for point in points]
     shares = [count / total for _, count, total in found]
     hovers = [
@@ -73,7 +73,7 @@ def _bars(points: Sequence[BudgetPoint], outcome: Outcome, theme: Theme) -> Prop
 
 
 def _budgets(
-    points: Sequence[BudgetPoint], sweep: Sweep, theme: Theme, **properties: object
+    points: Sequence[BudgetPoint], sweep: BudgetSweep, theme: Theme, **properties: object
 ) -> Properties:
     """An axis with a place for each budget."""
     every = -(-len(points) // 9)
@@ -100,7 +100,7 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
 
 
-def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
@@ -176,13 +176,13 @@ def _spent_alt(points: Sequence[BudgetPoint]) -> str:
     return f"Mean tokens and seconds of a run by budget: {ends}."
 
 
-def reason_rows_data(sweep: Sweep) -> pd.DataFrame:
+def reason_rows_data(sweep: BudgetSweep) -> pd.DataFrame:
     """One row a run, as the sweep recorded it."""
     frame = frame_of(sweep.rows).astype({"steps": "Int64"})
     return frame.assign(problem=[table_text(row.problem) for row in sweep.rows])
 
 
-def reason_spent_data(sweep: Sweep) -> pd.DataFrame:
+def reason_spent_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
     records = []
     for point in curve(fair_rows(sweep)):
