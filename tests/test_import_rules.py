@@ -168,7 +168,7 @@ def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
         "import core.evaluation.types, core.evaluation.sweep.curves, core.evaluation.example;"
         "import core.evaluation.problems, core.decoding.reasoning.transcript;"
         "from core.decoding.methods import METHODS;"
-        "assert METHODS and step_way and 'pandas' in sys.modules;"
+        "assert METHODS and step_stages and 'pandas' in sys.modules;"
         "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

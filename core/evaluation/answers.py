@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
 from core.decoding.trace import FinishReason
-from core.evaluation.types import Outcome
+from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
 # ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
@@ -60,7 +60,7 @@ def find_answer(text: str, *, cut: bool = False) -> str | None:
 
 def judge(
     answer_text: str, expected: str, finish_reason: FinishReason
-) -> tuple[str | None, Outcome]:
+) -> tuple[str | None, AttemptOutcome]:
     """The answer that a run gave and its outcome.
 
     `truncated` is a run that a bound or Stop ended before it had answered; `unparsable` one that

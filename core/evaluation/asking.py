@@ -28,9 +28,10 @@ def prompt_ids_of(
     Args:
         marks: the model's; one without marks of its own is told by its prompt how to think.
     """
-    told = marks.instruction if marks is not None and marks.source == "prompt" else ""
-    system = told or problem.system
+    instruction = marks.instruction if marks is not None and marks.source == "prompt" else ""
+    system = instruction or problem.system
     if isinstance(model, Chats) and model.has_chat_template:
         messages = [{"role": "system", "content": system}] if system else []
         return model.encode_chat([*messages, {"role": "user", "content": problem.question}])
-    return model.encode(f"{told}\n\n{problem.question}\n" if told else f"{problem.question}\n")
+    before = f"{instruction}\n\n" if instruction else ""
+    return model.encode(f"{before}{problem.question}\n")

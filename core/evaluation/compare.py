@@ -12,7 +12,15 @@ from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all
 from core.evaluation.intervals import wilson
-from core.evaluation.types import Attempt, Problem, ProblemSet, Rival, Rivalry, Rule, Vote
+from core.evaluation.types import (
+    AnswerRule,
+    Attempt,
+    Problem,
+    ProblemSet,
+    Rivalry,
+    StrategyResult,
+    Vote,
+)
 from core.evaluation.votes import Verifier, seeded, vote
 
 
@@ -51,7 +59,7 @@ def compare_rivals(
 
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
-        verifier: adds a fourth rival, that takes the answer with the highest score.
+        verifier: adds a fifth strategy: the answer with the highest score.
         on_attempt: called with how many attempts have ended, and of how many.
         should_stop: asked after every forward; problems with all attempts count then.
 
@@ -73,7 +81,7 @@ def compare_rivals(
             on_attempt(len(found), len(tasks))
     greedy, singles, votes = _grouped(problems.problems, found, len(configs), verifier)
     done = _those_done(problems, votes)
-    alone = [_rival("greedy", greedy, 1, long), _rival("single", singles, 1, long)]
+    alone = [_result("greedy", greedy, 1, long), _result("single", singles, 1, long)]
     rivals = (*alone, *_voting(votes, samples, short))
     return Rivalry(done, total_tokens, rivals, tuple(votes), model.model_id, config)
 
@@ -105,17 +113,19 @@ def _grouped(
     return greedy, singles, votes
 
 
-def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[Rival]:
+def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[StrategyResult]:
     """What each rule makes of the many samples; checking only where a verifier has scored."""
-    rules: list[Rule] = ["majority", "best_of_n"]
+    rules: list[AnswerRule] = ["majority", "best_of_n"]
     if any(one.scores for one in votes):
         rules.append("verifier")
-    return [_rival(rule, votes, samples, config) for rule in rules]
+    return [_result(rule, votes, samples, config) for rule in rules]
 
 
-def _rival(rule: Rule, votes: Sequence[Vote], samples: int, config: Reasoning) -> Rival:
+def _result(
+    rule: AnswerRule, votes: Sequence[Vote], samples: int, config: Reasoning
+) -> StrategyResult:
     total = max(1, len(votes))
-    return Rival(
+    return StrategyResult(
         rule=rule,
         samples=samples,
         budget=config.max_new_tokens,

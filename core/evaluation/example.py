@@ -16,7 +16,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
-from core.evaluation.sweep.types import Sweep, SweepPlan
+from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, Rivalry, StopStrip, Transcript, Vote
 
 SCHEMA = "decoding-explorer/reasoning"
@@ -48,8 +48,8 @@ class ReasoningExample:
         tools: a hard sum without the calculator and with it.
     """
 
-    sweep: Sweep
-    cut: Sweep
+    sweep: BudgetSweep
+    cut: BudgetSweep
     rivalry: Rivalry
     vote: Vote
     run: Trace
@@ -130,7 +130,7 @@ def make_example(model_id: str) -> ReasoningExample:
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
     greedy = _with_room(Reasoning(max_answer_tokens=ANSWER))
     plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
-    cut = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
+    truncated = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
     hard = make_problems(RIVALRY_PROBLEMS, seed=SEED, steps=RIVALRY_STEPS)
     drawn = replace(greedy, do_sample=True, shaping=Shaping(temperature=TEMPERATURE))
     rivalry = compare_rivals(model, hard, drawn, samples=SAMPLES, verifier=check_arithmetic)
@@ -139,7 +139,7 @@ def make_example(model_id: str) -> ReasoningExample:
     run = _run(model, problem, replace(greedy, top_candidates=3))
     return ReasoningExample(
         sweep=sweep,
-        cut=run_sweep(model, cut),
+        cut=run_sweep(model, truncated),
         rivalry=replace(rivalry, votes=rivalry.votes[:RIVALRY_VOTES]),
         vote=sample_and_vote(model, problem, drawn, SAMPLES, verifier=check_arithmetic),
         run=run,
@@ -152,7 +152,7 @@ def _with_room(config: Reasoning) -> Reasoning:
     return replace(config, max_new_tokens=config.room)
 
 
-def _telling(sweep: Sweep) -> Problem:
+def _telling(sweep: BudgetSweep) -> Problem:
     """The first problem of `RUN_STEPS` steps that only thinking gets right."""
     found = {(row.problem, row.budget): row.outcome for row in sweep.rows}
     for one in sweep.plan.problems.problems:

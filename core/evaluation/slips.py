@@ -1,4 +1,4 @@
-"""What a model got wrong around a calculator that is right: numbers that it did not copy."""
+"""Errors of a model around a calculator that is right: numbers that it did not copy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What reasoning runs over problems record: frozen values that need neither torch nor pandas.
 
-Sweeps have theirs in `sweep_types`.
+Sweeps have theirs in `sweep.types`.
 
 Log-probabilities are the model's own (before any shaping) in nats; times in seconds.
 """
@@ -14,11 +14,12 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.trace import FinishReason
 
-Outcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
-OUTCOMES: tuple[Outcome, ...] = ("correct", "wrong", "truncated", "unparsable")
-# The first two make one attempt of all tokens, the others ask many; `RULES` are those of a vote.
-Rule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
-RULES: tuple[Rule, ...] = ("single", "majority", "best_of_n", "verifier")
+AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
+OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")
+# How an answer comes of the attempts: the first two make one attempt with all tokens, the others
+# take many; `RULES` are those that a vote is read by.
+AnswerRule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
+RULES: tuple[AnswerRule, ...] = ("single", "majority", "best_of_n", "verifier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Problem:
     Args:
         key: names the problem in its set, such as `7+5*3`.
         answer: the number as `answers.normal_number` writes it.
-        steps: its difficulty, 1 to 8 operations; None where nobody says.
+        steps: its difficulty, 1 to 8 operations; None where it is not known.
         system: the system prompt that it is asked with; empty for none.
     """
 
@@ -68,7 +69,7 @@ class Attempt:
     thinking: str
     answer_text: str
     answer: str | None
-    outcome: Outcome
+    outcome: AttemptOutcome
     finish_reason: FinishReason
     tokens: int
     thinking_tokens: int
@@ -112,7 +113,7 @@ class Vote:
         """The majority's answer."""
         return self.ballots[0].answer if self.ballots else None
 
-    def answer_by(self, rule: Rule) -> str | None:
+    def answer_by(self, rule: AnswerRule) -> str | None:
         """What a rule answers; of `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
@@ -120,7 +121,7 @@ class Vote:
         chosen = {**first, "best_of_n": self.best, "verifier": self.verified}[rule]
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
-    def is_right(self, rule: Rule) -> bool:
+    def is_right(self, rule: AnswerRule) -> bool:
         """Whether a rule's answer is the problem's."""
         return self.answer_by(rule) == self.problem.answer
 
@@ -145,7 +146,7 @@ class StopPoint:
     piece: str
     answer_text: str
     answer: str | None
-    outcome: Outcome
+    outcome: AttemptOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +192,8 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
-    """One way to spend at most the same tokens on every problem.
+class StrategyResult:
+    """What one strategy gained that spends at most the same tokens on every problem.
 
     Args:
         rule: how an answer comes of the attempts.
@@ -202,7 +203,7 @@ class Rival:
         seconds: taken on average a problem.
     """
 
-    rule: Rule
+    rule: AnswerRule
     samples: int
     budget: int
     correct: Share
@@ -212,7 +213,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Rivalry:
-    """Rivals on the same problems, each bounded to the same total; `votes` are the many samples.
+    """Strategies on the same problems, bounded to the same total; `votes` are the many samples.
 
     Args:
         config: of the attempts, whose bounds follow from the total; the seed is the first one's.
@@ -220,7 +221,7 @@ class Rivalry:
 
     problems: ProblemSet
     total_tokens: int
-    rivals: tuple[Rival, ...]
+    rivals: tuple[StrategyResult, ...]
     votes: tuple[Vote, ...]
     model_id: str = ""
     config: Reasoning | None = None

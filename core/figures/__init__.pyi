@@ -23,14 +23,14 @@ from .decode.heatmap import probability_heatmap as probability_heatmap
 from .decode.heatmap import probability_heatmap_data as probability_heatmap_data
 from .decode.prompt import prompt_reading as prompt_reading
 from .decode.prompt import prompt_reading_data as prompt_reading_data
-from .decode.stage_bars import step_way_data as step_way_data
-from .decode.stages import step_way as step_way
+from .decode.stage_bars import step_stages_data as step_stages_data
+from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
-from .lab.decision_boundaries import lab_flips as lab_flips
-from .lab.decision_boundaries import lab_flips_data as lab_flips_data
-from .lab.decision_boundaries import nearest_flips as nearest_flips
+from .lab.decision_boundaries import lab_decision_boundaries as lab_decision_boundaries
+from .lab.decision_boundaries import lab_decision_boundaries_data as lab_decision_boundaries_data
+from .lab.decision_boundaries import nearest_boundaries as nearest_boundaries
 from .lab.draw import lab_draw as lab_draw
 from .lab.draw import lab_draw_data as lab_draw_data
 from .lab.rolls import lab_rolls as lab_rolls
@@ -70,5 +70,5 @@ from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline
 from .speculative.timeline import spec_timeline_data as spec_timeline_data
-from .speculative.verification import spec_trial as spec_trial
-from .speculative.verification import spec_trial_data as spec_trial_data
+from .speculative.verification import spec_verification as spec_verification
+from .speculative.verification import spec_verification_data as spec_verification_data

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from core.evaluation.sweep.curves import curve
 from core.evaluation.sweep.fair import fair_rows, whole_problems
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from tests.figures.reasons import make_sweep
 
 
-def part_of(*wanted: tuple[int, int]) -> Sweep:
+def part_of(*wanted: tuple[int, int]) -> BudgetSweep:
     """The sweep's rows of these problems (by place) at these budgets."""
     whole = make_sweep()
     keys = [problem.key for problem in whole.plan.problems.problems]
     kept = {(keys[place], budget) for place, budget in wanted}
-    return Sweep(whole.plan, tuple(r for r in whole.rows if (r.problem, r.budget) in kept))
+    return BudgetSweep(whole.plan, tuple(r for r in whole.rows if (r.problem, r.budget) in kept))
 
 
 def test_runs_that_merely_ended_early_make_no_curve() -> None:

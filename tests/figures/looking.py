@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import plotly.graph_objects as go
 
+import core.figures
 from core.decoding.trace import Trace
-from core.figures import (
-    LIGHT,
-    Theme,
-    candidate_bars,
-    probability_heatmap,
-    prompt_reading,
-    step_way,
-    timing,
-    uncertainty,
-)
+from core.figures import LIGHT, Theme, probability_heatmap
 
 
 def trace_named(figure: go.Figure, name: str) -> Any:
@@ -56,15 +49,24 @@ def strings(figure: go.Figure) -> Iterator[str]:
 
 
 def all_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]:
-    """Every figure of one trace, the step figures at every step."""
-    figures = {
-        "heatmap raw": probability_heatmap(trace, selected=2, theme=theme),
-        "heatmap final": probability_heatmap(trace, value="final", rows=4, theme=theme),
-        "uncertainty": uncertainty(trace, selected=2, theme=theme),
-        "prompt": prompt_reading(trace, selected=1, theme=theme),
-        "timing": timing([("one", trace), ("two", trace)], theme=theme),
-    }
-    for step in trace.token_steps:
-        figures[f"bars {step.index}"] = candidate_bars(step, trace, theme=theme)
-        figures[f"way {step.index}"] = step_way(step, trace, theme=theme)
-    return figures
+    """Every exported figure of the Decode page, the step figures at every step."""
+    drawn = {"final": probability_heatmap(trace, value="final", rows=4, theme=theme)}
+    for name in figure_names("decode"):
+        draw = getattr(core.figures, name)
+        first, *others = parameters = list(signature(draw).parameters)
+        marked = {"selected": 2} if "selected" in parameters else {}
+        if first == "runs":
+            drawn[name] = draw([("one", trace), ("two", trace)], theme=theme)
+        elif first == "trace":
+            drawn[name] = draw(trace, theme=theme, **marked)
+        elif (first, others[0]) == ("step", "trace"):
+            for step in trace.token_steps:
+                drawn[f"{name} {step.index}"] = draw(step, trace, theme=theme)
+    return drawn
+
+
+def figure_names(room: str = "") -> list[str]:
+    """The exported figures, of one folder of `core.figures` or of all: each has a table."""
+    names = [name for name in core.figures.__all__ if f"{name}_data" in core.figures.__all__]
+    folder = f"core.figures.{room}"
+    return [n for n in names if getattr(core.figures, n).__module__.startswith(folder)]

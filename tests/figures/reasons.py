@@ -5,24 +5,24 @@ from __future__ import annotations
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.evaluation.intervals import wilson
-from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan, SweepRow
+from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import (
     Attempt,
+    AttemptOutcome,
     Ballot,
-    Outcome,
     Problem,
     ProblemSet,
-    Rival,
     Rivalry,
     StopPoint,
     StopStrip,
+    StrategyResult,
     Vote,
 )
 
 BUDGETS = (0, 32, 64)
 HOSTILE = "<img src=x onerror=alert(1)>"
 # By budget: what becomes of the problems, in order.
-ENDS: dict[int, tuple[Outcome, ...]] = {
+ENDS: dict[int, tuple[AttemptOutcome, ...]] = {
     0: ("wrong", "wrong", "truncated", "unparsable"),
     32: ("correct", "wrong", "wrong", "truncated"),
     64: ("correct", "correct", "correct", "wrong"),
@@ -41,7 +41,7 @@ def make_problems(name: str = "a set") -> ProblemSet:
 
 def make_sweep(
     *, name: str = "a set", field: BudgetField = "max_thinking_tokens", count: int | None = None
-) -> Sweep:
+) -> BudgetSweep:
     """Four problems at three budgets; tokens are 10 and the budget, a run takes 0.5 s."""
     problems = make_problems(name)
     budgets = BUDGETS if field == "max_thinking_tokens" else tuple(b or 8 for b in BUDGETS)
@@ -66,11 +66,11 @@ def make_sweep(
         for place, problem in enumerate(problems.problems)
         for at, budget in enumerate(budgets)
     ]
-    return Sweep(plan, tuple(rows[:count]))
+    return BudgetSweep(plan, tuple(rows[:count]))
 
 
 def make_strip(
-    outcomes: tuple[Outcome, ...] = ("wrong", "correct", "wrong", "correct", "correct"),
+    outcomes: tuple[AttemptOutcome, ...] = ("wrong", "correct", "wrong", "correct", "correct"),
     *,
     right: str = "4",
     piece: str = " 2 + 2 = 4.",
@@ -94,10 +94,10 @@ def make_rivalry(name: str = "a set") -> Rivalry:
     """One attempt of 128 tokens, greedy and drawn, against four of 32, right on 3 of 4."""
     problems = make_problems(name)
     rivals = (
-        Rival("greedy", 1, 128, wilson(2, 4), 62.0, 0.5),
-        Rival("single", 1, 128, wilson(1, 4), 60.0, 0.5),
-        Rival("majority", 4, 32, wilson(3, 4), 110.0, 1.5),
-        Rival("best_of_n", 4, 32, wilson(2, 4), 110.0, 1.5),
+        StrategyResult("greedy", 1, 128, wilson(2, 4), 62.0, 0.5),
+        StrategyResult("single", 1, 128, wilson(1, 4), 60.0, 0.5),
+        StrategyResult("majority", 4, 32, wilson(3, 4), 110.0, 1.5),
+        StrategyResult("best_of_n", 4, 32, wilson(2, 4), 110.0, 1.5),
     )
     config = Reasoning(do_sample=True, seed=3, shaping=Shaping(temperature=0.8))
     return Rivalry(

@@ -22,14 +22,14 @@ from core.figures import (
     probability_heatmap_data,
     prompt_reading,
     prompt_reading_data,
-    step_way,
-    step_way_data,
+    step_stages,
+    step_stages_data,
     timing,
     timing_data,
     uncertainty,
     uncertainty_data,
 )
-from tests.figures.looking import all_figures, strings
+from tests.figures.looking import all_figures, figure_names, strings
 from tests.figures.traces import make_trace
 
 # What Plotly's pseudo-HTML may hold: tags that the figures write themselves.
@@ -73,7 +73,7 @@ def test_hostile_run_names_and_stage_names_are_escaped(trace):
     stages = (step.stages[0], step.stages[1]._replace(name=evil), *step.stages[2:])
     candidates = tuple(c._replace(removed_by=evil) for c in step.candidates)
     step = replace(step, stages=stages, candidates=candidates)
-    figures = [timing([(evil, trace)]), step_way(step, trace), candidate_bars(step, trace)]
+    figures = [timing([(evil, trace)]), step_stages(step, trace), candidate_bars(step, trace)]
     assert not any("<img" in text for figure in figures for text in strings(figure))
 
 
@@ -128,7 +128,7 @@ def test_axes_that_count_something_name_it(trace):
     assert candidate_bars(step, trace).layout.yaxis.title.text == "token and its rank"
     assert probability_heatmap(trace).layout.yaxis.title.text == "rank"
     assert uncertainty(trace, unit="bits").layout.yaxis.title.text == "bits"
-    assert step_way(step, trace).layout.xaxis.title.text == "share of all probability"
+    assert step_stages(step, trace).layout.xaxis.title.text == "share of all probability"
     assert prompt_reading(trace).layout.yaxis2.title.text == "surprisal, nats"
     clock = timing([("a", trace)]).layout
     titles = (clock.xaxis.title.text, clock.xaxis2.title.text, clock.yaxis2.title.text)
@@ -169,7 +169,7 @@ def test_empty_and_tiny_runs_give_a_figure_and_a_table(trace):
         probability_heatmap(trace, selected=99, first=50),
         candidate_bars(step, trace, count=0),
         uncertainty(trace, selected=5),
-        step_way(step, trace),
+        step_stages(step, trace),
         prompt_reading(trace, first=70),
         timing([("run", trace)]),
         timing([]),
@@ -180,7 +180,7 @@ def test_empty_and_tiny_runs_give_a_figure_and_a_table(trace):
         probability_heatmap_data(trace),
         candidate_bars_data(step, trace),
         uncertainty_data(trace),
-        step_way_data(step, trace),
+        step_stages_data(step, trace),
         prompt_reading_data(trace),
         timing_data([("run", trace)]),
     ]
@@ -202,7 +202,7 @@ def test_tables_hold_the_raw_text_of_tokens():
 
 def test_figures_load_neither_torch_nor_transformers_nor_streamlit():
     code = (
-        "from core.figures import *; import sys; assert step_way and 'pandas' in sys.modules; "
+        "from core.figures import *; import sys; assert step_stages and 'pandas' in sys.modules; "
         "bad = {'torch', 'transformers', 'streamlit'} & set(sys.modules); sys.exit(len(bad))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -226,4 +226,11 @@ def test_a_lone_surrogate_from_a_strangers_file_breaks_nothing(trace):
     assert set(candidate_bars_data(step, trace)["token"]) == {"\\ud800"}
     assert set(prompt_reading_data(trace)["token"]) == {"\\ud800"}
     assert len(probability_heatmap_data(trace)) and len(uncertainty_data(trace))
-    assert len(step_way_data(step, trace))
+    assert len(step_stages_data(step, trace))
+
+
+def test_every_exported_table_is_a_figures_or_says_which_rows_it_holds():
+    names = set(core.figures.__all__)
+    alone = {name for name in names if name.endswith("_data") and name[:-5] not in names}
+    assert alone == {"reason_rows_data", "reason_votes_data", "rows_data"}
+    assert figure_names("decode") and set(figure_names("decode")) < set(figure_names())

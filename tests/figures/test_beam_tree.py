@@ -197,9 +197,9 @@ def test_wide_and_long_searches_are_drawn_in_windows_of_at_most_500_nodes(pruned
 def test_no_two_edges_cross(search):
     tree = beam_graph(search.beam_steps)
     layout = lay_out_beams(tree, (0, len(search.beam_steps)), pruned=True)
-    lanes = {spot.node: spot.lane for spot in layout.spots}
+    lanes = {spot.node: spot.lane for spot in layout.positions}
     for at in range(layout.columns):
-        column = [spot for spot in layout.spots if spot.column == at]
+        column = [spot for spot in layout.positions if spot.column == at]
         assert all(a.lane < b.lane for a, b in pairwise(column))
         assert column[0].lane >= -0.51 and column[-1].lane <= layout.lanes - 0.49
         if at:
@@ -211,7 +211,7 @@ def test_nodes_of_a_column_do_not_overlap():
     search = make_search(8, 10)
     layout = lay_out_beams(beam_graph(search.beam_steps), (0, 10), pruned=False)
     for at in range(layout.columns):
-        heights = [spot.lane for spot in layout.spots if spot.column == at]
+        heights = [spot.lane for spot in layout.positions if spot.column == at]
         assert all(b - a >= 0.999 for a, b in pairwise(heights))
 
 

@@ -13,7 +13,7 @@ from core.figures import (
     candidate_bars_data,
     probability_heatmap_data,
     prompt_reading_data,
-    step_way_data,
+    step_stages_data,
     timing_data,
     uncertainty_data,
 )
@@ -84,7 +84,7 @@ def test_what_is_not_refused_is_drawn(path: str, value: object):
         json.loads(figure.to_json())
     for step in trace.token_steps:
         candidate_bars_data(step, trace)
-        step_way_data(step, trace)
+        step_stages_data(step, trace)
     probability_heatmap_data(trace)
     prompt_reading_data(trace)
     timing_data([("one", trace)])

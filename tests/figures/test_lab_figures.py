@@ -17,10 +17,10 @@ from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
     DARK,
     LIGHT,
+    lab_decision_boundaries,
+    lab_decision_boundaries_data,
     lab_draw,
     lab_draw_data,
-    lab_flips,
-    lab_flips_data,
     lab_rolls,
     lab_rolls_data,
     lab_stages,
@@ -29,7 +29,7 @@ from core.figures import (
     lab_sweep_data,
     lab_tree,
     lab_tree_data,
-    nearest_flips,
+    nearest_boundaries,
     rows_data,
 )
 from core.figures.lab.stages import shown_rows
@@ -60,7 +60,7 @@ def lab_figures(found: LabExample, theme=LIGHT) -> dict[str, go.Figure]:
     return {
         "stages": lab_stages(found.step, theme=theme),
         "draw": lab_draw(found.step, theme=theme),
-        "flips": lab_flips(found.step, found.flips, theme=theme),
+        "flips": lab_decision_boundaries(found.step, found.flips, theme=theme),
         "rolls": lab_rolls(found.step, found.rolls, theme=theme),
         "sweep": lab_sweep(found.step, found.sweep, theme=theme),
         "tree": lab_tree(found.continuations, theme=theme),
@@ -191,7 +191,7 @@ def test_temperature_0_says_that_nothing_is_drawn() -> None:
 
 
 def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> None:
-    figure = lab_flips(lab.step, lab.flips)
+    figure = lab_decision_boundaries(lab.step, lab.flips)
     for row, knob in enumerate(lab.flips):
         drawn = trace_named(figure, knob.name)
         assert set(drawn.y) == {row}
@@ -206,7 +206,7 @@ def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> 
 
 def test_slivers_beside_slivers_are_one_piece(lab) -> None:
     pieces = tuple(Piece(at / 1000, (at + 0.9) / 1000, at, f"t{at}") for at in range(1000))
-    figure = lab_flips(lab.step, [KnobFlips("top_p", 0.5, pieces)])
+    figure = lab_decision_boundaries(lab.step, [KnobFlips("top_p", 0.5, pieces)])
     drawn = trace_named(figure, "top_p")
     assert len(drawn.x) == 3 and list(drawn.text).count("many_tok…") + sum(
         "many" in text for text in drawn.text
@@ -215,12 +215,12 @@ def test_slivers_beside_slivers_are_one_piece(lab) -> None:
 
 def test_a_knob_that_the_library_lacks_says_so() -> None:
     found = make_lab(order=VLLM)
-    texts = annotations(lab_flips(found.step, found.flips))
+    texts = annotations(lab_decision_boundaries(found.step, found.flips))
     assert texts.count("not in this library") == 3
 
 
 def test_the_flips_in_words_name_both_sides(lab) -> None:
-    lines = nearest_flips(lab.flips)
+    lines = nearest_boundaries(lab.flips)
     assert any(line.startswith("temperature 0.8: ") for line in lines)
     assert all(" at " in line for line in lines)
 
@@ -259,7 +259,7 @@ def test_what_is_empty_says_so_in_a_sentence(lab) -> None:
     sweep = Sweep((), (), (), (), ())
     for figure in (
         lab_tree(none),
-        lab_flips(lab.step, ()),
+        lab_decision_boundaries(lab.step, ()),
         lab_rolls(lab.step, rolls),
         lab_sweep(lab.step, sweep),
     ):
@@ -271,7 +271,7 @@ def test_the_tables_hold_numbers_and_raw_text(found) -> None:
     tables = {
         "stages": lab_stages_data(found.step),
         "draw": lab_draw_data(found.step),
-        "flips": lab_flips_data(found.step, found.flips),
+        "flips": lab_decision_boundaries_data(found.step, found.flips),
         "rolls": lab_rolls_data(found.rolls),
         "sweep": lab_sweep_data(found.sweep),
         "tree": lab_tree_data(found.continuations),
@@ -286,7 +286,7 @@ def test_the_tables_hold_numbers_and_raw_text(found) -> None:
 
 def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
     pieces = (Piece(0, 40, 1, "a"), Piece(41, 200, 2, "b"))
-    figure = lab_flips(lab.step, [KnobFlips("top_k", 200, pieces)])
+    figure = lab_decision_boundaries(lab.step, [KnobFlips("top_k", 200, pieces)])
     texts = annotations(figure)
     assert "200" in texts and any("up to 40" in text for text in texts)
     assert next(s.x0 for s in figure.layout.shapes if s.name == "value") == 1
@@ -302,7 +302,11 @@ def test_a_whole_number_is_written_out() -> None:
 
 
 def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
-    texts = annotations(lab_flips(lab.step, [KnobFlips("top_k", 200, (Piece(0, 40, 1, "a"),))]))
+    texts = annotations(
+        lab_decision_boundaries(lab.step, [KnobFlips("top_k", 200, (Piece(0, 40, 1, "a"),))])
+    )
     assert "never flips" not in texts
     whole = (Piece(0, 100, 1, "a"),)
-    assert "never flips" in annotations(lab_flips(lab.step, [KnobFlips("top_k", 7, whole)]))
+    assert "never flips" in annotations(
+        lab_decision_boundaries(lab.step, [KnobFlips("top_k", 7, whole)])
+    )

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 from core.evaluation.intervals import wilson
-from core.evaluation.sweep.types import Sweep
-from core.evaluation.types import OUTCOMES, Rival, StopStrip
+from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.types import OUTCOMES, StopStrip, StrategyResult
 from core.figures import (
     DARK,
     LIGHT,
@@ -170,7 +170,7 @@ def test_a_panel_for_each_difficulty_on_one_scale() -> None:
 
 def test_problems_without_a_difficulty_have_no_panels() -> None:
     sweep = make_sweep()
-    bare = Sweep(sweep.plan, tuple(replace(row, steps=None) for row in sweep.rows))
+    bare = BudgetSweep(sweep.plan, tuple(replace(row, steps=None) for row in sweep.rows))
     figure = reason_difficulty(bare)
     assert not figure.data and "how many steps" in " ".join(annotations(figure))
 
@@ -261,7 +261,7 @@ def test_rivals_are_shares_with_what_they_spent() -> None:
     strong = [color == bars.marker.color[2] for color in bars.marker.color]
     assert strong == [False, False, True, False]
     caption = reason_rivals(rivalry).layout.meta["caption"]
-    odd = replace(rivalry, rivals=(Rival("single", 1, 128, wilson(15, 24), 60.0, 0.5),))
+    odd = replace(rivalry, rivals=(StrategyResult("single", 1, 128, wilson(15, 24), 60.0, 0.5),))
     assert any("62.5\u00a0%" in text for text in annotations(reason_rivals(odd)))
     words = " ".join(annotations(reason_rivals(rivalry))).replace("<br>", " ")
     assert "may spend 128 tokens on a problem at most" in words

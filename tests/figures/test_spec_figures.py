@@ -36,8 +36,8 @@ from core.figures import (
     spec_time_data,
     spec_timeline,
     spec_timeline_data,
-    spec_trial,
-    spec_trial_data,
+    spec_verification,
+    spec_verification_data,
 )
 from core.figures.base.labels import visible_token
 from core.figures.speculative.lossless import lossless_words, normalised
@@ -58,7 +58,7 @@ from core.figures.speculative.words import (
     extra_words,
     kind_color,
     kind_words,
-    trial_words,
+    verification_words,
 )
 from tests.figures.looking import shapes_named, strings, trace_named
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model, timed
@@ -81,7 +81,7 @@ def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]
     for at, step in enumerate(trace.rounds):
         figures[f"feed {at}"] = spec_feed(trace, at, theme=theme)
         for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
-            figures[f"trial {at} {place}"] = spec_trial(trace, at, place, theme=theme)
+            figures[f"trial {at} {place}"] = spec_verification(trace, at, place, theme=theme)
     return figures
 
 
@@ -120,7 +120,7 @@ def test_a_run_without_rounds_says_so() -> None:
     for figure in (spec_timeline(empty), spec_time(empty), spec_positions(empty)):
         assert any(note.name == "sentence" for note in figure.layout.annotations)
     assert spec_timeline_data(empty).empty
-    assert spec_trial(empty, 0, 0).layout.annotations
+    assert spec_verification(empty, 0, 0).layout.annotations
 
 
 def test_the_timeline_holds_every_token_once_in_the_bars_of_its_kind() -> None:
@@ -175,7 +175,7 @@ def test_the_bars_of_a_trial_are_the_shared_part_and_both_rests() -> None:
     at = next(at for at, step in enumerate(trace.rounds) if step.recovered)
     place = len(trace.rounds[at].accepted)
     token = trace.rounds[at].drafted[place]
-    figure = spec_trial(trace, at, place, count=100)
+    figure = spec_verification(trace, at, place, count=100)
     both, target, draft = (
         trace_named(figure, name).x for name in ("both", "target only", "draft only")
     )
@@ -201,9 +201,9 @@ def test_the_drafted_and_the_recovered_token_are_always_among_the_bars() -> None
         if step.recovered is None:
             continue
         place = len(step.accepted)
-        labels = " ".join(spec_trial(trace, at, place, count=2).layout.yaxis.ticktext)
+        labels = " ".join(spec_verification(trace, at, place, count=2).layout.yaxis.ticktext)
         assert "×" in labels and "◆" in labels
-        frame = spec_trial_data(trace, at, place)
+        frame = spec_verification_data(trace, at, place)
         assert list(frame[frame["drafted"]]["token_id"]) == [step.drafted[place].token_id]
         assert list(frame[frame["added"]]["token_id"]) == [step.recovered.token_id]
 
@@ -211,9 +211,9 @@ def test_the_drafted_and_the_recovered_token_are_always_among_the_bars() -> None
 def test_a_bonus_has_no_draft_distribution() -> None:
     trace = make_spec()
     at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
-    figure = spec_trial(trace, at, EXTRA)
+    figure = spec_verification(trace, at, EXTRA)
     assert not any(trace_named(figure, "draft only").x)
-    assert spec_trial_data(trace, at, EXTRA)["draft_prob"].isna().all()
+    assert spec_verification_data(trace, at, EXTRA)["draft_prob"].isna().all()
     assert not any(bars.name == "residual" for bars in figure.data)
 
 
@@ -405,12 +405,12 @@ def recovered_round(trace: Trace) -> int:
 def test_the_strip_says_that_typical_acceptance_draws_nothing() -> None:
     trace = make_spec(acceptance="typical")
     at = recovered_round(trace)
-    figure = spec_trial(trace, at, EXTRA)
+    figure = spec_verification(trace, at, EXTRA)
     titles = [note.text for note in figure.layout.annotations if note.name == "strip"]
     assert any("most probable token, nothing drawn" in title for title in titles)
     assert not any("number" in title for title in titles)
     assert not shapes_named(figure, "number")
-    drawn = spec_trial(make_spec(acceptance="exact"), 0, EXTRA)
+    drawn = spec_verification(make_spec(acceptance="exact"), 0, EXTRA)
     titles = [note.text for note in drawn.layout.annotations if note.name == "strip"]
     assert any("where the number fell on the target" in title for title in titles)
 
@@ -420,8 +420,8 @@ def test_the_numbers_behind_the_longest_bar_have_room_at_400_px() -> None:
     trace = make_spec()
     for at, step in enumerate(trace.rounds):
         for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
-            layout = spec_trial(trace, at, place).layout
-            frame = spec_trial_data(trace, at, place)
+            layout = spec_verification(trace, at, place).layout
+            frame = spec_verification_data(trace, at, place)
             top = frame[["target_prob", "draft_prob"]].max(axis=None)
             panel = (366 - layout.margin.l - layout.margin.r) * layout.xaxis.domain[1]
             room = panel * (1 - top / layout.xaxis.range[1])
@@ -444,20 +444,22 @@ def test_every_trial_is_told_with_its_numbers() -> None:
             threshold=None,
         )
     )
-    said = trial_words(base, "speculative").replace("\u00a0", " ")
+    said = verification_words(base, "speculative").replace("\u00a0", " ")
     assert said.startswith("target_prob 25.0 %, draft_prob 50.0 %: accepted with probability")
     assert said.endswith("= 0.500; the number thrown was 0.125, below it.")
     hidden = base._replace(passed=False, uniform=0.75, outcome="not_reached")
-    said = trial_words(hidden, "speculative")
+    said = verification_words(hidden, "speculative")
     assert "0.750, not below it. It would not have passed" in said
-    assert "It would have passed" in trial_words(base._replace(outcome="not_reached"), "exact")
-    assert "with which the target drew the drafted token." in trial_words(base, "exact")
+    assert "It would have passed" in verification_words(
+        base._replace(outcome="not_reached"), "exact"
+    )
+    assert "with which the target drew the drafted token." in verification_words(base, "exact")
     other = base._replace(passed=False, outcome="rejected")
-    assert "drew another token." in trial_words(other, "exact")
-    said = trial_words(base._replace(uniform=None, threshold=0.09), "typical")
+    assert "drew another token." in verification_words(other, "exact")
+    said = verification_words(base._replace(uniform=None, threshold=0.09), "typical")
     assert said.replace("\u00a0", " ").endswith(": above the threshold of 9.0 %.")
     low = other._replace(uniform=None, threshold=0.3)
-    assert "not above the threshold" in trial_words(low, "typical")
+    assert "not above the threshold" in verification_words(low, "typical")
 
 
 def test_where_the_targets_own_token_came_from_is_told() -> None:
@@ -617,6 +619,6 @@ def test_upright_tokens_end_below_their_marks() -> None:
 
 def test_the_target_s_own_token_is_called_so_in_the_figure_of_its_trial() -> None:
     trace = make_spec(30)
-    title = spec_trial(trace, 0, EXTRA).layout.title.text
+    title = spec_verification(trace, 0, EXTRA).layout.title.text
     assert "Round 0, the target’s own token" in title and "position" not in title
-    assert "Round 0, position 0" in spec_trial(trace, 0, 0).layout.title.text
+    assert "Round 0, position 0" in spec_verification(trace, 0, 0).layout.title.text

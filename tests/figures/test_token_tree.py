@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.figures.base.token_tree import MOST_NODES, lay_out_tree, merged
+from core.figures.lab.token_tree import MOST_NODES, lay_out_tree, merged
 from tests.figures.labs import make_rows, row_of
 
 ROWS = make_rows().rows

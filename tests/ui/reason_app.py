@@ -15,7 +15,7 @@ from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.trace import Trace
 from core.evaluation.attempts import transcript_of
 from core.evaluation.example import ReasoningExample
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
 from core.models.scripted import ScriptedModel
 from pages.ui.reasoning import state as reason_state
@@ -104,5 +104,5 @@ def own(**more: str) -> dict[str, str]:
     return {"problem": "My own", "question": "q", "right": "4", **more}
 
 
-def sweep_of(app: AppTest) -> Sweep:
+def sweep_of(app: AppTest) -> BudgetSweep:
     return view_of(app).sweeps["max_thinking_tokens"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.sweep.types import SweepRow
-from core.evaluation.types import OUTCOMES, Outcome, Share
+from core.evaluation.types import OUTCOMES, AttemptOutcome, Share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ class BudgetPoint:
 
     budget: int
     correct: Share
-    outcomes: dict[Outcome, int]
+    outcomes: dict[AttemptOutcome, int]
     tokens: float
     thinking_tokens: float
     seconds: float

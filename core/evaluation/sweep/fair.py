@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import takewhile
 
-from core.evaluation.sweep.types import Sweep, SweepRow
+from core.evaluation.sweep.types import BudgetSweep, SweepRow
 from core.evaluation.types import Problem
 
 
-def whole_problems(sweep: Sweep) -> tuple[Problem, ...]:
+def whole_problems(sweep: BudgetSweep) -> tuple[Problem, ...]:
     """The problems that have all runs at every budget, up to the first one that has not.
 
     Runs that end early are there first: whatever else has ended would be the easy part of its
@@ -21,7 +21,7 @@ def whole_problems(sweep: Sweep) -> tuple[Problem, ...]:
     return tuple(takewhile(lambda one: runs[one.key] == each, sweep.plan.problems.problems))
 
 
-def fair_rows(sweep: Sweep) -> tuple[SweepRow, ...]:
+def fair_rows(sweep: BudgetSweep) -> tuple[SweepRow, ...]:
     """The rows of the whole problems; all rows of a complete sweep."""
     if sweep.complete:
         return sweep.rows

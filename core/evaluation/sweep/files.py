@@ -25,14 +25,14 @@ from core.evaluation.sweep.serial import (
     row_from_json,
     row_to_json,
 )
-from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
+from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 
 SCHEMA = "decoding-explorer/sweep"
 VERSION = 1
 MAX_BYTES = 20_000_000
 
 
-def read_sweep(source: bytes | str | Path) -> Sweep:
+def read_sweep(source: bytes | str | Path) -> BudgetSweep:
     """A stored sweep; half a line at its end is left out.
 
     Raises:
@@ -52,7 +52,7 @@ def read_sweep(source: bytes | str | Path) -> Sweep:
     plan = _plan_of(header)
     rows = [_row_of(line, number) for number, line in enumerate(lines, start=2)]
     require_rows_of(plan, rows)
-    return Sweep(plan, tuple(rows))
+    return BudgetSweep(plan, tuple(rows))
 
 
 def _unopened(path: str | Path, error: OSError | ValueError) -> SweepError:
@@ -91,7 +91,7 @@ def sweep_to_file(
     batch: int = ROWS,
     on_row: Callable[[SweepRow, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Sweep:
+) -> BudgetSweep:
     """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
 
     Raises:
@@ -111,7 +111,7 @@ def sweep_to_file(
             rows.append(row)
             if on_row is not None:
                 on_row(row, len(rows))
-    return Sweep(plan, tuple(rows))
+    return BudgetSweep(plan, tuple(rows))
 
 
 def _opened(path: Path) -> BinaryIO:

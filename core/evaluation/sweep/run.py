@@ -1,4 +1,4 @@
-"""Budgets times problems times samples: every run a row, in batches, to be stopped and resumed."""
+"""Runs of a sweep (budgets x problems x samples) in batches, a row for each; can be resumed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all
-from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
+from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Attempt, Problem
 
 
@@ -18,8 +18,8 @@ def config_of(plan: SweepPlan, budget: int, sample: int) -> Reasoning:
     """How a row's run reasons.
 
     A thinking budget has room within the whole loop's bound, or its close could never be forced.
-    Where the whole loop is bounded (`max_new_tokens`), no other bound acts and no end is ignored:
-    the close is not forced, and a run that is still thinking is cut off.
+    Where the whole loop is bounded (`max_new_tokens`), no other bound applies and no end is
+    ignored: the close is not forced, and a run that is still thinking is cut off.
     """
     config = replace(plan.config, seed=plan.config.seed + sample)
     if plan.budget_field == "max_thinking_tokens":
@@ -88,7 +88,7 @@ def run_sweep(
     batch: int = ROWS,
     on_row: Callable[[SweepRow, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> Sweep:
+) -> BudgetSweep:
     """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
 
     Args:
@@ -99,7 +99,7 @@ def run_sweep(
         rows.append(row)
         if on_row is not None:
             on_row(row, len(rows))
-    return Sweep(plan, tuple(rows))
+    return BudgetSweep(plan, tuple(rows))
 
 
 def _row(problem: Problem, budget: int, sample: int, attempt: Attempt) -> SweepRow:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import SweepError
-from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
+from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 
 COLUMNS = tuple(field.name for field in fields(SweepRow))
 
@@ -71,16 +71,16 @@ def require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:
         seen.add(place)
 
 
-def sweep_to_json(sweep: Sweep) -> dict[str, Any]:
+def sweep_to_json(sweep: BudgetSweep) -> dict[str, Any]:
     """A plan and its rows."""
     return {"plan": plan_to_json(sweep.plan), "rows": [row_to_json(row) for row in sweep.rows]}
 
 
-def sweep_from_json(data: Any) -> Sweep:
+def sweep_from_json(data: Any) -> BudgetSweep:
     """The inverse of `sweep_to_json`; raises SweepError for anything else."""
     if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
         raise SweepError("a sweep must hold a plan and a list of rows")
     plan = plan_from_json(data.get("plan"))
     rows = tuple(row_from_json(row) for row in data["rows"])
     require_rows_of(plan, rows)
-    return Sweep(plan, rows)
+    return BudgetSweep(plan, rows)

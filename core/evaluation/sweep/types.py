@@ -1,4 +1,4 @@
-"""What a sweep is asked for and what it records: frozen values, without torch and pandas."""
+"""The plan of a sweep and the rows that it records: frozen values, without torch and pandas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.trace import FinishReason
 from core.decoding.validation import brief
-from core.evaluation.types import Outcome, ProblemSet
+from core.evaluation.types import AttemptOutcome, ProblemSet
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 MAX_ROWS = 100_000
@@ -24,7 +24,7 @@ class SweepPlan:
     Args:
         model_id: as given to `load_model`.
         config: of every run; the field `budget_field` and the seed are replaced, and the other
-            bounds fitted to them (`sweeps.config_of`).
+            bounds fitted to them (`sweep.run.config_of`).
         budgets: rising.
         budget_field: which bound is swept: the thinking's (the close is forced), or the whole
             loop's (the run is cut off, the close is not forced).
@@ -95,7 +95,7 @@ class SweepRow:
     problem: str
     steps: int | None
     sample: int
-    outcome: Outcome
+    outcome: AttemptOutcome
     answer: str | None
     expected: str
     tokens: int
@@ -108,7 +108,7 @@ class SweepRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class BudgetSweep:
     """A plan and the rows that are there, complete or not."""
 
     plan: SweepPlan

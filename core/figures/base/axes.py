@@ -1,22 +1,19 @@
-"""Axes, keys and what else stands around a figure's data."""
+"""Axes, and the key below a plotting area."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from core.figures.base.labels import NBSP
 from core.figures.base.sheet import Properties, Sheet, add_lines
 from core.figures.base.theme import Theme
 
-# A click selects; what is not selected must not fade.
-NO_FADE: Properties = {
-    "selected": {"marker": {"opacity": 1}},
-    "unselected": {"marker": {"opacity": 1}},
+# Ticks of an axis of shares.
+PERCENT_TICKS: Properties = {
+    "tickmode": "array",
+    "tickvals": [0, 0.25, 0.5, 0.75, 1],
+    "ticktext": [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)],
 }
-
-
-def no_fade(text_color: str) -> Properties:
-    """`NO_FADE` for marks that bear text."""
-    state = {"marker": {"opacity": 1}, "textfont": {"color": text_color}}
-    return {"selected": state, "unselected": state}
 
 
 def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: object) -> Properties:
@@ -35,6 +32,44 @@ def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: obje
     }
 
 
+def bare_axis(theme: Theme, **properties: object) -> Properties:
+    """An axis that places things and shows nothing of itself."""
+    return axis(theme, showgrid=False, showline=False, showticklabels=False, **properties)
+
+
+def named_axis(
+    theme: Theme, names: Sequence[str], title: str = "", standoff: int = 4, /, **properties: object
+) -> Properties:
+    """An axis of tokens: a name at 0, 1, 2, ..."""
+    named = {"tickvals": list(range(len(names))), "ticktext": list(names)}
+    font = {"family": theme.mono, "size": 12, "color": theme.ink}
+    shown = {"showgrid": False, "tickmode": "array", **named, "tickfont": font, **properties}
+    return axis(theme, title, standoff, **shown)
+
+
+def top_axis(
+    theme: Theme, ends: Sequence[float], places: Sequence[float], names: Sequence[str]
+) -> Properties:
+    """An axis above the plotting area that counts steps, rounds or positions.
+
+    Args:
+        ends: the axis' range.
+        places: where the ticks are, one for each name.
+    """
+    return axis(
+        theme,
+        range=list(ends),
+        side="top",
+        showgrid=False,
+        showline=False,
+        tickmode="array",
+        tickvals=list(places),
+        ticktext=list(names),
+        tickangle=0,
+        tickfont={"size": 10, "color": theme.muted},
+    )
+
+
 def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> None:
     """Write a key below the plotting area, in lines of Plotly text."""
     font: Properties = {"size": 11, "color": sheet.theme.ink}
@@ -44,24 +79,3 @@ def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> No
 def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
     return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{words}{NBSP}{NBSP} '
-
-
-def label_bar(
-    sheet: Sheet, y: float, text: str, *, right: bool = False, size: int = 12, yshift: int = 0
-) -> None:
-    """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end."""
-    sheet.annotations.append(
-        {
-            "text": text,
-            "xref": "paper",
-            "x": 1 if right else 0,
-            "y": y,
-            "xanchor": "right" if right else "left",
-            "yanchor": "bottom",
-            "yshift": yshift,
-            "borderpad": 0,
-            "borderwidth": 0,
-            "showarrow": False,
-            "font": {"size": size, "color": sheet.theme.muted if right else sheet.theme.ink},
-        }
-    )

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.figures.base.axes import NO_FADE, axis, no_fade
+from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
+from core.figures.base.marks import (
+    CLEAR,
+    NO_FADE,
+    PAPER,
+    add_frame,
+    add_note,
+    cell_bars,
+    hover_texts,
+    no_fade,
+    overlaid,
+)
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
@@ -18,7 +29,6 @@ from core.figures.base.theme import Theme
 LEVEL_COLUMNS = 18
 _TEXT_SIZE, _LEGIBLE_TEXT, _SMALLEST_TEXT = 12, 9, 8
 _WIDTH, _PADDING = 830, 6
-_CLEAR = "rgba(0,0,0,0)"
 
 
 class Cell(NamedTuple):
@@ -64,25 +74,21 @@ def frame_of(columns: int, fewest: int = 1) -> Frame:
     return Frame(drawn, 40, False, min(int(room / (0.6 * _LEGIBLE_TEXT)), 16))
 
 
-def add_cells(sheet: Sheet, cells: Sequence[Cell], rows: int, frame: Frame) -> None:
+def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
     """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
     theme = sheet.theme
-    sheet.traces.append(_heatmap(cells, rows, frame, sheet))
+    sheet.traces.append(_heatmap(drawn, rows, frame, sheet))
     tones: dict[tuple[str, bool], list[Cell]] = {}
-    for cell in cells:
+    for cell in drawn:
         ground = theme.paper if cell.prob is None else theme.probability_color(cell.prob)
         color = theme.muted if cell.faded else theme.text_on(ground)
         tones.setdefault((color, cell.faded), []).append(cell)
     for (color, faded), group in tones.items():
         sheet.traces.append(_texts(group, color, faded, frame, theme))
-    ringed = [cell for cell in cells if cell.ringed]
+    ringed = [cell for cell in drawn if cell.ringed]
     if ringed:
         sheet.traces.append(_rings(ringed, theme))
-    sheet.layout |= {
-        "barmode": "overlay",
-        "bargap": 0,
-        "uniformtext": {"minsize": _SMALLEST_TEXT, "mode": "hide"},
-    }
+    sheet.layout |= overlaid(_SMALLEST_TEXT)
 
 
 def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Properties:
@@ -108,24 +114,17 @@ def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Pr
 
 
 def _texts(
-    cells: Sequence[Cell], color: str, faded: bool, frame: Frame, theme: Theme
+    drawn: Sequence[Cell], color: str, faded: bool, frame: Frame, theme: Theme
 ) -> Properties:
-    pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": _CLEAR, "size": 8, "solidity": 0.1}
-    marker = {"color": _CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
+    pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
+    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
     turned: Properties = {} if frame.angle is None else {"textangle": frame.angle}
     return {
-        "type": "bar",
+        **cell_bars([(cell.column, cell.row - 0.5) for cell in drawn], 1),
         "name": "removed" if faded else "tokens",
-        "x": [cell.column for cell in cells],
-        "base": [cell.row - 0.5 for cell in cells],
-        "y": [1] * len(cells),
-        "width": 1,
-        "text": [show_token(cell.token, frame.limit) for cell in cells],
-        "hovertext": [cell.hover for cell in cells],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "customdata": [list(cell.key) for cell in cells],
-        "textposition": "inside",
-        "insidetextanchor": "middle",
+        "text": [show_token(cell.token, frame.limit) for cell in drawn],
+        **hover_texts([cell.hover for cell in drawn]),
+        "customdata": [list(cell.key) for cell in drawn],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
         "marker": marker,
         **turned,
@@ -142,7 +141,7 @@ def _rings(cells: Sequence[Cell], theme: Theme) -> Properties:
         "y": [0.94] * len(cells),
         "width": 0.94,
         "hoverinfo": "skip",
-        "marker": {"color": _CLEAR, "line": {"width": 2.5, "color": theme.accent}},
+        "marker": {"color": CLEAR, "line": {"width": 2.5, "color": theme.accent}},
         **NO_FADE,
     }
 
@@ -152,18 +151,8 @@ def mark_column(sheet: Sheet, columns: Sequence[int], selected: int | None, rows
     if selected not in columns:
         return
     column = columns.index(selected)
-    sheet.shapes.append(
-        {
-            "name": "selected",
-            "type": "rect",
-            "x0": column - 0.5,
-            "x1": column + 0.5,
-            "y0": -1.5,
-            "y1": rows - 0.5,
-            "line": {"color": sheet.theme.ink, "width": 2},
-            "fillcolor": _CLEAR,
-        }
-    )
+    across, down = (column - 0.5, column + 0.5), (-1.5, rows - 0.5)
+    add_frame(sheet, "selected", across, down, sheet.theme.ink, 2)
 
 
 def grid_axes(
@@ -195,41 +184,12 @@ def grid_axes(
         tickvals=list(range(-1, len(rows))),
         ticktext=[header, *rows],
     )
-    sheet.layout |= {"xaxis": _across(ticks, frame, sheet.theme), "yaxis": down}
-    _name_columns(sheet, columns_name)
-
-
-def _across(ticks: Sequence[int], frame: Frame, theme: Theme) -> Properties:
-    return axis(
-        theme,
-        range=[-0.5, frame.columns - 0.5],
-        side="top",
-        showgrid=False,
-        showline=False,
-        tickmode="array",
-        tickvals=list(range(len(ticks))),
-        ticktext=[_number(tick, at, frame) for at, tick in enumerate(ticks)],
-        tickangle=0,
-        tickfont={"size": 10, "color": theme.muted},
-    )
-
-
-def _name_columns(sheet: Sheet, name: str) -> None:
-    sheet.annotations.append(
-        {
-            "name": "column numbers",
-            "text": name,
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0,
-            "y": 1,
-            "xanchor": "right",
-            "yanchor": "bottom",
-            "xshift": -1,
-            "showarrow": False,
-            "font": {"size": 10, "color": sheet.theme.muted},
-        }
-    )
+    numbers = [_number(tick, at, frame) for at, tick in enumerate(ticks)]
+    across = top_axis(sheet.theme, [-0.5, frame.columns - 0.5], range(len(ticks)), numbers)
+    sheet.layout |= {"xaxis": across, "yaxis": down}
+    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1}
+    muted = sheet.theme.muted
+    add_note(sheet, "column numbers", columns_name, 0, 1, size=10, color=muted, **where)
 
 
 def _number(tick: int, at: int, frame: Frame) -> str:

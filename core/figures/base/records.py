@@ -1,9 +1,21 @@
-"""A candidate as hover text and as a row of a table."""
+"""A candidate as hover text, as the label of its row, and as a row of a table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.decoding.trace import Candidate, TokenStep
-from core.figures.base.labels import escaped, percent, show_token, stage_name, table_text
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    percent,
+    show_token,
+    stage_name,
+    table_text,
+    text_columns,
+    visible_token,
+)
+from core.figures.base.theme import Theme
 
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by".split()
 
@@ -23,16 +35,31 @@ def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     return "<br>".join(lines)
 
 
+def widest(texts: Iterable[str], limit: int) -> int:
+    """The columns that the widest of some tokens takes as a label of at most `limit` columns."""
+    return max(text_columns(visible_token(text, limit)) for text in texts)
+
+
+def chosen_label(token: str, theme: Theme) -> str:
+    """The chosen token among others (Plotly text)."""
+    return f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
+
+
+def ranked_label(
+    candidate: Candidate, theme: Theme, *, limit: int, digits: int, chosen: bool, faint: bool
+) -> str:
+    """A candidate's token and, smaller, its rank, filled up to so many digits (Plotly text)."""
+    token = show_token(candidate.text, limit)
+    if chosen:
+        token = chosen_label(token, theme)
+    elif faint:
+        token = f'<span style="color:{theme.muted}">{token}</span>'
+    rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
+    return f'{token} <span style="color:{theme.muted};font-size:10px">{rank}</span> '
+
+
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:
     """The values of `CANDIDATE_COLUMNS`; the token's text is raw."""
-    return (
-        step.index,
-        candidate.rank,
-        candidate.token_id,
-        table_text(candidate.text),
-        candidate.token_id == step.token_id,
-        candidate.logit,
-        candidate.raw_prob,
-        candidate.prob,
-        candidate.removed_by,
-    )
+    chosen = candidate.token_id == step.token_id
+    head = (step.index, candidate.rank, candidate.token_id, table_text(candidate.text), chosen)
+    return (*head, candidate.logit, candidate.raw_prob, candidate.prob, candidate.removed_by)

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 
 from core.decoding.beam.compare import Rival
 from core.decoding.trace import Trace
-from core.figures.base.axes import axis, label_bar
+from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.marks import hover_texts, label_bar
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
@@ -61,8 +62,7 @@ def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
         "marker": {
             "color": [theme.first if rival.score == best else theme.rest for rival in rivals]
         },
-        "hovertext": [f"{_label(rival)}<br>{_spent(rival)}" for rival in rivals],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts([f"{_label(rival)}<br>{_spent(rival)}" for rival in rivals]),
     }
 
 
@@ -89,5 +89,5 @@ def _alt(rivals: Sequence[Rival]) -> str:
 
 def beam_rivals_data(rivals: Sequence[Rival]) -> pd.DataFrame:
     """One row for each; forwards are those after the prompt's."""
-    frame = pd.DataFrame(rivals, columns=Rival._fields)
-    return frame.assign(text=[table_text(rival.text) for rival in rivals])
+    records = [rival._replace(text=table_text(rival.text)) for rival in rivals]
+    return pd.DataFrame(records, columns=Rival._fields)

@@ -11,10 +11,11 @@ from core.decoding.beam.replay import ParentGuesses
 from core.decoding.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import escaped, show_token
+from core.figures.base.marks import CLEAR, INSIDE, no_fade
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.columns import PADDING, TEXT_SIZE, columns_for, fitted, label, text_width
-from core.figures.beam.graph import Layout, Spot, parent_of
+from core.figures.beam.graph import BeamLayout, NodePosition, parent_of
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, is_grouped, nats, score_at
 
@@ -47,13 +48,13 @@ class Drawing:
     """One window of a tree on its way to Plotly's traces; `width` of the plotting area is in px."""
 
     def __init__(
-        self, trace: Trace, tree: nx.DiGraph, layout: Layout, theme: Theme, width: float
+        self, trace: Trace, tree: nx.DiGraph, layout: BeamLayout, theme: Theme, width: float
     ) -> None:
         self._trace, self._tree, self._layout, self._theme = trace, tree, layout, theme
-        self._spots = {spot.node: spot for spot in layout.spots}
+        self._places = {position.node: position for position in layout.positions}
         texts: list[list[str]] = [[] for _ in range(layout.columns)]
-        for spot in layout.spots:
-            texts[spot.column].append(self._plain(spot.node))
+        for position in layout.positions:
+            texts[position.column].append(self._plain(position.node))
         self.columns = columns_for(texts, width)
 
     def add_edges(self, sheet: Sheet, strong: Sequence[Node], path: Sequence[Node]) -> None:
@@ -61,19 +62,23 @@ class Drawing:
         theme = self._theme
         best, chosen = {*pairwise(strong)}, {*pairwise(path)}
         edges: dict[str, list[tuple[Node, Node]]] = {"pruned": [], "kept": [], "best": []}
-        for spot in self._layout.spots:
-            parent = parent_of(self._tree, spot.node)
-            if parent is None or spot.column == 0:
+        for position in self._layout.positions:
+            parent = parent_of(self._tree, position.node)
+            if parent is None or position.column == 0:
                 continue
-            kind = self._tree.nodes[spot.node]["kind"]
+            kind = self._tree.nodes[position.node]["kind"]
             name = (
-                "best" if (parent, spot.node) in best else "pruned" if kind == "pruned" else "kept"
+                "best"
+                if (parent, position.node) in best
+                else "pruned"
+                if kind == "pruned"
+                else "kept"
             )
-            edges[name].append((parent, spot.node))
+            edges[name].append((parent, position.node))
         drawn = {edge for group in edges.values() for edge in group}
         soft = blend(theme.first, theme.paper, 0.45)
-        looks = {"pruned": (theme.rest, 1), "kept": (soft, 1.6), "best": (theme.first, 3)}
-        for name, (color, width) in looks.items():
+        styles = {"pruned": (theme.rest, 1), "kept": (soft, 1.6), "best": (theme.first, 3)}
+        for name, (color, width) in styles.items():
             sheet.traces.append(self._lines(f"{name} edges", edges[name], color, width))
         if path:
             line = self._lines("selected path", sorted(chosen & drawn), theme.accent, 2)
@@ -97,7 +102,7 @@ class Drawing:
         y: list[float | None] = []
         bend = min(self.columns.gap, 24.0)
         for parent, child in edges:
-            a, b = self._spots[parent], self._spots[child]
+            a, b = self._places[parent], self._places[child]
             x.append(self._end(a))
             y.append(a.lane)
             # A level edge needs no bend.
@@ -119,11 +124,11 @@ class Drawing:
     def add_nodes(self, sheet: Sheet, strong: Collection[Node], selected: Node | None) -> None:
         """Tokens as bars, which send clicks and hold their text; an end mark where one finished."""
         theme = self._theme
-        groups: dict[str, list[Spot]] = {"pruned": [], "kept": [], "best": []}
-        for spot in self._layout.spots:
-            kind = self._tree.nodes[spot.node]["kind"]
-            name = "best" if spot.node in strong else "pruned" if kind == "pruned" else "kept"
-            groups[name].append(spot)
+        groups: dict[str, list[NodePosition]] = {"pruned": [], "kept": [], "best": []}
+        for position in self._layout.positions:
+            kind = self._tree.nodes[position.node]["kind"]
+            name = "best" if position.node in strong else "pruned" if kind == "pruned" else "kept"
+            groups[name].append(position)
         faint = (theme.paper, theme.paper, theme.muted)
         soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
         plain = (soft, blend(theme.first, theme.paper, 0.5), theme.ink)
@@ -131,50 +136,48 @@ class Drawing:
         for name, colors in (("pruned", faint), ("kept", plain), ("best", full)):
             sheet.traces.append(self._bars(name, groups[name], *colors))
         sheet.traces.append(self._ends())
-        if selected in self._spots:
-            ring = self._bars(
-                "selected", [self._spots[selected]], "rgba(0,0,0,0)", theme.accent, ""
-            )
+        if selected in self._places:
+            ring = self._bars("selected", [self._places[selected]], CLEAR, theme.accent, "")
             sheet.traces.append(ring | {"text": [""]})
             ring["marker"]["line"]["width"] = 2.5  # type: ignore[index]
 
     def _bars(
-        self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
+        self, name: str, positions: Sequence[NodePosition], fill: str, border: str, ink: str
     ) -> Properties:
         size = text_size(self._layout.lanes)
         return {
             "type": "bar",
             "name": name,
             "orientation": "h",
-            "base": [self.columns.starts[spot.column] for spot in spots],
-            "x": [self._length(spot) for spot in spots],
-            "y": [spot.lane for spot in spots],
+            "base": [self.columns.starts[position.column] for position in positions],
+            "x": [self._length(position) for position in positions],
+            "y": [position.lane for position in positions],
             "width": _THICKNESS.get(name, 0.72),
-            "text": [label(self._fitted(spot)) for spot in spots],
-            "textposition": "inside",
-            "insidetextanchor": "middle",
+            "text": [label(self._fitted(position)) for position in positions],
+            **INSIDE,
             "textangle": 0,
             # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
-            # corners of more than 3 px whatever one asks for.
+            # corners of more than 3 px whatever position asks for.
             "constraintext": "none",
             "cliponaxis": False,
             "textfont": {"family": self._theme.sans, "size": size, "color": ink or border},
-            "customdata": [self._told(spot.node) for spot in spots],
+            "customdata": [self._hover_data(position.node) for position in positions],
             "hovertemplate": _HOVER,
             "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
-            "selected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
-            "unselected": {"marker": {"opacity": 1}, "textfont": {"color": ink or border}},
+            **no_fade(ink or border),
         }
 
     def _ends(self) -> Properties:
         """A thick stroke where a hypothesis ended."""
-        spots = [s for s in self._layout.spots if self._tree.nodes[s.node]["kind"] == "finished"]
+        positions = [
+            s for s in self._layout.positions if self._tree.nodes[s.node]["kind"] == "finished"
+        ]
         return {
             "type": "scatter",
             "name": "finished",
             "mode": "markers",
-            "x": [self._end(spot) for spot in spots],
-            "y": [spot.lane for spot in spots],
+            "x": [self._end(position) for position in positions],
+            "y": [position.lane for position in positions],
             "marker": {
                 "symbol": "line-ns-open",
                 "size": 0.6 * lane_height(self._layout.lanes),
@@ -191,20 +194,20 @@ class Drawing:
             return str(candidate.text)
         return str(node[1] + 1) if is_grouped(self._trace) else " "
 
-    def _fitted(self, spot: Spot) -> str:
-        if self._tree.nodes[spot.node]["candidate"] is None:
-            return self._plain(spot.node).strip()
-        return fitted(self._plain(spot.node), self.columns.rooms[spot.column] - PADDING)
+    def _fitted(self, position: NodePosition) -> str:
+        if self._tree.nodes[position.node]["candidate"] is None:
+            return self._plain(position.node).strip()
+        return fitted(self._plain(position.node), self.columns.rooms[position.column] - PADDING)
 
-    def _length(self, spot: Spot) -> float:
+    def _length(self, position: NodePosition) -> float:
         """The width of a node, px: as its text needs."""
-        needed = max(text_width(self._fitted(spot)) + PADDING, 10.0)
-        return round(min(needed, self.columns.rooms[spot.column]), 1)
+        needed = max(text_width(self._fitted(position)) + PADDING, 10.0)
+        return round(min(needed, self.columns.rooms[position.column]), 1)
 
-    def _end(self, spot: Spot) -> float:
-        return round(self.columns.starts[spot.column] + self._length(spot), 1)
+    def _end(self, position: NodePosition) -> float:
+        return round(self.columns.starts[position.column] + self._length(position), 1)
 
-    def _told(self, node: Node) -> list[object]:
+    def _hover_data(self, node: Node) -> list[object]:
         """What `_HOVER` says; the first two find the node again."""
         step, candidate = node[0], self._tree.nodes[node]["candidate"]
         if candidate is None:

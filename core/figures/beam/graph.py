@@ -72,7 +72,7 @@ def best_node(steps: Sequence[BeamStep], hypothesis: Hypothesis | None) -> Node 
     return len(steps) - 1, steps[-1].candidates.index(best)
 
 
-class Spot(NamedTuple):
+class NodePosition(NamedTuple):
     """A node's place: column 0 is what stands before the window, the window's steps follow."""
 
     node: Node
@@ -81,17 +81,17 @@ class Spot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BeamLayout:
     """The nodes of a window of steps.
 
     Args:
-        spots: column by column, from top to bottom.
+        positions: column by column, from top to bottom.
         lanes: how many lanes the fullest column takes; a pruned node takes less than one.
         first, last: the first step of the window and the one after its last.
         left_out: so many pruned ones found no room.
     """
 
-    spots: tuple[Spot, ...]
+    positions: tuple[NodePosition, ...]
     lanes: float
     first: int
     last: int
@@ -110,7 +110,7 @@ def lay_out_beams(
     pruned: bool,
     best: Sequence[Node] = (),
     selected: Node | None = None,
-) -> Layout:
+) -> BeamLayout:
     """Rows in the order of their parents, so that no two edges cross, each near its parent.
 
     Args:
@@ -128,15 +128,17 @@ def lay_out_beams(
     sizes = [[_SIZES.get(tree.nodes[node]["kind"], 1.0) for node in column] for column in columns]
     lanes = max(map(sum, sizes))
     placed: dict[Node, float] = {}
-    spots = []
+    positions = []
     for at, column in enumerate(columns):
         middle = (lanes - 1) / 2
         wanted = [placed[parent_of(tree, node)] if at else middle for node in column]  # type: ignore[index]
         pulls = [_PULL["best" if node in best else tree.nodes[node]["kind"]] for node in column]
         heights = _spread(wanted, pulls, sizes[at], lanes)
         placed.update(zip(column, heights, strict=True))
-        spots += [Spot(node, at, lane) for node, lane in zip(column, heights, strict=True)]
-    return Layout(tuple(spots), lanes, first, last, left_out)
+        positions += [
+            NodePosition(node, at, lane) for node, lane in zip(column, heights, strict=True)
+        ]
+    return BeamLayout(tuple(positions), lanes, first, last, left_out)
 
 
 def _next_column(

@@ -1,4 +1,4 @@
-"""One step of a beam search: its candidates by rank, and how far each is from the cut."""
+"""One step of a beam search: its candidates by rank, and how far each is from surviving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import (
     NBSP,
@@ -19,6 +19,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
+from core.figures.base.marks import add_frame, add_line, no_fade
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
@@ -28,13 +29,10 @@ _MOST_ROWS, _LEAST_PRUNED = 20, 4
 
 
 def beam_step(
-    trace: Trace,
-    index: int,
-    *,
-    selected: int | None = None,
-    theme: Theme = LIGHT,
+    trace: Trace, index: int, *, selected: int | None = None, theme: Theme = LIGHT
 ) -> go.Figure:
-    """The candidates of a step, of the selected one's group only: nats before or behind the cut.
+    """The candidates of a step, of the selected one's group only: nats before or behind the last
+    survivor.
 
     Args:
         selected: the place of the one that is looked at.
@@ -64,16 +62,21 @@ def beam_step(
         below=72,
     )
     for name in ("pruned", "kept", "finished", "best"):
-        places = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
-        sheet.traces.append(_bars(name, step, index, shown, margins, places, theme))
-    sheet.layout |= _axes(labels, margins, theme) | {"barmode": "overlay", "bargap": 0.3}
-    _add_cut(sheet)
+        rows = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
+        sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
+    low, high = min(*margins, 0.0), max(*margins, 0.0)
+    # Room for the numbers at both ends.
+    room = max(high - low, 0.1) * 0.2
+    names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
+    sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
+    sheet.layout["xaxis"] = axis(theme, "nats", 6, range=[low - room, high + room], nticks=6)
+    sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
+    add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown:
         _mark(sheet, shown.index(selected), left)
-    keys = (("best path", "best"), ("kept", "kept"), ("finished", "finished"), ("pruned", "pruned"))
-    add_key(
-        sheet, ["".join(key_entry(_color(n, theme), words) for words, n in keys)], left, offset=52
-    )
+    keys = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
+    entries = [key_entry(_color(name, theme), words) for name, words in keys.items()]
+    add_key(sheet, ["".join(entries)], left, offset=52)
     return sheet.figure()
 
 
@@ -175,18 +178,12 @@ def _bars(
     theme: Theme,
 ) -> Properties:
     """Bars of one fate; a margin of 0 still shows as a stroke."""
-    told = [
-        [
-            index,
-            shown[at],
-            show_token(step.candidates[shown[at]].text, 40),
-            nats(step.candidates[shown[at]].logprob),
-            nats(step.candidates[shown[at]].cum_logprob),
-            escaped(fate_words(step, step.candidates[shown[at]])),
-        ]
-        for at in rows
-    ]
-    color = _color(name, theme)
+    color, data = _color(name, theme), []
+    for place in (shown[at] for at in rows):
+        own = step.candidates[place]
+        numbers = [nats(own.logprob), nats(own.cum_logprob)]
+        words = escaped(fate_words(step, own))
+        data.append([index, place, show_token(own.text, 40), *numbers, words])
     return {
         "type": "bar",
         "name": name,
@@ -198,76 +195,29 @@ def _bars(
         "textfont": {"size": 11, "color": theme.muted},
         "cliponaxis": False,
         "marker": {"color": color, "line": {"color": color, "width": 2}},
-        "customdata": told,
+        "customdata": data,
         "hovertemplate": "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum "
         "%{customdata[4]}<br>%{customdata[5]}<extra></extra>",
-        "selected": {"marker": {"opacity": 1}, "textfont": {"color": theme.muted}},
-        "unselected": {"marker": {"opacity": 1}, "textfont": {"color": theme.muted}},
+        **no_fade(theme.muted),
     }
-
-
-def _axes(labels: Sequence[tuple[str, str]], margins: Sequence[float], theme: Theme) -> Properties:
-    low, high = min(*margins, 0.0), max(*margins, 0.0)
-    # Room for the numbers at both ends.
-    room = max(high - low, 0.1) * 0.2
-    return {
-        "xaxis": axis(theme, "nats", 6, range=[low - room, high + room], zeroline=False, nticks=6),
-        "yaxis": axis(
-            theme,
-            range=[len(labels) - 0.5, -0.5],
-            showgrid=False,
-            tickmode="array",
-            tickvals=list(range(len(labels))),
-            ticktext=[shown for _, shown in labels],
-            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-        ),
-    }
-
-
-def _add_cut(sheet: Sheet) -> None:
-    sheet.shapes.append(
-        {
-            "name": "cut",
-            "type": "line",
-            "yref": "paper",
-            "x0": 0,
-            "x1": 0,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": sheet.theme.ink, "width": 1.2},
-        }
-    )
 
 
 def _mark(sheet: Sheet, row: int, left: int) -> None:
     """A frame around the selected one, its label included."""
-    sheet.shapes.append(
-        {
-            "name": "selected",
-            "type": "rect",
-            "xref": "paper",
-            "xsizemode": "pixel",
-            "xanchor": 0,
-            "layer": "below",
-            "x0": 6 - left,
-            "x1": -2,
-            "y0": row - 0.46,
-            "y1": row + 0.46,
-            "line": {"color": sheet.theme.accent, "width": 2},
-            "fillcolor": "rgba(0,0,0,0)",
-        }
-    )
+    pixels = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "layer": "below"}
+    x, y = (6 - left, -2), (row - 0.46, row + 0.46)
+    add_frame(sheet, "selected", x, y, sheet.theme.accent, 2, **pixels)
 
 
 def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[float]) -> str:
-    told = "; ".join(
+    first = "; ".join(
         f"{visible_token(step.candidates[place].text, 16)} {step.candidates[place].fate} "
         f"{nats(margin, 2)}"
         for place, margin in zip(shown[:6], margins, strict=False)
     )
     return (
         f"{len(shown)} candidates of step {index} by rank with their distance to the last one that "
-        f"went on, in nats: {told}."
+        f"went on, in nats: {first}."
     )
 
 

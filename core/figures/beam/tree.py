@@ -9,15 +9,16 @@ import plotly.graph_objects as go
 
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import visible_token
+from core.figures.base.marks import overlaid
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.columns import Columns
 from core.figures.beam.drawing import Drawing, lane_height, wrong_color
 from core.figures.beam.graph import (
-    Layout,
+    BeamLayout,
     beam_graph,
     best_node,
     lay_out_beams,
@@ -59,6 +60,7 @@ def beam_tree(
     tree = beam_graph(steps)
     end = best_node(steps, next(iter(trace.hypotheses), None))
     strong = path_to(tree, end) if end else ()
+    path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
     sheet = Sheet(theme)
@@ -75,18 +77,26 @@ def beam_tree(
         below=30,
     )
     drawing = Drawing(trace, tree, layout, theme, _WIDTH)
-    path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawing.add_edges(sheet, strong, path)
     if guesses is not None:
         drawing.add_guesses(sheet, guesses)
     drawing.add_nodes(sheet, strong, selected)
-    sheet.layout |= {**_axes(layout, drawing.columns, theme), "barmode": "overlay", "bargap": 0}
+    sheet.layout |= overlaid() | {"xaxis": _step_axis(layout, drawing.columns, theme)}
+    sheet.layout["yaxis"] = axis(theme, range=[layout.lanes - 0.4, -0.6], visible=False)
     sheet.layout["meta"] |= _plot_area(sheet, layout, drawing.columns)  # type: ignore[operator]
     add_key(sheet, [_key(theme, pruned, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
 
 
-def _subtitle(layout: Layout, count: int) -> str:
+def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:
+    count = layout.last - layout.first
+    every = 1 if count <= 24 else 5
+    shown = [at for at in range(count) if (layout.first + at) % every == 0]
+    middles = [columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in shown]
+    return top_axis(theme, [0, columns.total], middles, [str(layout.first + at) for at in shown])
+
+
+def _subtitle(layout: BeamLayout, count: int) -> str:
     edges = "Every edge is a stored backpointer."
     if layout.left_out:
         edges += f" {layout.left_out} more pruned ones are not drawn."
@@ -97,7 +107,7 @@ def _subtitle(layout: Layout, count: int) -> str:
     return f"{shown} of {count}. {edges}"
 
 
-def _plot_area(sheet: Sheet, layout: Layout, columns: Columns) -> Properties:
+def _plot_area(sheet: Sheet, layout: BeamLayout, columns: Columns) -> Properties:
     """Where the columns stand, for what moves over the figure."""
     margin = sheet.layout["margin"]
     return {
@@ -111,28 +121,6 @@ def _plot_area(sheet: Sheet, layout: Layout, columns: Columns) -> Properties:
             round((start + room + columns.gap / 3) / columns.total, 4)
             for start, room in zip(columns.starts, columns.rooms, strict=True)
         ][1:],
-    }
-
-
-def _axes(layout: Layout, columns: Columns, theme: Theme) -> Properties:
-    count = layout.last - layout.first
-    every = 1 if count <= 24 else 5
-    ticks = [at for at in range(count) if (layout.first + at) % every == 0]
-    across = axis(
-        theme,
-        range=[0, columns.total],
-        side="top",
-        showgrid=False,
-        showline=False,
-        tickmode="array",
-        tickvals=[columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in ticks],
-        ticktext=[str(layout.first + at) for at in ticks],
-        tickangle=0,
-        tickfont={"size": 10, "color": theme.muted},
-    )
-    return {
-        "xaxis": across,
-        "yaxis": axis(theme, range=[layout.lanes - 0.4, -0.6], visible=False),
     }
 
 
@@ -151,7 +139,7 @@ def _key(theme: Theme, pruned: bool, guessed: bool, selected: bool) -> str:
     return "".join(entries)
 
 
-def _alt(trace: Trace, layout: Layout, tree: nx.DiGraph, strong: Sequence[Node]) -> str:
+def _alt(trace: Trace, layout: BeamLayout, tree: nx.DiGraph, strong: Sequence[Node]) -> str:
     kinds = [tree.nodes[node]["kind"] for node in tree]
     best = "".join(visible_token(tree.nodes[n]["candidate"].text, 16) for n in strong[1:13])
     return (

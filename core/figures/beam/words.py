@@ -71,27 +71,14 @@ def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.Dat
     end = best_node(steps, next(iter(trace.hypotheses), None))
     best = set(path_to(tree, end)) if end else set()
     guessed = {(g.step, g.row): g.guess for g in (guesses.guesses if guesses else ())}
-    records = [
-        (
-            at,
-            c.rank,
-            c.row,
-            c.parent,
-            c.token_id,
-            table_text(c.text),
-            c.logprob,
-            c.raw_logprob,
-            c.cum_logprob,
-            score_at(trace, at, c),
-            c.fate,
-            c.ended,
-            step.margin(c),
-            (at, place) in best,
-            guessed.get((step.index, c.row)) if c.row is not None else None,
-        )
-        for at, step in enumerate(steps)
-        for place, c in enumerate(step.candidates)
-    ]
+    records: list[tuple[object, ...]] = []
+    for at, step in enumerate(steps):
+        for place, c in enumerate(step.candidates):
+            who = (at, c.rank, c.row, c.parent, c.token_id, table_text(c.text))
+            scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))
+            guess = guessed.get((step.index, c.row)) if c.row is not None else None
+            fate = (c.fate, c.ended, step.margin(c), (at, place) in best, guess)
+            records.append((*who, *scores, *fate))
     frame = pd.DataFrame(records, columns=COLUMNS)
     return frame.astype({"row": "Int64", "guessed_parent_row": "Int64"})
 

@@ -8,19 +8,23 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.trace import Candidate, TokenStep, Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
-    NBSP,
     escaped,
     percent,
     percent_ticks,
     settings_caption,
-    show_token,
     stage_name,
-    text_columns,
     visible_token,
 )
-from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
+from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.records import (
+    CANDIDATE_COLUMNS,
+    candidate_hover,
+    candidate_record,
+    ranked_label,
+    widest,
+)
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -50,7 +54,7 @@ def candidate_bars(
     shown = _shown(step, count)
     lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
     lower = _LOWER_FORCED if step.origin == "forced" else lower
-    columns = max(text_columns(visible_token(c.text, _LABEL_LIMIT)) for c in shown)
+    columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = Sheet(theme)
     lay_out(
@@ -136,12 +140,9 @@ def _bars(step: TokenStep, shown: Sequence[Candidate], **properties: object) -> 
         "type": "bar",
         "orientation": "h",
         "y": list(range(len(shown))),
-        "textposition": "outside",
-        "textangle": 0,
-        "cliponaxis": False,
+        **OUTSIDE,
         "constraintext": "none",
-        "hovertext": [candidate_hover(step, c) for c in shown],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts([candidate_hover(step, c) for c in shown]),
         "customdata": [[step.index, c.token_id] for c in shown],
         **NO_FADE,
         **properties,
@@ -150,29 +151,24 @@ def _bars(step: TokenStep, shown: Sequence[Candidate], **properties: object) -> 
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
     digits = max(len(str(candidate.rank)) for candidate in shown)
-    down = axis(
-        theme,
-        "token and its rank",
-        range=[len(shown) - 0.5, -0.5],
-        showgrid=False,
-        tickmode="array",
-        tickvals=list(range(len(shown))),
-        ticktext=[_tick(candidate, step, digits, theme) for candidate in shown],
-        tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-    )
+    names = [
+        ranked_label(
+            own,
+            theme,
+            limit=_LABEL_LIMIT,
+            digits=digits,
+            chosen=own.token_id == step.token_id,
+            faint=_marked(own),
+        )
+        for own in shown
+    ]
     top = max(*(max(c.raw_prob, c.prob) for c in shown), 1e-9)
     across = {"range": [0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)}
-    return {"xaxis": axis(theme, "probability", 6, **across), "yaxis": down}
-
-
-def _tick(candidate: Candidate, step: TokenStep, digits: int, theme: Theme) -> str:
-    token = show_token(candidate.text, _LABEL_LIMIT)
-    if candidate.token_id == step.token_id:
-        token = f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
-    elif _marked(candidate):
-        token = f'<span style="color:{theme.muted}">{token}</span>'
-    rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
-    return f'{token} <span style="color:{theme.muted};font-size:10px">{rank}</span> '
+    ends = [len(shown) - 0.5, -0.5]
+    return {
+        "xaxis": axis(theme, "probability", 6, **across),
+        "yaxis": named_axis(theme, names, "token and its rank", range=ends),
+    }
 
 
 def _key(shown: Sequence[Candidate], theme: Theme) -> list[str]:

@@ -1,4 +1,4 @@
-"""The draw at the end of a step's way: where the number fell, or which noisy score won."""
+"""The draw at the end of a step: where the number fell, or which noisy score won."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.trace import TokenStep
-from core.figures.base.axes import NO_FADE, axis
-from core.figures.base.labels import NBSP, show_token
+from core.figures.base.axes import axis
+from core.figures.base.labels import show_token
+from core.figures.base.marks import NO_FADE, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
+from core.figures.decode.stage_bars import Segment
 
 SCORE_ROW = 26
 _MOST_SCORES = 8
@@ -25,8 +27,8 @@ class Scored(NamedTuple):
     score: float
 
 
-def drawn_segments(step: TokenStep) -> list[tuple[int | None, float, float]]:
-    """The cumulative bar of an inverse_cdf draw: (candidate or None, low, share).
+def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
+    """The cumulative bar of an inverse_cdf draw.
 
     Candidates stand by falling probability, ties by id, the chosen one on its recorded interval.
     What the candidates leave open belongs to other tokens.
@@ -35,7 +37,7 @@ def drawn_segments(step: TokenStep) -> list[tuple[int | None, float, float]]:
         return []
     places = [place for place, c in enumerate(step.candidates) if c.prob > 0]
     places.sort(key=lambda at: (-step.candidates[at].prob, step.candidates[at].token_id))
-    pieces: list[tuple[int | None, float, float]] = []
+    segments: list[Segment] = []
     at = 0.0
     for place in places:
         candidate = step.candidates[place]
@@ -43,43 +45,18 @@ def drawn_segments(step: TokenStep) -> list[tuple[int | None, float, float]]:
         if candidate.token_id == step.token_id:
             low, high = step.draw.interval
         if low - at > _DUST:
-            pieces.append((None, at, low - at))
-        pieces.append((place, low, high - low))
+            segments.append(Segment(row, None, at, low - at))
+        segments.append(Segment(row, place, low, high - low))
         at = max(high, at)
     if 1 - at > _DUST:
-        pieces.append((None, at, 1 - at))
-    return pieces
+        segments.append(Segment(row, None, at, 1 - at))
+    return segments
 
 
-def mark_uniform(sheet: Sheet, step: TokenStep, row: int, bar: float) -> None:
-    """A line through the draw's bar where the uniform number fell, and a pointer below it."""
-    uniform = step.draw.uniform
-    if uniform is None:
-        return
-    sheet.shapes.append(
-        {
-            "name": "uniform",
-            "type": "line",
-            "x0": uniform,
-            "x1": uniform,
-            "y0": row - bar / 2,
-            "y1": row + bar / 2 + 0.06,
-            "line": {"color": sheet.theme.ink, "width": 2.5},
-        }
-    )
-    sheet.annotations.append(
-        {
-            "name": "uniform",
-            "text": "▲",
-            "x": uniform,
-            "y": row + bar / 2,
-            "yanchor": "top",
-            "yshift": 1,
-            "borderpad": 0,
-            "showarrow": False,
-            "font": {"size": 11, "color": sheet.theme.ink},
-        }
-    )
+def mark_uniform(sheet: Sheet, number: float, row: int, bar: float) -> None:
+    """A line through the draw's bar where the uniform number fell."""
+    ends = (row - bar / 2, row + bar / 2 + 0.06)
+    add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
 
 
 def scored(step: TokenStep) -> list[Scored]:
@@ -99,16 +76,14 @@ def scored(step: TokenStep) -> list[Scored]:
 def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: float) -> None:
     """The panel of noisy scores: a hollow dot at ln p, a full one at ln p + noise."""
     theme = sheet.theme
-    drawn = [
-        _noise(scores, theme),
-        _log_probs(scores, theme),
-        _score_points(step, scores, theme),
-        _score_labels(step, scores, theme),
-    ]
+    noise = (((s.log_prob, row), (s.score, row)) for row, s in enumerate(scores))
+    line = {"name": "noise", "line": {"color": theme.rest, "width": 2}}
+    drawn = [{**strokes(noise), **line}, *_score_points(step, scores, theme)]
+    drawn.append(_score_labels(step, scores, theme))
     place = {"type": "scatter", "xaxis": "x2", "yaxis": "y2", "cliponaxis": False}
-    sheet.traces += [{**place, **trace} for trace in drawn]
-    low = min(*(item.log_prob for item in scores), *(item.score for item in scores))
-    high = max(*(item.log_prob for item in scores), *(item.score for item in scores))
+    sheet.traces += [{**trace, **place} for trace in drawn]
+    values = [value for item in scores for value in (item.log_prob, item.score)]
+    low, high = min(values), max(values)
     span = max(high - low, 1.0)
     across = {"range": [low - 0.06 * span, high + 0.45 * span], "anchor": "y2", "nticks": 6}
     down = {"range": [len(scores) - 0.4, -0.6], "domain": [0, height], "anchor": "x2"}
@@ -117,47 +92,31 @@ def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: 
     sheet.layout["yaxis2"] = axis(theme, **down, showgrid=False, showticklabels=False)
 
 
-def _noise(scores: Sequence[Scored], theme: Theme) -> Properties:
-    x: list[float | None] = []
-    y: list[int | None] = []
-    for row, item in enumerate(scores):
-        x += [item.log_prob, item.score, None]
-        y += [row, row, None]
-    return {
-        "name": "noise",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "line": {"color": theme.rest, "width": 2},
-        "hoverinfo": "skip",
-    }
-
-
-def _log_probs(scores: Sequence[Scored], theme: Theme) -> Properties:
+def _score_points(
+    step: TokenStep, scores: Sequence[Scored], theme: Theme
+) -> tuple[Properties, Properties]:
+    """The log-probabilities, and the scores."""
+    candidates = [step.candidates[item.candidate] for item in scores]
+    colors = [theme.accent if c.token_id == step.token_id else theme.first for c in candidates]
     hollow = {"color": theme.paper, "size": 8, "line": {"color": theme.muted, "width": 1.5}}
-    return {
+    shared: Properties = {"y": list(range(len(scores))), "mode": "markers"}
+    logs = {
+        **shared,
         "name": "log-probability",
         "x": [item.log_prob for item in scores],
-        "y": list(range(len(scores))),
-        "mode": "markers",
         "marker": hollow,
         "hovertemplate": "ln p %{x:.3f} nats<extra></extra>",
     }
-
-
-def _score_points(step: TokenStep, scores: Sequence[Scored], theme: Theme) -> Properties:
-    candidates = [step.candidates[item.candidate] for item in scores]
-    colors = [theme.accent if c.token_id == step.token_id else theme.first for c in candidates]
-    return {
+    points = {
+        **shared,
         "name": "score",
         "x": [item.score for item in scores],
-        "y": list(range(len(scores))),
-        "mode": "markers",
         "marker": {"color": colors, "size": 10},
         "hovertemplate": "score %{x:.3f} nats<extra></extra>",
         "customdata": [[step.index, candidate.token_id] for candidate in candidates],
         **NO_FADE,
     }
+    return logs, points
 
 
 def _score_labels(step: TokenStep, scores: Sequence[Scored], theme: Theme) -> Properties:
@@ -166,18 +125,9 @@ def _score_labels(step: TokenStep, scores: Sequence[Scored], theme: Theme) -> Pr
         candidate = step.candidates[item.candidate]
         number = f"{item.score:.2f}".replace("-", "−")
         text = f"{show_token(candidate.text, 14)} {number}"
-        won = candidate.token_id == step.token_id
-        texts.append(f"{NBSP} <b>{text}</b>" if won else f"{NBSP} {text}")
+        texts.append(f" <b>{text}</b>" if candidate.token_id == step.token_id else f" {text}")
+    ends = [max(item.score, item.log_prob) for item in scores]
+    font = {"family": theme.mono, "size": 11, "color": theme.ink}
     ink = {"textfont": {"color": theme.ink}}
-    return {
-        "name": "token and score",
-        "x": [max(item.score, item.log_prob) for item in scores],
-        "y": list(range(len(scores))),
-        "mode": "text",
-        "text": texts,
-        "textposition": "middle right",
-        "textfont": {"family": theme.mono, "size": 11, "color": theme.ink},
-        "hoverinfo": "skip",
-        "selected": ink,
-        "unselected": ink,
-    }
+    labels = numbers_behind("token and score", ends, texts, font)
+    return {**labels, "selected": ink, "unselected": ink}

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.trace import Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar
+from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -17,12 +17,13 @@ from core.figures.base.labels import (
     settings_caption,
     table_text,
 )
+from core.figures.base.marks import NO_FADE, hover_texts
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.totals import add_part, name_total, step_axes, total_axes
 
 _TITLE = "Where the time went"
 _ROW, _LINES, _GAP, _LEFT = 58, 190, 68, 56
-_BAR = 0.42
 _MANY_POINTS = 80
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
@@ -53,9 +54,12 @@ def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Fig
     )
     _add_totals(sheet, runs)
     sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
+    totals = [1000 * sum(_parts(trace).values()) for _, trace in runs]
+    steps = max(len(trace.token_steps) for _, trace in runs)
+    lower, titles = _LINES / height, ("step", "ms a step")
+    sheet.layout |= total_axes(theme, "ms", totals, upper / height, tickformat=",")
+    sheet.layout |= step_axes(theme, titles, steps, lower, 8, rangemode="tozero")
     sheet.layout["barmode"] = "stack"
-    sheet.layout |= _total_axes(runs, upper / height, theme)
-    sheet.layout |= _step_axes(runs, _LINES / height, theme)
     add_key(sheet, _key(runs, theme), _LEFT, offset=40)
     return sheet.figure()
 
@@ -91,24 +95,11 @@ def _add_totals(sheet: Sheet, runs: Sequence[tuple[str, Trace]]) -> None:
     totals = [_parts(trace) for _, trace in runs]
     for part, color in _part_colors(sheet.theme).items():
         values = [1000 * total[part] for total in totals]
-        sheet.traces.append(
-            {
-                "type": "bar",
-                "name": part,
-                "orientation": "h",
-                "y": list(range(len(runs))),
-                "x": values,
-                "width": _BAR,
-                "marker": {"color": color, "line": {"color": sheet.theme.paper, "width": 0.8}},
-                "hovertext": [f"{part} {milliseconds(value / 1000)}" for value in values],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [[number, -1] for number in range(len(runs))],
-            }
-        )
-    for row, (name, trace) in enumerate(runs):
-        top = row - _BAR / 2
-        label_bar(sheet, top, f"<b>{_name(name)}</b>", yshift=1)
-        label_bar(sheet, top, _summary(trace), right=True, size=11, yshift=1)
+        trace = add_part(sheet, part, range(len(runs)), values, color)
+        trace |= hover_texts([f"{part} {milliseconds(value / 1000)}" for value in values])
+        trace["customdata"] = [[number, -1] for number in range(len(runs))]
+    for row, (name, run) in enumerate(runs):
+        name_total(sheet, row, _name(name), _summary(run))
 
 
 def _name(name: str) -> str:
@@ -143,42 +134,9 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
         "line": {"color": color, "dash": dash, "width": 2},
         "marker": {"symbol": symbol, "size": 7, "color": color},
         "cliponaxis": False,
-        "hovertext": hovers,
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(hovers),
         "customdata": [[step.index, step.token_id] for step in steps],
         **NO_FADE,
-    }
-
-
-def _total_axes(runs: Sequence[tuple[str, Trace]], upper: float, theme: Theme) -> Properties:
-    longest = max(1000 * sum(_parts(trace).values()) for _, trace in runs)
-    across = axis(
-        theme,
-        "ms",
-        2,
-        range=[0, longest * 1.02 or 1],
-        showgrid=False,
-        nticks=6,
-        tickformat=",",
-    )
-    down = axis(
-        theme,
-        range=[len(runs) - 0.7, -0.7],
-        domain=[1 - upper, 1],
-        showgrid=False,
-        showline=False,
-        showticklabels=False,
-    )
-    return {"xaxis": across, "yaxis": down}
-
-
-def _step_axes(runs: Sequence[tuple[str, Trace]], lower: float, theme: Theme) -> Properties:
-    last = max(len(trace.token_steps) for _, trace in runs)
-    across = {"anchor": "y2", "range": [-0.5, max(last, 8) - 0.5], "showgrid": False, "nticks": 8}
-    upright = {"anchor": "x2", "domain": [0, lower], "rangemode": "tozero", "nticks": 5}
-    return {
-        "xaxis2": axis(theme, "step", **across),
-        "yaxis2": axis(theme, "ms a step", **upright),
     }
 
 

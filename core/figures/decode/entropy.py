@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.trace import TokenStep, Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.labels import (
     NBSP,
@@ -20,6 +20,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
+from core.figures.base.marks import NO_FADE, add_frame, hover_texts, strokes
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -63,7 +64,10 @@ def uncertainty(
     _add_marks(sheet, steps, entropy, surprisal, unit)
     sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme)
     if selected is not None:
-        _mark(sheet, selected)
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        add_frame(
+            sheet, "selected", (selected - 0.5, selected + 0.5), (0, 1), theme.ink, 1.5, **look
+        )
     keys = [
         key_entry(blend(theme.first, theme.paper, 0.6), "entropy"),
         key_entry(theme.second, "surprisal", "◆"),
@@ -79,17 +83,19 @@ def _add_marks(
     surprisal: list[float],
     unit: Unit,
 ) -> None:
-    """Bars for the entropy, diamonds for the surprisal, and stems from one to the other."""
+    """Bars for the entropy, diamonds for the surprisal, and stems: one upwards is a surprise."""
     shared = {
         "x": [step.index for step in steps],
-        "hovertext": [_hover(step, unit) for step in steps],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts([_hover(step, unit) for step in steps]),
         "customdata": [[step.index, step.token_id] for step in steps],
         **NO_FADE,
     }
     sheet.traces.append({**_bars(entropy, sheet.theme), **shared})
     if len(steps) <= _MOST_STEMS:
-        sheet.traces.append(_stems(steps, entropy, surprisal, sheet.theme))
+        ends = zip(steps, entropy, surprisal, strict=True)
+        stems = strokes(((step.index, low), (step.index, high)) for step, low, high in ends)
+        line = {"color": sheet.theme.second, "width": 1.5}
+        sheet.traces.append({**stems, "name": "difference", "line": line})
     sheet.traces.append({**_points(surprisal, sheet.theme), **shared})
 
 
@@ -119,26 +125,6 @@ def _points(surprisal: list[float], theme: Theme) -> Properties:
     }
 
 
-def _stems(
-    steps: Sequence[TokenStep], entropy: list[float], surprisal: list[float], theme: Theme
-) -> Properties:
-    """From what was expected to what came: a stem upwards is a surprise."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for step, low, high in zip(steps, entropy, surprisal, strict=True):
-        x += [step.index, step.index, None]
-        y += [low, high, None]
-    return {
-        "type": "scatter",
-        "name": "difference",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "line": {"color": theme.second, "width": 1.5},
-        "hoverinfo": "skip",
-    }
-
-
 def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) -> Properties:
     first, last = steps[0].index, steps[-1].index
     named = steps[:: math.ceil(len(steps) / _MOST_TICKS)]
@@ -163,23 +149,6 @@ def _tick(step: TokenStep, digits: int, theme: Theme) -> str:
     number = str(step.index).rjust(digits).replace(" ", NBSP)
     token = show_token(step.chosen.text, 8)
     return f'{token} <span style="color:{theme.muted}">{number}</span>'
-
-
-def _mark(sheet: Sheet, selected: int) -> None:
-    sheet.shapes.append(
-        {
-            "name": "selected",
-            "type": "rect",
-            "layer": "below",
-            "yref": "paper",
-            "x0": selected - 0.5,
-            "x1": selected + 0.5,
-            "y0": 0,
-            "y1": 1,
-            "fillcolor": sheet.theme.panel,
-            "line": {"color": sheet.theme.ink, "width": 1.5},
-        }
-    )
 
 
 def _hover(step: TokenStep, unit: Unit) -> str:
@@ -210,16 +179,9 @@ def _alt(
 def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
     """Entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
     scale = _PER_NAT[unit]
-    records = [
-        (
-            s.index,
-            s.token_id,
-            table_text(s.chosen.text),
-            s.chosen.rank,
-            s.entropy * scale,
-            s.surprisal * scale,
-        )
-        for s in trace.token_steps
-    ]
+    records = []
+    for step in trace.token_steps:
+        own = (step.index, step.token_id, table_text(step.chosen.text), step.chosen.rank)
+        records.append((*own, step.entropy * scale, step.surprisal * scale))
     names = ["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"]
     return pd.DataFrame(records, columns=names)

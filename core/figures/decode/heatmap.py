@@ -50,37 +50,32 @@ def probability_heatmap(
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
+    caption = settings_caption(trace)
     if not trace.token_steps:
         sentence = "This run emitted no token, so there are no candidates to show."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=settings_caption(trace))
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     steps = _window(trace, first, columns)
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
     frame = frame_of(min(columns, len(trace.token_steps)), _FEWEST_COLUMNS)
     sheet = Sheet(theme)
-    _lay_out(sheet, trace, steps, value, frame.row_height * (len(names) + 1))
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_SUBTITLES[value],
+        caption=caption,
+        alt=_alt(steps, value),
+        plot_height=frame.row_height * (len(names) + 1),
+        left=_LEFT,
+        above=24,
+        below=40,
+    )
     add_cells(sheet, _cells(steps, ranks, value), len(names), frame)
     grid_axes(sheet, "step", "chosen", names, numbers, frame, title="rank")
     mark_column(sheet, numbers, selected, len(names))
     add_key(sheet, _key(steps, value, beyond, ranks, theme), _LEFT)
     return sheet.figure()
-
-
-def _lay_out(
-    sheet: Sheet, trace: Trace, steps: Sequence[TokenStep], value: Value, plot_height: int
-) -> None:
-    lay_out(
-        sheet,
-        title=_TITLE,
-        subtitle=_SUBTITLES[value],
-        caption=settings_caption(trace),
-        alt=_alt(steps, value),
-        plot_height=plot_height,
-        left=_LEFT,
-        above=24,
-        below=40,
-    )
 
 
 def _window(trace: Trace, first: int, columns: int) -> tuple[TokenStep, ...]:

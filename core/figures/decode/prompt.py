@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.trace import Candidate, PromptPosition, TokenStep, Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.grid import Cell, Frame, add_cells, frame_of, grid_axes, mark_column
 from core.figures.base.labels import (
@@ -20,6 +20,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
+from core.figures.base.marks import NO_FADE, add_note, hover_texts, strokes
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -56,8 +57,7 @@ def prompt_reading(
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
-    caption = settings_caption(trace)
-    prompt = trace.prompt_step
+    caption, prompt = settings_caption(trace), trace.prompt_step
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
@@ -66,15 +66,29 @@ def prompt_reading(
     frame = frame_of(min(columns, len(prompt.positions)), _FEWEST_COLUMNS)
     grid = frame.row_height * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
-    drawn = trace.token_steps[0] if trace.token_steps else None
+    generated = trace.token_steps[0] if trace.token_steps else None
+    following = [_following(position, prompt.positions, generated) for position in positions]
     sheet = Sheet(theme)
-    _lay_out(sheet, trace, positions, height)
-    add_cells(sheet, _cells(positions, prompt.positions, drawn), len(_ROWS), frame)
+    lay_out(
+        sheet,
+        title=_TITLE,
+        subtitle=_SUBTITLE,
+        caption=caption,
+        alt=_alt(positions),
+        plot_height=height,
+        left=_LEFT,
+        above=42,
+        below=40,
+    )
+    add_cells(sheet, _cells(positions, following), len(_ROWS), frame)
     domain = ((height - grid) / height, 1)
     grid_axes(sheet, "position", "prompt", _ROWS, numbers, frame, domain=domain)
-    _add_surprisal(sheet, positions, prompt.positions, drawn, _BARS / height)
+    _add_surprisal(sheet, positions, following, _BARS / height)
     mark_column(sheet, numbers, selected, len(_ROWS))
-    _explain(sheet, positions, frame)
+    if positions[-1].next_token_id is None:
+        _point_at_last(sheet, len(positions) - 1, frame)
+    used = key_entry(theme.accent, "the prediction that is used", "<b>□</b>")
+    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
     return sheet.figure()
 
 
@@ -86,11 +100,11 @@ def _window(
 
 
 def _following(
-    position: PromptPosition, everything: Sequence[PromptPosition], drawn: TokenStep | None
+    position: PromptPosition, everything: Sequence[PromptPosition], generated: TokenStep | None
 ) -> Candidate | None:
     """The token that really follows, with the model's probability and rank for it."""
     if position.next_token_id is None:
-        return drawn.chosen if drawn else None
+        return generated.chosen if generated else None
     prob, rank = position.next_prob or 0.0, position.next_rank or 0
     after = everything[position.index + 1 : position.index + 2]
     text = after[0].text if after else ""
@@ -105,35 +119,32 @@ def _surprisal(following: Candidate | None) -> float | None:
 
 
 def _cells(
-    positions: Sequence[PromptPosition],
-    everything: Sequence[PromptPosition],
-    drawn: TokenStep | None,
+    positions: Sequence[PromptPosition], following: Sequence[Candidate | None]
 ) -> list[Cell]:
     cells = []
-    for column, position in enumerate(positions):
+    for column, (position, after) in enumerate(zip(positions, following, strict=True)):
         last = position.next_token_id is None
-        following = _following(position, everything, drawn)
-        hover = _hover(position, following, last)
+        text = _hover(position, after)
         key = (position.index, position.token_id)
-        cells.append(Cell(column, -1, None, position.text, hover, key))
+        cells.append(Cell(column, -1, None, position.text, text, key))
         if position.candidates:
             guess = position.candidates[0]
             key = (position.index, guess.token_id)
-            cells.append(Cell(column, 0, guess.raw_prob, guess.text, hover, key, ringed=last))
-        if following is not None:
-            key = (position.index, following.token_id)
-            mark = "drawn" if last else "✓" if following.rank == 1 else f"{following.rank}"
-            cells.append(Cell(column, 1, following.raw_prob, following.text, hover, key))
-            cells.append(Cell(column, 2, None, mark, hover, key))
+            cells.append(Cell(column, 0, guess.raw_prob, guess.text, text, key, ringed=last))
+        if after is not None:
+            key = (position.index, after.token_id)
+            mark = "drawn" if last else "✓" if after.rank == 1 else f"{after.rank}"
+            cells.append(Cell(column, 1, after.raw_prob, after.text, text, key))
+            cells.append(Cell(column, 2, None, mark, text, key))
     return cells
 
 
-def _hover(position: PromptPosition, following: Candidate | None, last: bool) -> str:
+def _hover(position: PromptPosition, following: Candidate | None) -> str:
     lines = [f"<b>{show_token(position.text, 40)}</b>", f"position {position.index}"]
     for at, guess in enumerate(position.candidates[:3], start=1):
         lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
     if following is not None:
-        word = "drawn" if last else "actual"
+        word = "drawn" if position.next_token_id is None else "actual"
         lines.append(f"{word}: {show_token(following.text, 30)} {percent(following.raw_prob)}")
         surprisal = _surprisal(following)
         known = "" if surprisal is None else f", surprisal {surprisal:.3f} nats"
@@ -145,95 +156,39 @@ def _hover(position: PromptPosition, following: Candidate | None, last: bool) ->
 def _add_surprisal(
     sheet: Sheet,
     positions: Sequence[PromptPosition],
-    everything: Sequence[PromptPosition],
-    drawn: TokenStep | None,
+    following: Sequence[Candidate | None],
     height: float,
 ) -> None:
     """Stems with dots; bars here would keep Plotly from hiding cell text that doesn't fit."""
     theme = sheet.theme
-    following = [_following(position, everything, drawn) for position in positions]
     values = [_surprisal(candidate) for candidate in following]
-    sheet.traces.append(_stems(values, theme))
-    sheet.traces.append(
-        {
-            "type": "scatter",
-            "name": "surprisal",
-            "yaxis": "y2",
-            "x": list(range(len(positions))),
-            "y": values,
-            "mode": "markers",
-            "marker": {"color": theme.second, "size": 8},
-            "cliponaxis": False,
-            "hovertext": [
-                _hover(position, candidate, position.next_token_id is None)
-                for position, candidate in zip(positions, following, strict=True)
-            ],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-            "customdata": [[position.index, position.token_id] for position in positions],
-            **NO_FADE,
-        }
-    )
+    lower: Properties = {"yaxis": "y2"}
+    stems = strokes(((at, 0), (at, value)) for at, value in enumerate(values))
+    line = {"color": blend(theme.second, theme.paper, 0.4), "width": 4}
+    dots = {
+        "type": "scatter",
+        "name": "surprisal",
+        "x": list(range(len(positions))),
+        "y": values,
+        "mode": "markers",
+        "marker": {"color": theme.second, "size": 8},
+        "cliponaxis": False,
+        **hover_texts([_hover(*pair) for pair in zip(positions, following, strict=True)]),
+        "customdata": [[position.index, position.token_id] for position in positions],
+        **NO_FADE,
+    }
+    sheet.traces += [{**stems, **lower, "line": line}, {**dots, **lower}]
     top = 1.12 * max([1.0, *(value for value in values if value is not None)])
     upright = {"domain": [0, height], "anchor": "x", "range": [0, top], "nticks": 4}
     sheet.layout["yaxis2"] = axis(theme, "surprisal, nats", **upright)
 
 
-def _stems(values: Sequence[float | None], theme: Theme) -> Properties:
-    x: list[int | None] = []
-    y: list[float | None] = []
-    for column, value in enumerate(values):
-        x += [column, column, None]
-        y += [0, value, None]
-    return {
-        "type": "scatter",
-        "yaxis": "y2",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "line": {"color": blend(theme.second, theme.paper, 0.4), "width": 4},
-        "hoverinfo": "skip",
-    }
-
-
-def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) -> None:
-    if positions[-1].next_token_id is None:
-        _point_at_last(sheet, len(positions) - 1, frame)
-    used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
-    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
-
-
 def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
     words, right = "the only prediction that is used", column >= frame.columns / 2
-    sheet.annotations.append(
-        {
-            "name": "used",
-            "text": f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>",
-            "x": column + 0.5 if right else column - 0.5,
-            "y": 1,
-            "yref": "paper",
-            "xanchor": "right" if right else "left",
-            "yanchor": "bottom",
-            "yshift": 18,
-            "showarrow": False,
-            "font": {"size": 11, "color": sheet.theme.accent_text()},
-        }
-    )
-
-
-def _lay_out(
-    sheet: Sheet, trace: Trace, positions: Sequence[PromptPosition], plot_height: int
-) -> None:
-    lay_out(
-        sheet,
-        title=_TITLE,
-        subtitle=_SUBTITLE,
-        caption=settings_caption(trace),
-        alt=_alt(positions),
-        plot_height=plot_height,
-        left=_LEFT,
-        above=42,
-        below=40,
-    )
+    text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
+    x, anchor = (column + 0.5, "right") if right else (column - 0.5, "left")
+    where = {"yref": "paper", "xanchor": anchor, "yanchor": "bottom", "yshift": 18}
+    add_note(sheet, "used", text, x, 1, size=11, color=sheet.theme.accent_text(), **where)
 
 
 def _alt(positions: Sequence[PromptPosition]) -> str:
@@ -256,9 +211,9 @@ def prompt_reading_data(
     """
     prompt = trace.prompt_step
     everything = prompt.positions if prompt else ()
-    drawn = trace.token_steps[0] if trace.token_steps else None
+    generated = trace.token_steps[0] if trace.token_steps else None
     shown = _window(everything, first, columns or len(everything)) if everything else ()
-    records = [_record(position, _following(position, everything, drawn)) for position in shown]
+    records = [_record(one, _following(one, everything, generated)) for one in shown]
     frame = pd.DataFrame(records, columns=_COLUMNS)
     return frame.astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})
 

@@ -1,4 +1,4 @@
-"""The stages of one step as pieces of bars, as colours and as a table."""
+"""The stages of one step as segments of bars, as colours and as a table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import NamedTuple
 import pandas as pd
 
 from core.decoding.trace import Stage, TokenStep, Trace
-from core.figures.base.labels import table_text
+from core.figures.base.axes import axis
+from core.figures.base.labels import percent_ticks, table_text
+from core.figures.base.marks import level_bars
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import CATEGORIES, Theme
 
 
 class Segment(NamedTuple):
-    """A piece of a stage's bar; `candidate` is its place among the step's candidates, None for
-    the other tokens."""
+    """A token's part of the bar in a row: where it begins, and its share of the whole.
+
+    `candidate` is its place among the step's candidates, None for the other tokens.
+    """
 
     row: int
     candidate: int | None
@@ -31,11 +36,12 @@ def shown_stages(step: TokenStep) -> list[Stage]:
 
 
 def stage_segments(row: int, stage: Stage) -> list[Segment]:
-    low, pieces = 0.0, []
+    """The bar of a stage: the candidates by rank, then all others."""
+    low, segments = 0.0, []
     for place, prob in enumerate(stage.probs):
-        pieces.append(Segment(row, place, low, prob))
+        segments.append(Segment(row, place, low, prob))
         low += prob
-    return [*pieces, Segment(row, None, low, stage.tail_mass)]
+    return [*segments, Segment(row, None, low, stage.tail_mass)]
 
 
 def token_palette(step: TokenStep, stages: Sequence[Stage], theme: Theme) -> dict[int, str]:
@@ -50,7 +56,26 @@ def token_palette(step: TokenStep, stages: Sequence[Stage], theme: Theme) -> dic
     }
 
 
-def step_way_data(
+def segment_bars(segments: Sequence[Segment], width: float) -> Properties:
+    """Level bars of these segments, each in its row."""
+    rows = [segment.row for segment in segments]
+    lows = [segment.low for segment in segments]
+    return level_bars(rows, lows, [segment.share for segment in segments], width)
+
+
+def hatched(theme: Theme) -> Properties:
+    """The marker of the segments of all other tokens."""
+    pattern = {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15}
+    line = {"color": theme.paper, "width": 0.8}
+    return {"color": theme.panel, "line": line, "pattern": pattern}
+
+
+def across(theme: Theme, title: str) -> Properties:
+    """An axis from 0 to 100 %."""
+    return axis(theme, title, **{"range": [0, 1], "showgrid": False, **percent_ticks(1.0)})
+
+
+def step_stages_data(
     step: TokenStep | None,
     trace: Trace,  # noqa: ARG001 - called like the figure
 ) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The way of one step: from the model's distribution through every stage to the draw."""
+"""The stages of one step: from the model's distribution through every stage to the draw."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from core.decoding.trace import Candidate, Stage, TokenStep, Trace
-from core.figures.base.axes import axis, label_bar, no_fade
+from core.figures.base.axes import bare_axis
 from core.figures.base.color import with_alpha
 from core.figures.base.labels import (
     NBSP,
     escaped,
     percent,
-    percent_ticks,
     settings_caption,
     show_token,
     stage_name,
     stage_setting,
     visible_token,
 )
+from core.figures.base.marks import add_note, hover_texts, label_bar, mono, no_fade, overlaid
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
     Segment,
+    across,
+    hatched,
+    segment_bars,
     shown_stages,
     stage_segments,
     token_palette,
@@ -40,7 +43,7 @@ _GAP = 66
 _WIDE = 0.26
 
 
-def step_way(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def step_stages(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
     """One bar of 100 % for each stage, candidates by rank, and the draw below.
 
     A token keeps its colour from bar to bar; a ribbon follows the chosen one. A click hands over
@@ -65,22 +68,19 @@ def step_way(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> g
         right=_SIDE + 6,
         below=44,
     )
-    segments = _segments(step, stages)
+    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage)]
+    segments += drawn_segments(step, len(stages))
     _add_segments(sheet, step, stages, segments)
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
         _label_stage(sheet, step, trace, row, stage, last=row == len(stages) - 1)
     _label_draw(sheet, step, len(stages))
-    sheet.layout |= _axes(upper / _ROW, lower / (upper + lower), theme)
+    ends, domain = [upper / _ROW - 0.5 - 0.17, -0.5 - 0.17], [lower / (upper + lower), 1]
+    sheet.layout["xaxis"] = {**across(theme, "share of all probability"), "anchor": "y"}
+    sheet.layout["yaxis"] = bare_axis(theme, range=ends, domain=domain)
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
     return sheet.figure()
-
-
-def _segments(step: TokenStep, stages: Sequence[Stage]) -> list[Segment]:
-    """The pieces of every stage's bar and, below them, of the draw's."""
-    pieces = [piece for row, stage in enumerate(stages) for piece in stage_segments(row, stage)]
-    return pieces + [Segment(len(stages), *piece) for piece in drawn_segments(step)]
 
 
 def _add_segments(
@@ -89,40 +89,43 @@ def _add_segments(
     theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
     colors = token_palette(step, stages, theme)
     for place, candidate in enumerate(step.candidates):
-        own = [piece for piece in segments if piece.candidate == place]
-        texts = [_segment_text(candidate, piece.share) for piece in own]
+        own = [segment for segment in segments if segment.candidate == place]
+        texts = [_segment_text(candidate, segment.share) for segment in own]
         if own and own[-1].row == len(stages) and candidate.token_id == step.token_id:
             texts[-1] = ""  # named beside the bar; the mark of the draw would cross it
+        color, ink = colors[place], theme.text_on(colors[place])
+        width = 0.3 if color == theme.rest else 0.8
         sheet.traces.append(
             {
-                **_bar(own, texts, colors[place], theme),
+                **segment_bars(own, _BAR),
                 "name": show_token(candidate.text),
-                "hovertext": [_hover(candidate, names[piece.row], piece.share) for piece in own],
+                "text": texts,
+                "textfont": {"family": theme.mono, "size": 12, "color": ink},
+                "marker": {"color": color, "line": {"color": theme.paper, "width": width}},
+                **hover_texts([_hover(candidate, names[s.row], s.share) for s in own]),
                 "customdata": [[step.index, candidate.token_id]] * len(own),
+                **no_fade(ink),
             }
         )
     sheet.traces.append(_others(step, segments, names, theme))
-    fit = {"minsize": 10, "mode": "hide"}
-    sheet.layout |= {"barmode": "overlay", "bargap": 0, "uniformtext": fit}
+    sheet.layout |= overlaid(10)
 
 
 def _others(
     step: TokenStep, segments: Sequence[Segment], names: Sequence[str], theme: Theme
 ) -> Properties:
     """The tokens that are no candidates, hatched."""
-    own, words = [piece for piece in segments if piece.candidate is None], "other tokens"
-    bar = _bar(own, [words] * len(own), theme.panel, theme)
-    pattern = {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15}
+    own, words = [segment for segment in segments if segment.candidate is None], "other tokens"
+    stages = [escaped(stage_name(names[segment.row])) for segment in own]
+    pairs = zip(stages, own, strict=True)
     return {
-        **bar,
+        **segment_bars(own, _BAR),
         **no_fade(theme.muted),
         "name": words,
+        "text": [words] * len(own),
         "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
-        "marker": {**_marker(theme.panel, theme), "pattern": pattern},
-        "hovertext": [
-            f"<b>{words}</b><br>{escaped(stage_name(names[piece.row]))} {percent(piece.share)}"
-            for piece in own
-        ],
+        "marker": hatched(theme),
+        **hover_texts([f"<b>{words}</b><br>{name} {percent(s.share)}" for name, s in pairs]),
         "customdata": [[step.index, -1]] * len(own),
     }
 
@@ -131,31 +134,6 @@ def _segment_text(candidate: Candidate, share: float) -> str:
     if share < _WIDE:
         return show_token(candidate.text, 12)
     return f"{show_token(candidate.text, 9)} {percent(share)}"
-
-
-def _bar(pieces: Sequence[Segment], texts: list[str], color: str, theme: Theme) -> Properties:
-    ink = theme.text_on(color)
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": [piece.row for piece in pieces],
-        "x": [piece.share for piece in pieces],
-        "base": [piece.low for piece in pieces],
-        "width": _BAR,
-        "text": texts,
-        "textposition": "inside",
-        "insidetextanchor": "middle",
-        "textangle": 0,
-        "textfont": {"family": theme.mono, "size": 12, "color": ink},
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "marker": _marker(color, theme),
-        **no_fade(ink),
-    }
-
-
-def _marker(color: str, theme: Theme) -> Properties:
-    width = 0.3 if color == theme.rest else 0.8
-    return {"color": color, "line": {"color": theme.paper, "width": width}}
 
 
 def _hover(candidate: Candidate, stage: str, share: float) -> str:
@@ -175,14 +153,14 @@ def _label_stage(
     name = escaped(stage_setting(stage.name, trace.config))
     note = ", the model's own" if row == 0 else " → final" if last else ""
     _label(sheet, row, f"<b>{name}</b>{note}")
-    _label(sheet, row, _outcome(step, stage, row), right=True)
+    _label(sheet, row, _removed(step, stage, row), right=True)
 
 
 def _label(sheet: Sheet, row: int, text: str, *, right: bool = False) -> None:
     label_bar(sheet, row - _BAR / 2, text, right=right, yshift=-1)
 
 
-def _outcome(step: TokenStep, stage: Stage, row: int) -> str:
+def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     if row == 0:
         return f"{stage.kept:,} tokens"
     everything, before = step.stages[0].kept, step.stages[row - 1].kept
@@ -216,14 +194,17 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
 
 
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
-    shown = show_token(step.chosen.text, 16)
-    token = f'<span style="font-family:{sheet.theme.mono};font-weight:700">{shown}</span>'
+    token, uniform = mono(show_token(step.chosen.text, 16), sheet.theme), step.draw.uniform
     if step.origin == "forced":
         _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
     elif step.draw.interval is not None:
         _label(sheet, row, "<b>draw</b>")
-        _label(sheet, row, f"{step.draw.uniform:.4f} falls on {token}", right=True)
-        mark_uniform(sheet, step, row, _BAR)
+        _label(sheet, row, f"{uniform:.4f} falls on {token}", right=True)
+        if uniform is not None:
+            mark_uniform(sheet, uniform, row, _BAR)
+            where = {"yanchor": "top", "yshift": 1, "borderpad": 0}
+            low, ink = row + _BAR / 2, sheet.theme.ink
+            add_note(sheet, "uniform", "▲", uniform, low, size=11, color=ink, **where)
     elif step.draw.method == "argmax":
         _label(sheet, row, f"<b>no draw</b>: argmax takes the most probable, {token}")
     else:
@@ -231,21 +212,8 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
         _label(sheet, row, f"<b>draw</b>: {method} adds noise and takes {token}")
 
 
-def _axes(rows: float, bottom: float, theme: Theme) -> Properties:
-    across = {"range": [0, 1], "showgrid": False, **percent_ticks(1.0), "anchor": "y"}
-    down = axis(
-        theme,
-        range=[rows - 0.5 - 0.17, -0.5 - 0.17],
-        domain=[bottom, 1],
-        showgrid=False,
-        showline=False,
-        showticklabels=False,
-    )
-    return {"xaxis": axis(theme, "share of all probability", **across), "yaxis": down}
-
-
 def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
-    ways = "; ".join(
+    told = "; ".join(
         f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
         for stage in stages
     )
@@ -253,7 +221,7 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
     how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
     text = (
-        f"The stages of step {step.index} as bars of 100 percent. {ways}. "
+        f"The stages of step {step.index} as bars of 100 percent. {told}. "
         f"{how}: {visible_token(chosen.text, 24)}, "
         f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
     )

@@ -1,4 +1,4 @@
-"""Many rolls of one step's dice, against the exact distribution."""
+"""Many draws of one step, counted against the exact distribution."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, RollBin, Rolls
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,
     percent,
     show_token,
     table_text,
-    text_columns,
     visible_token,
 )
+from core.figures.base.marks import hover_texts, numbers_behind
+from core.figures.base.records import widest
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption
@@ -37,8 +38,7 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
     shown = _shown(rolls, rows)
     sheet = Sheet(theme)
-    columns = max(text_columns(visible_token(own.text, _LABEL_LIMIT)) for own in shown)
-    left = 34 + round(7.2 * columns)
+    left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
     lay_out(
         sheet,
         title=_TITLE,
@@ -50,25 +50,28 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         right=EDGE + 60,
         below=60,
     )
-    ends = [_expected(rolls, own) + _spread(rolls, own) for own in shown]
-    sheet.traces = [_bars(lab, rolls, shown, theme), _marks(rolls, shown, theme)]
-    sheet.traces.append(_counts(shown, ends, theme))
-    sheet.layout |= _axes(shown, ends, theme)
+    expected = [own.prob * rolls.total for own in shown]
+    spreads = [math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1))) for own in shown]
+    reach = [mean + spread for mean, spread in zip(expected, spreads, strict=True)]
+    ends = [max(own.rolls, far) for own, far in zip(shown, reach, strict=True)]
+    counts, font = [f"{NBSP}{own.rolls:,}" for own in shown], {"size": 11, "color": theme.ink}
+    sheet.traces = [
+        _bars(lab, rolls, shown, theme),
+        _marks(expected, spreads, theme),
+        numbers_behind("counts", ends, counts, font),
+    ]
+    names = [f"{show_token(own.text, _LABEL_LIMIT)} " for own in shown]
+    sheet.layout |= {
+        "bargap": 0.3,
+        "xaxis": axis(theme, "rolls", range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"),
+        "yaxis": named_axis(theme, names, range=[len(shown) - 0.4, -0.6], showline=False),
+    }
     keys = [
         key_entry(theme.first, "rolled"),
         key_entry(theme.ink, "expected, with its standard deviation", "┃"),
     ]
     add_key(sheet, ["".join(keys)], left, offset=42)
     return sheet.figure()
-
-
-def _expected(rolls: Rolls, own: RollBin) -> float:
-    return own.prob * rolls.total
-
-
-def _spread(rolls: Rolls, own: RollBin) -> float:
-    """The standard deviation of the count."""
-    return math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1)))
 
 
 def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
@@ -79,62 +82,22 @@ def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) ->
         "x": [own.rolls for own in shown],
         "y": list(range(len(shown))),
         "marker": {"color": [_color(lab, own, theme) for own in shown]},
-        "hovertext": [_hover(own, rolls) for own in shown],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts([_hover(own, rolls) for own in shown]),
     }
 
 
-def _marks(rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
-    """Where each count should be, and how far off is usual."""
+def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) -> Properties:
+    """Where each count should be, and its standard deviation."""
     return {
         "type": "scatter",
         "name": "expected",
         "mode": "markers",
-        "x": [_expected(rolls, own) for own in shown],
-        "y": list(range(len(shown))),
+        "x": expected,
+        "y": list(range(len(expected))),
         "marker": {"symbol": "line-ns", "size": 17, "line": {"width": 2.5, "color": theme.ink}},
-        "error_x": {
-            "array": [_spread(rolls, own) for own in shown],
-            "color": theme.ink,
-            "thickness": 1.2,
-            "width": 4,
-        },
+        "error_x": {"array": spreads, "color": theme.ink, "thickness": 1.2, "width": 4},
         "hoverinfo": "skip",
         "cliponaxis": False,
-    }
-
-
-def _counts(shown: Sequence[RollBin], ends: Sequence[float], theme: Theme) -> Properties:
-    """The numbers, right of whatever reaches farther."""
-    return {
-        "type": "scatter",
-        "name": "counts",
-        "mode": "text",
-        "x": [max(own.rolls, end) for own, end in zip(shown, ends, strict=True)],
-        "y": list(range(len(shown))),
-        "text": [f"{NBSP}{NBSP}{own.rolls:,}" for own in shown],
-        "textposition": "middle right",
-        "textfont": {"size": 11, "color": theme.ink},
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
-
-
-def _axes(shown: Sequence[RollBin], ends: Sequence[float], theme: Theme) -> Properties:
-    top = max(*(own.rolls for own in shown), *ends, 1)
-    return {
-        "bargap": 0.3,
-        "xaxis": axis(theme, "rolls", range=[0, top], nticks=6, rangemode="tozero"),
-        "yaxis": axis(
-            theme,
-            range=[len(shown) - 0.4, -0.6],
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=list(range(len(shown))),
-            ticktext=[f"{show_token(own.text, _LABEL_LIMIT)} " for own in shown],
-            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-        ),
     }
 
 
@@ -190,15 +153,8 @@ def _alt(lab: LabStep, rolls: Rolls) -> str:
 def lab_rolls_data(rolls: Rolls) -> pd.DataFrame:
     """Every bin of the test."""
     names = "token_id token tokens_in_bin probability expected rolled".split()
-    records: list[tuple[object, ...]] = [
-        (
-            own.token_id,
-            table_text(own.text),
-            own.tokens,
-            own.prob,
-            own.prob * rolls.total,
-            own.rolls,
-        )
-        for own in rolls.bins
-    ]
+    records: list[tuple[object, ...]] = []
+    for own in rolls.bins:
+        who = (own.token_id, table_text(own.text), own.tokens)
+        records.append((*who, own.prob, own.prob * rolls.total, own.rolls))
     return pd.DataFrame(records, columns=names).astype({"token_id": "Int64"})

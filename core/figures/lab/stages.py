@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.decoding.trace import Candidate, Stage
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, bare_axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -18,10 +18,11 @@ from core.figures.base.labels import (
     show_token,
     stage_name,
     table_text,
-    text_columns,
     visible_token,
 )
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
+from core.figures.base.marks import OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.records import ranked_label, widest
+from core.figures.base.sheet import EDGE, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
 
@@ -37,11 +38,16 @@ COLUMNS = (
 )
 
 
-class Row(NamedTuple):
+class StageRow(NamedTuple):
     """A token with its probability in every shown stage."""
 
     candidate: Candidate
     probs: tuple[float, ...]
+
+    @property
+    def removed_at(self) -> int | None:
+        """The stage that took the token out."""
+        return next((at for at, prob in enumerate(self.probs) if at and prob == 0), None)
 
 
 def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figure:
@@ -55,7 +61,7 @@ def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figu
     """
     stages, shown = shown_stages(lab), shown_rows(lab, rows)
     sheet = Sheet(theme)
-    columns = max(text_columns(visible_token(row.candidate.text, _LABEL_LIMIT)) for row in shown)
+    columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
     lay_out(
         sheet,
@@ -73,142 +79,131 @@ def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figu
     top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     for place, stage in enumerate(stages):
         _add_panel(sheet, lab, place, stage, shown)
-        _add_axis(sheet, place, len(stages), top)
-        _add_head(sheet, lab, place, stage, len(stages))
+        _frame_panel(sheet, lab, place, stage, len(stages), top)
     _mark_crossing(sheet, lab, stages, shown)
-    sheet.layout["yaxis"] = _tokens_axis(lab, shown, theme)
+    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
+    ends, title = [len(shown) + 0.5, -0.5], "token and its rank"
+    sheet.layout["yaxis"] = named_axis(theme, names, title, range=ends, showline=False)
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     add_key(sheet, _key(lab, theme), left, offset=8)
     return sheet.figure()
 
 
-def shown_rows(lab: LabStep, rows: int) -> list[Row]:
+def _labels(lab: LabStep, shown: Sequence[StageRow], theme: Theme) -> list[str]:
+    digits = max(len(str(row.candidate.rank)) for row in shown)
+    return [
+        ranked_label(
+            row.candidate,
+            theme,
+            limit=_LABEL_LIMIT,
+            digits=digits,
+            chosen=row.candidate.token_id == lab.step.token_id,
+            faint=row.candidate.removed_by is not None,
+        )
+        for row in shown
+    ]
+
+
+def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
     """The likeliest tokens by rank, the chosen one and top-p's last one among them."""
     count = len(shown_stages(lab))
     step = lab.step
     found = {
-        candidate.token_id: Row(candidate, tuple(s.probs[place] for s in step.stages[:count]))
+        candidate.token_id: StageRow(candidate, tuple(s.probs[place] for s in step.stages[:count]))
         for place, candidate in enumerate(step.candidates)
         if place < max(rows, 1) or candidate.token_id == step.token_id
     }
     if lab.crossing is not None:
         own = lab.crossing.candidate
-        found.setdefault(own.token_id, Row(own, lab.crossing.probs[:count]))
+        found.setdefault(own.token_id, StageRow(own, lab.crossing.probs[:count]))
     return sorted(found.values(), key=lambda row: row.candidate.rank)
 
 
-def _others(place: int, stage: Stage, shown: Sequence[Row]) -> float:
+def _others(place: int, stage: Stage, shown: Sequence[StageRow]) -> float:
     """The mass of the tokens without a row."""
     alive = sum(row.probs[place] > 0 for row in shown)
     return max(0.0, 1 - sum(row.probs[place] for row in shown)) if stage.kept > alive else 0.0
 
 
-def _add_panel(sheet: Sheet, lab: LabStep, place: int, stage: Stage, shown: Sequence[Row]) -> None:
+def _add_panel(
+    sheet: Sheet, lab: LabStep, place: int, stage: Stage, shown: Sequence[StageRow]
+) -> None:
+    """A stage's bars: what every token has there, and what those had that it removed."""
     theme, chosen = sheet.theme, lab.step.token_id
-    alive = [row.probs[place] > 0 for row in shown]
-    rest = _others(place, stage, shown)
-    others = stage.kept - sum(alive)
+    probs = [row.probs[place] for row in shown]
+    rest, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
     colors = [theme.accent if row.candidate.token_id == chosen else theme.first for row in shown]
-    texts = [percent(row.probs[place]) if on else "" for row, on in zip(shown, alive, strict=True)]
     hovers = [_hover(row, stage, place) for row in shown]
-    hovers.append(f"<b>{others:,} other tokens</b><br>{percent(rest)}")
-    _bars(
-        sheet,
-        place,
-        name=stage.name,
-        x=[row.probs[place] for row in shown] + [rest],
-        y=list(range(len(shown) + 1)),
-        text=[*texts, percent(rest) if others else ""],
-        hovertext=hovers,
-        marker={"color": [*colors, theme.rest]},
-        textfont={"size": 11, "color": theme.ink},
-    )
-    gone = [at for at, row in enumerate(shown) if _removed_at(row) == place]
-    _bars(
-        sheet,
-        place,
-        name=f"removed by {stage.name}",
-        x=[shown[at].probs[place - 1] for at in gone],
-        y=gone,
-        text=["out"] * len(gone),
-        hovertext=[_hover(shown[at], stage, place) for at in gone],
-        marker={
+    gone = [at for at, row in enumerate(shown) if row.removed_at == place]
+    pattern = {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25}
+    left = {
+        "name": stage.name,
+        "x": [*probs, rest],
+        "y": list(range(len(shown) + 1)),
+        "text": [percent(p) if p > 0 else "" for p in probs] + [percent(rest) if others else ""],
+        **hover_texts([*hovers, f"<b>{others:,} other tokens</b><br>{percent(rest)}"]),
+        "marker": {"color": [*colors, theme.rest]},
+        "textfont": {"size": 11, "color": theme.ink},
+    }
+    removed = {
+        "name": f"removed by {stage.name}",
+        "x": [shown[at].probs[place - 1] for at in gone],
+        "y": gone,
+        "text": ["out"] * len(gone),
+        **hover_texts([hovers[at] for at in gone]),
+        "marker": {
             "color": theme.paper,
-            "pattern": {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25},
+            "pattern": pattern,
             "line": {"width": 1, "color": theme.muted},
         },
-        textfont={"size": 11, "color": theme.muted},
-    )
+        "textfont": {"size": 11, "color": theme.muted},
+    }
+    bars = {"type": "bar", "orientation": "h", **OUTSIDE, "constraintext": "none"}
+    axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": "y"}
+    sheet.traces += [{**bars, **axes, **left}, {**bars, **axes, **removed}]
 
 
-def _removed_at(row: Row) -> int | None:
-    """The stage that took the token out."""
-    return next((at for at, prob in enumerate(row.probs) if at and prob == 0), None)
-
-
-def _bars(sheet: Sheet, place: int, **properties: object) -> None:
-    sheet.traces.append(
-        {
-            "type": "bar",
-            "orientation": "h",
-            "xaxis": f"x{place + 1 if place else ''}",
-            "yaxis": "y",
-            "textposition": "outside",
-            "textangle": 0,
-            "cliponaxis": False,
-            "constraintext": "none",
-            "hovertemplate": "%{hovertext}<extra></extra>",
-            **properties,
-        }
-    )
-
-
-def _hover(row: Row, stage: Stage, place: int) -> str:
-    candidate = row.candidate
-    name = escaped(stage_name(stage.name))
-    gone = _removed_at(row)
+def _hover(row: StageRow, stage: Stage, place: int) -> str:
+    candidate, gone = row.candidate, row.removed_at
     if gone is not None and gone <= place:
         state = f"removed by {escaped(stage_name(candidate.removed_by or stage.name))}"
     else:
-        state = f"{name} {percent(row.probs[place])}"
+        state = f"{escaped(stage_name(stage.name))} {percent(row.probs[place])}"
     return (
         f"<b>{show_token(candidate.text, 40)}</b><br>rank {candidate.rank:,} · "
         f"id {candidate.token_id}<br>{state}<br>logit {candidate.logit:.3f}"
     )
 
 
+def _frame_panel(
+    sheet: Sheet, lab: LabStep, place: int, stage: Stage, count: int, top: float
+) -> None:
+    """A panel's axis up to `top`; above it name, value, removed mass and what is left."""
+    theme, domain = sheet.theme, _domain(place, count)
+    width = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
+    share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), 0.6)
+    sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
+        theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"
+    )
+    add_line(sheet, "zero", domain[0], (0, 1), theme.grid, 1, layer="below", **PAPER)
+    taken = NBSP if place == 0 else f'<span style="color:{theme.muted}">none out</span>'
+    if place and stage.removed_mass > 0:
+        taken = f"−{percent(stage.removed_mass)}"
+    lines = [
+        f"<b>{escaped(short_name(stage.name))}</b>",
+        escaped(setting(stage.name, lab)) or NBSP,
+        taken,
+        f'<span style="color:{theme.muted}">{stage.kept:,}{NBSP}left</span>',
+    ]
+    where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 4, "align": "left"}
+    plain = {"borderpad": 0, "borderwidth": 0}
+    text = "<br>".join(lines)
+    add_note(sheet, "head", text, domain[0], 1, size=12, color=theme.ink, **where, **plain)
+
+
 def _domain(place: int, count: int) -> tuple[float, float]:
     """A panel's part of the width; all are equally wide, so that equal bars are equal."""
     return place / count, (place + 1 - _GAP) / count
-
-
-def _add_axis(sheet: Sheet, place: int, count: int, top: float) -> None:
-    low, high = _domain(place, count)
-    width = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
-    share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), 0.6)
-    sheet.layout[f"xaxis{place + 1 if place else ''}"] = axis(
-        sheet.theme,
-        domain=[low, high],
-        range=[0, top / (1 - share)],
-        anchor="y",
-        showgrid=False,
-        showticklabels=False,
-        showline=False,
-    )
-    sheet.shapes.append(
-        {
-            "name": "zero",
-            "type": "line",
-            "xref": "paper",
-            "yref": "paper",
-            "x0": low,
-            "x1": low,
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": sheet.theme.grid, "width": 1},
-        }
-    )
 
 
 def _add_head(sheet: Sheet, lab: LabStep, place: int, stage: Stage, count: int) -> None:
@@ -245,58 +240,20 @@ def _add_head(sheet: Sheet, lab: LabStep, place: int, stage: Stage, count: int) 
 
 
 def _mark_crossing(
-    sheet: Sheet, lab: LabStep, stages: Sequence[Stage], shown: Sequence[Row]
+    sheet: Sheet, lab: LabStep, stages: Sequence[Stage], shown: Sequence[StageRow]
 ) -> None:
     """A line below the last token that top-p kept, across its panel."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
     if at is None or lab.crossing is None:
         return
     ids = [row.candidate.token_id for row in shown]
-    low, high = _domain(at, len(stages))
+    ends, ink = _domain(at, len(stages)), sheet.theme.ink
     y = ids.index(lab.crossing.candidate.token_id) + 0.5
-    line = {"color": sheet.theme.ink, "width": 1.5, "dash": "dot"}
-    place = {"xref": "paper", "x0": low, "x1": high, "y0": y, "y1": y}
-    sheet.shapes.append({"name": "crossing", "type": "line", "line": line, **place})
-    sheet.annotations.append(
-        {
-            "name": "crossing",
-            "text": f"p{NBSP}reached",
-            "xref": "paper",
-            "x": high,
-            "y": y,
-            "xanchor": "right",
-            # Below is the bar of all others where the crossing is the last row: room is above.
-            "yanchor": "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top",
-            "borderpad": 0,
-            "showarrow": False,
-            "font": {"size": 10, "color": sheet.theme.ink},
-        }
-    )
-
-
-def _tokens_axis(lab: LabStep, shown: Sequence[Row], theme: Theme) -> Properties:
-    digits = max(len(str(row.candidate.rank)) for row in shown)
-    return axis(
-        theme,
-        "token and its rank",
-        range=[len(shown) + 0.5, -0.5],
-        showgrid=False,
-        showline=False,
-        tickmode="array",
-        tickvals=list(range(len(shown) + 1)),
-        ticktext=[*(_tick(lab, row, digits, theme) for row in shown), f"others{NBSP}"],
-        tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-    )
-
-
-def _tick(lab: LabStep, row: Row, digits: int, theme: Theme) -> str:
-    token = show_token(row.candidate.text, _LABEL_LIMIT)
-    if row.candidate.token_id == lab.step.token_id:
-        token = f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
-    elif row.candidate.removed_by is not None:
-        token = f'<span style="color:{theme.muted}">{token}</span>'
-    rank = str(row.candidate.rank).rjust(digits).replace(" ", NBSP)
-    return f'{token} <span style="color:{theme.muted};font-size:10px">{rank}</span> '
+    add_line(sheet, "crossing", ends, y, ink, 1.5, dash="dot", xref="paper")
+    # Below is the bar of all others where the crossing is the last row: room is above.
+    side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
+    where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
+    add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=10, color=ink, **where)
 
 
 def _subtitle(lab: LabStep) -> str:
@@ -317,7 +274,7 @@ def _key(lab: LabStep, theme: Theme) -> list[str]:
 
 
 def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
-    ways = "; ".join(
+    told = "; ".join(
         f"{stage_name(stage.name)} {setting(stage.name, lab)}: {percent(stage.removed_mass)} "
         f"removed, {stage.kept} tokens left"
         for stage in stages
@@ -325,7 +282,7 @@ def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
     chosen = lab.step.chosen
     text = (
         f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}. "
-        f"{ways}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
+        f"{told}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
         f"{percent(chosen.raw_prob)} at first, {percent(chosen.prob)} in the end."
     )
     return text.replace(NBSP, " ")

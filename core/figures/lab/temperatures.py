@@ -8,16 +8,17 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, Sweep
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, bare_axis, key_entry, named_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import (
     NBSP,
     percent,
     show_token,
     table_text,
-    text_columns,
     visible_token,
 )
+from core.figures.base.marks import add_line, hover_texts
+from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number
@@ -33,10 +34,9 @@ def lab_sweep(lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         sentence = "No temperature was tried."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
     sheet = Sheet(theme)
-    columns = max(text_columns(visible_token(c.text, _LABEL_LIMIT)) for c in sweep.candidates)
+    columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
-    rows = _ROW * len(sweep.candidates)
-    height = rows + _GAP + _ENTROPY
+    height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
     lay_out(
         sheet,
         title=_TITLE,
@@ -49,44 +49,29 @@ def lab_sweep(lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         right=EDGE + 6,
         below=66,
     )
-    bottom = _ENTROPY / height
     sheet.traces = [_heat(sheet, sweep), _line(sweep, theme)]
-    _mark_now(sheet, lab, sweep)
-    step = _step(sweep)
-    across = [sweep.temperatures[0] - step / 2, sweep.temperatures[-1] + step / 2]
-    mono = {"family": theme.mono, "size": 12}
-    sheet.layout |= {
-        "xaxis": axis(theme, "temperature", 12, range=across, nticks=9),
-        "xaxis2": axis(
-            theme, range=across, anchor="y2", showgrid=False, showline=False, showticklabels=False
-        ),
-        "yaxis2": axis(
-            theme,
-            range=[len(sweep.candidates) - 0.5, -0.5],
-            anchor="x2",
-            domain=[(_ENTROPY + _GAP) / height, 1],
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=list(range(len(sweep.candidates))),
-            ticktext=[_tick(lab, place, sweep, theme) for place in range(len(sweep.candidates))],
-            tickfont={**mono, "color": theme.ink},
-        ),
-        "yaxis": axis(
-            theme,
-            "entropy, nats",
-            domain=[0, bottom],
-            range=[0, 1.08 * max(*sweep.entropies, 0.1)],
-            nticks=4,
-        ),
-    }
+    now = lab.config.shaping.temperature
+    if sweep.temperatures[0] <= now <= sweep.temperatures[-1]:
+        add_line(sheet, "now", now, (0, 1), theme.ink, 2, yref="paper")
+    sheet.layout |= _axes(lab, sweep, height, theme)
     add_key(sheet, [key_entry(theme.ink, "the knob", "┃")], left, offset=44)
     return sheet.figure()
 
 
-def _step(sweep: Sweep) -> float:
+def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
+    """Tokens over temperatures above, entropy below, in a plotting area so many px high."""
     temperatures = sweep.temperatures
-    return temperatures[1] - temperatures[0] if len(temperatures) > 1 else 1.0
+    step = temperatures[1] - temperatures[0] if len(temperatures) > 1 else 1.0
+    across = [temperatures[0] - step / 2, temperatures[-1] + step / 2]
+    names = [_tick(lab, place, sweep, theme) for place in range(len(sweep.candidates))]
+    down = {"range": [len(names) - 0.5, -0.5], "domain": [(_ENTROPY + _GAP) / height, 1]}
+    up = {"range": [0, 1.08 * max(*sweep.entropies, 0.1)], "domain": [0, _ENTROPY / height]}
+    return {
+        "xaxis": axis(theme, "temperature", 12, range=across, nticks=9),
+        "xaxis2": bare_axis(theme, range=across, anchor="y2"),
+        "yaxis2": named_axis(theme, names, anchor="x2", showline=False, **down),
+        "yaxis": axis(theme, "entropy, nats", nticks=4, **up),
+    }
 
 
 def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
@@ -103,11 +88,12 @@ def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
         "colorscale": sheet.theme.colorscale(),
         "xgap": 0,
         "ygap": 2,
-        "hovertext": [
-            [_hover(place, at, sweep) for at in range(len(sweep.temperatures))]
-            for place in range(len(sweep.candidates))
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(
+            [
+                [_hover(place, at, sweep) for at in range(len(sweep.temperatures))]
+                for place in range(len(sweep.candidates))
+            ]
+        ),
         "hoverongaps": True,
         "showscale": True,
         "colorbar": probability_bar(sheet, left=0, offset=48),
@@ -129,30 +115,21 @@ def _line(sweep: Sweep, theme: Theme) -> Properties:
         "x": list(sweep.temperatures),
         "y": list(sweep.entropies),
         "line": {"color": theme.first, "width": 2.5},
-        "hovertext": [
-            f"temperature {t:g}<br>entropy {h:.3f} nats<br>{kept:,} tokens can be drawn"
-            for t, h, kept in zip(sweep.temperatures, sweep.entropies, sweep.kept, strict=True)
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(
+            [
+                f"temperature {t:g}<br>entropy {h:.3f} nats<br>{kept:,} tokens can be drawn"
+                for t, h, kept in zip(sweep.temperatures, sweep.entropies, sweep.kept, strict=True)
+            ]
+        ),
         "cliponaxis": False,
     }
-
-
-def _mark_now(sheet: Sheet, lab: LabStep, sweep: Sweep) -> None:
-    now = lab.config.shaping.temperature
-    if not sweep.temperatures[0] <= now <= sweep.temperatures[-1]:
-        return
-    line = {"color": sheet.theme.ink, "width": 2}
-    place = {"x0": now, "x1": now, "y0": 0, "y1": 1, "yref": "paper"}
-    sheet.shapes.append({"name": "now", "type": "line", "line": line, **place})
 
 
 def _tick(lab: LabStep, place: int, sweep: Sweep, theme: Theme) -> str:
     candidate = sweep.candidates[place]
     token = show_token(candidate.text, _LABEL_LIMIT)
-    if candidate.token_id == lab.step.token_id:
-        token = f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
-    return f"{token} "
+    chosen = candidate.token_id == lab.step.token_id
+    return f"{chosen_label(token, theme) if chosen else token} "
 
 
 def _alt(sweep: Sweep) -> str:
@@ -172,17 +149,9 @@ def _alt(sweep: Sweep) -> str:
 def lab_sweep_data(sweep: Sweep) -> pd.DataFrame:
     """A row for each temperature and token."""
     names = "temperature entropy tokens_left rank token_id token prob".split()
-    records = [
-        (
-            value,
-            sweep.entropies[at],
-            sweep.kept[at],
-            candidate.rank,
-            candidate.token_id,
-            table_text(candidate.text),
-            sweep.probs[place][at],
-        )
-        for at, value in enumerate(sweep.temperatures)
-        for place, candidate in enumerate(sweep.candidates)
-    ]
+    records = []
+    for at, value in enumerate(sweep.temperatures):
+        for own, probs in zip(sweep.candidates, sweep.probs, strict=True):
+            who = (own.rank, own.token_id, table_text(own.text))
+            records.append((value, sweep.entropies[at], sweep.kept[at], *who, probs[at]))
     return pd.DataFrame(records, columns=names)

@@ -42,7 +42,7 @@ def setting(stage: str, lab: LabStep) -> str:
 
 
 def lab_caption(lab: LabStep) -> str:
-    """The settings of a step in the lab: model, knobs, order, seed and throw; plain text."""
+    """What made a step of the lab: model, settings, order, seed and draw number; plain text."""
     return f"{settings_caption(lab.trace)} · throw {lab.throw} · order of {lab.order.label}"
 
 

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
-from core.figures.base.axes import add_key, axis, key_entry
+from core.evaluation.sweep.types import BudgetSweep
+from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
-from core.figures.base.labels import NBSP
+from core.figures.base.marks import NO_FADE, add_line, add_note, hover_texts
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
@@ -20,6 +20,7 @@ from core.figures.reasoning.words import (
     NOTHING_YET,
     band_words,
     levels_within,
+    share_record,
     share_words,
     so_far,
     sweep_caption,
@@ -27,16 +28,14 @@ from core.figures.reasoning.words import (
 
 _TITLE = "Accuracy against the budget"
 LEFT, _HEIGHT = 52, 260
-PERCENTS: Properties = {
-    "range": [-0.02, 1.04],
-    "tickmode": "array",
-    "tickvals": [0, 0.25, 0.5, 0.75, 1],
-    "ticktext": [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)],
-}
+# The ends of an axis of shares, with room for the marks at both.
+SHARES = [-0.02, 1.04]
 COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
-def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = LIGHT) -> go.Figure:
+def reason_accuracy(
+    sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT
+) -> go.Figure:
     """The share of right answers at each budget, with Wilson's 95 % interval as a band.
 
     A click on a point hands over `customdata = [budget]`.
@@ -66,12 +65,15 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
     ends = reach(plan.budgets)
     sheet.layout |= {
         "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
-        "yaxis": axis(theme, **PERCENTS),
+        "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
     }
-    _mark_levels(sheet, levels_within(plan.budgets, plan.budget_field))
+    where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
+    for name, budget in levels_within(plan.budgets, plan.budget_field).items():
+        _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")
+        add_note(sheet, "level", name, budget, 1, size=11, color=theme.muted, **where)
     words = [key_entry(theme.first, "right answers", "●")]
     if marked is not None and ends[0] <= marked <= ends[1]:
-        _mark_now(sheet, marked)
+        _add_upright(sheet, "now", marked, theme.accent, 2)
         words.append(key_entry(theme.accent, "the budget set above", "┃"))
     elif marked is not None:
         side = "▶" if marked > ends[1] else "◀"
@@ -79,6 +81,14 @@ def reason_accuracy(sweep: Sweep, *, marked: int | None = None, theme: Theme = L
         words.append(key_entry(theme.accent, beyond, side))
     add_key(sheet, ["".join(words)], LEFT, offset=46)
     return sheet.figure()
+
+
+def _add_upright(
+    sheet: Sheet, name: str, budget: int, color: str, width: int, **properties: object
+) -> None:
+    """A line at a budget, over the height of the plotting area, behind the curve."""
+    place = {"yref": "paper", "layer": "below", **properties}
+    add_line(sheet, name, budget, (0, 1), color, width, **place)
 
 
 def reach(budgets: Sequence[int]) -> list[float]:
@@ -108,6 +118,7 @@ def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") ->
 
 def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
     """The shares as points on a line; each hands its budget over when it is clicked."""
+    texts = [f"<b>budget {point.budget}</b><br>{share_words(point.correct)}" for point in points]
     return {
         "type": "scatter",
         "name": name,
@@ -117,45 +128,10 @@ def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") ->
         "line": {"color": theme.first, "width": 2.5},
         "marker": {"color": theme.first, "size": 7, "line": {"color": theme.paper, "width": 1}},
         "customdata": [[point.budget] for point in points],
-        "hovertext": [_hover(point) for point in points],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(texts),
         "cliponaxis": False,
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
+        **NO_FADE,
     }
-
-
-def _hover(point: BudgetPoint) -> str:
-    return f"<b>budget {point.budget}</b><br>{share_words(point.correct)}"
-
-
-def _mark_levels(sheet: Sheet, levels: dict[str, int]) -> None:
-    """Dotted lines with the names of the levels above the plotting area."""
-    for name, budget in levels.items():
-        style = {"color": sheet.theme.muted, "width": 1, "dash": "dot"}
-        place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
-        sheet.shapes.append(
-            {"name": "level", "type": "line", "layer": "below", "line": style, **place}
-        )
-        sheet.annotations.append(
-            {
-                "name": "level",
-                "text": name,
-                "x": budget,
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "borderpad": 0,
-                "showarrow": False,
-                "font": {"size": 11, "color": sheet.theme.muted},
-            }
-        )
-
-
-def _mark_now(sheet: Sheet, budget: int) -> None:
-    style = {"color": sheet.theme.accent, "width": 2}
-    place = {"x0": budget, "x1": budget, "y0": 0, "y1": 1, "yref": "paper"}
-    sheet.shapes.append({"name": "now", "type": "line", "layer": "below", "line": style, **place})
 
 
 def _alt(points: Sequence[BudgetPoint]) -> str:
@@ -166,7 +142,7 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
 
 
-def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
+def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
     return frame([(None, curve(fair_rows(sweep)))])
 
@@ -174,15 +150,7 @@ def reason_accuracy_data(sweep: Sweep) -> pd.DataFrame:
 def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:
     """Curves as a table; the number of steps is empty where all are counted together."""
     records = [
-        (
-            point.budget,
-            steps,
-            point.correct.hits,
-            point.correct.total,
-            point.correct.value,
-            point.correct.low,
-            point.correct.high,
-        )
+        (point.budget, steps, *share_record(point.correct))
         for steps, points in panels
         for point in points
     ]

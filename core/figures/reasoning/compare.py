@@ -1,4 +1,4 @@
-"""One bound on tokens, several ways: one long attempt, a vote of many, the best of many."""
+"""One bound on tokens, several strategies: one long attempt, a vote of many, the best of many."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.evaluation.types import RULES, Rival, Rivalry, Rule, Vote
-from core.figures.base.axes import axis, label_bar
+from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
+from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, table_text
+from core.figures.base.marks import hover_texts, label_bar
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import problems_words, share_words
+from core.figures.reasoning.words import problems_words, share_record, share_words
 
 _TITLE = "The same bound, other ways"
 _ROW = 62
-RULE_WORDS: dict[Rule, str] = {
+RULE_WORDS: dict[AnswerRule, str] = {
     "greedy": "single, greedy",
     "single": "single, drawn",
     "majority": "majority vote",
@@ -28,7 +29,7 @@ COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high 
 
 
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
-    """Accuracy of each way with Wilson's 95 % interval, and what it really spent."""
+    """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
     caption, rivals = _caption(rivalry), rivalry.rivals
     if not rivals:
         sentence = "Nothing was compared yet."
@@ -51,10 +52,8 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
     for at, rival in enumerate(rivals):
         label_bar(sheet, at - 0.04, _label(rival), size=12)
         label_bar(sheet, at - 0.04, _spent(rival), right=True)
-    ticks = [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)]
-    across = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ticks}
     sheet.layout |= {
-        "xaxis": axis(theme, range=[0, 1.02], **across),
+        "xaxis": axis(theme, range=[0, 1.02], **PERCENT_TICKS),
         "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
     }
     return sheet.figure()
@@ -63,54 +62,52 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
 def _caption(rivalry: Rivalry) -> str:
     """Model, settings, total and problems; plain text."""
     bounds = ("max_thinking_tokens", "max_new_tokens")
-    run = (
-        [] if rivalry.config is None else [config_caption(rivalry.model_id, rivalry.config, bounds)]
-    )
-    total = f"at most {rivalry.total_tokens:,} tokens a problem"
-    return " · ".join([*run, total, problems_words(rivalry.problems)])
+    parts = [f"at most {rivalry.total_tokens:,} tokens a problem", problems_words(rivalry.problems)]
+    if rivalry.config is not None:
+        parts.insert(0, config_caption(rivalry.model_id, rivalry.config, bounds))
+    return " · ".join(parts)
 
 
-def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
-    most = max(rival.correct.value for rival in rivals)
+def _bars(rivals: Sequence[StrategyResult], theme: Theme) -> Properties:
+    shares = [rival.correct for rival in rivals]
+    best = max(share.value for share in shares)
+    # Half as strong, so that the interval over it can be seen to its ends.
+    colors = [
+        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
+        for share in shares
+    ]
+    texts = [
+        f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
+        for rival in rivals
+    ]
     return {
         "type": "bar",
         "name": "rivals",
         "orientation": "h",
-        "x": [rival.correct.value for rival in rivals],
+        "x": [share.value for share in shares],
         "y": [at + 0.15 for at in range(len(rivals))],
         "width": 0.32,
-        # Half as strong, so that the interval over it can be seen to its ends.
-        "marker": {
-            "color": [
-                blend(theme.first if rival.correct.value == most else theme.muted, theme.paper, 0.5)
-                for rival in rivals
-            ],
-            "line": {"width": 0},
-        },
+        "marker": {"color": colors, "line": {"width": 0}},
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [rival.correct.high - rival.correct.value for rival in rivals],
-            "arrayminus": [rival.correct.value - rival.correct.low for rival in rivals],
+            "array": [share.high - share.value for share in shares],
+            "arrayminus": [share.value - share.low for share in shares],
             "color": theme.ink,
             "thickness": 1.5,
             "width": 5,
         },
-        "hovertext": [
-            f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
-            for rival in rivals
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(texts),
     }
 
 
-def _label(rival: Rival) -> str:
+def _label(rival: StrategyResult) -> str:
     share = f"{rival.correct.percent:g}{NBSP}%"
     size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
     return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
 
 
-def _spent(rival: Rival) -> str:
+def _spent(rival: StrategyResult) -> str:
     return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
 
 
@@ -125,20 +122,9 @@ def _alt(rivalry: Rivalry) -> str:
 
 
 def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
-    """One row for each way; tokens and seconds are means for each problem."""
+    """One row for each strategy; tokens and seconds are means for each problem."""
     records = [
-        (
-            r.rule,
-            r.samples,
-            r.budget,
-            r.correct.hits,
-            r.correct.total,
-            r.correct.value,
-            r.correct.low,
-            r.correct.high,
-            r.tokens,
-            r.seconds,
-        )
+        (r.rule, r.samples, r.budget, *share_record(r.correct), r.tokens, r.seconds)
         for r in rivalry.rivals
     ]
     return pd.DataFrame(records, columns=COLUMNS.split())
@@ -146,27 +132,15 @@ def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
 
 def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
     """One row for each problem: its ballots, and what each rule answers."""
-    names = [
-        "problem",
-        "steps",
-        "expected",
-        "ballots",
-        "margin",
-        *RULES,
-        *(f"{r}_right" for r in RULES),
-    ]
-    records = [
-        (
-            table_text(vote.problem.key),
-            vote.problem.steps,
-            vote.problem.answer,
-            ballot_words(vote),
-            vote.margin,
-            *(vote.answer_by(rule) for rule in RULES),
-            *(vote.is_right(rule) if vote.problem.answer else None for rule in RULES),
-        )
-        for vote in votes
-    ]
+    names = ["problem", "steps", "expected", "ballots", "margin"]
+    names += [*RULES, *(f"{rule}_right" for rule in RULES)]
+    records = []
+    for vote in votes:
+        known = bool(vote.problem.answer)
+        answers = [vote.answer_by(rule) for rule in RULES]
+        right = [vote.is_right(rule) if known else None for rule in RULES]
+        who = (table_text(vote.problem.key), vote.problem.steps, vote.problem.answer)
+        records.append((*who, ballot_words(vote), vote.margin, *answers, *right))
     return pd.DataFrame(records, columns=names).astype({"steps": "Int64"})
 
 

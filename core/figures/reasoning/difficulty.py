@@ -7,12 +7,13 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
+from core.figures.base.marks import PAPER, add_note
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.accuracy import LEFT, PERCENTS, band, frame, line, reach
+from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
 from core.figures.reasoning.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
 
 _TITLE = "The harder, the more it needs"
@@ -20,7 +21,7 @@ _TITLE = "The harder, the more it needs"
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
 
-def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_difficulty(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
@@ -34,7 +35,7 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         title=_TITLE,
         subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
         caption=caption,
-        alt=_panels_alt(panels),
+        alt=_alt(panels),
         plot_height=height,
         left=LEFT,
         right=EDGE + 4,
@@ -43,11 +44,14 @@ def reason_difficulty(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     )
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
-    _name_axis(sheet, BUDGET_WORDS[sweep.plan.budget_field])
+    # One title for the axes of all panels, below them.
+    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
+    shift = {"yshift": -24, "borderpad": 0}
+    add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)
     return sheet.figure()
 
 
-def _panels(sweep: Sweep) -> dict[int, tuple[BudgetPoint, ...]]:
+def _panels(sweep: BudgetSweep) -> dict[int, tuple[BudgetPoint, ...]]:
     by_steps = curves_by_steps(fair_rows(sweep))
     return {steps: points for steps, points in by_steps.items() if steps is not None}
 
@@ -57,11 +61,11 @@ def _add_panel(
     at: int,
     steps: int,
     points: tuple[BudgetPoint, ...],
-    sweep: Sweep,
+    sweep: BudgetSweep,
     height: int,
 ) -> None:
     """A panel in its place: axes, band, line and its number of steps as a heading."""
-    theme, plan = sheet.theme, sweep.plan
+    theme, ends = sheet.theme, reach(sweep.plan.budgets)
     row, column = divmod(at, _COLUMNS)
     end = "" if at == 0 else str(at + 1)
     width = 1 / (_COLUMNS + _SIDE_GAP * (_COLUMNS - 1))
@@ -69,74 +73,29 @@ def _add_panel(
     drawn = band(points, theme, f"interval {steps}"), line(points, theme, f"steps {steps}")
     sheet.traces += [{**one, "xaxis": f"x{end}", "yaxis": f"y{end}"} for one in drawn]
     ticks = {"tickvals": [0, 0.5, 1], "ticktext": [f"{n}{NBSP}%" for n in (0, 50, 100)]}
-    sheet.layout |= {
-        f"xaxis{end}": axis(
-            theme,
-            tickangle=0,
-            domain=[left, left + width],
-            anchor=f"y{end}",
-            range=reach(plan.budgets),
-            nticks=3,
-        ),
-        f"yaxis{end}": axis(
-            theme,
-            domain=[top - _PANEL / height, top],
-            anchor=f"x{end}",
-            showticklabels=column == 0,
-            **{**PERCENTS, **ticks},
-        ),
-    }
-    _head(sheet, f"{steps} {'step' if steps == 1 else 'steps'}", left, top)
+    across = {"domain": [left, left + width], "anchor": f"y{end}", "range": ends, "nticks": 3}
+    upright = {"domain": [top - _PANEL / height, top], "anchor": f"x{end}", "range": SHARES}
+    named = {"showticklabels": column == 0, "tickmode": "array", **ticks}
+    sheet.layout[f"xaxis{end}"] = axis(theme, tickangle=0, **across)
+    sheet.layout[f"yaxis{end}"] = axis(theme, **upright, **named)
+    where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 3, "borderpad": 0}
+    heading = f"<b>{_steps_words(steps)}</b>"
+    add_note(sheet, "panel", heading, left, top, size=12, color=theme.ink, **where)
 
 
-def _head(sheet: Sheet, words: str, left: float, top: float) -> None:
-    """A heading over a panel."""
-    sheet.annotations.append(
-        {
-            "name": "panel",
-            "text": f"<b>{words}</b>",
-            "xref": "paper",
-            "yref": "paper",
-            "x": left,
-            "y": top,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 3,
-            "borderpad": 0,
-            "showarrow": False,
-            "font": {"size": 12, "color": sheet.theme.ink},
-        }
-    )
+def _steps_words(steps: int) -> str:
+    return f"{steps} {'step' if steps == 1 else 'steps'}"
 
 
-def _name_axis(sheet: Sheet, words: str) -> None:
-    """One title for the axes of all panels, below them."""
-    sheet.annotations.append(
-        {
-            "name": "axis",
-            "text": words,
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0.5,
-            "y": 0,
-            "yanchor": "top",
-            "yshift": -24,
-            "borderpad": 0,
-            "showarrow": False,
-            "font": {"size": 12, "color": sheet.theme.muted},
-        }
-    )
-
-
-def _panels_alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
+def _alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
     words = "; ".join(
-        f"{steps} {'step' if steps == 1 else 'steps'}: from {points[0].correct.percent:g} % "
+        f"{_steps_words(steps)}: from {points[0].correct.percent:g} % "
         f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
         for steps, points in panels.items()
     )
     return f"Accuracy by budget, one panel for each number of steps. {words}."
 
 
-def reason_difficulty_data(sweep: Sweep) -> pd.DataFrame:
+def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each number of steps and budget."""
     return frame(list(_panels(sweep).items()))

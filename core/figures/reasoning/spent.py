@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import Sweep
-from core.evaluation.types import OUTCOMES, Outcome
-from core.figures.base.axes import add_key, axis, key_entry
+from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.types import OUTCOMES, AttemptOutcome
+from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
+from core.figures.base.marks import hover_texts
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
@@ -31,7 +32,7 @@ _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
 
 
-def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_outcomes(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
@@ -50,38 +51,29 @@ def reason_outcomes(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
         below=82,
     )
     sheet.traces = [_bars(points, outcome, theme) for outcome in OUTCOMES]
-    ticks = [f"{at}{NBSP}%" for at in (0, 25, 50, 75, 100)]
-    upright = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ticks}
     sheet.layout |= {
         "barmode": "stack",
         "bargap": 0.15,
         "xaxis": _budgets(points, sweep, theme),
-        "yaxis": axis(theme, range=[0, 1.001], **upright),
+        "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
     }
     entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
     add_key(sheet, ["".join(entries[:2]), "".join(entries[2:])], _LEFT, offset=46)
     return sheet.figure()
 
 
-def _bars(points: Sequence[BudgetPoint], outcome: Outcome, theme: Theme) -> Properties:
-    found = [point.outcomes[outcome] for point in points]
-    return {
-        "type": "bar",
-        "name": outcome,
-        "x": list(range(len(points))),
-        "y": [count / point.correct.total for count, point in zip(found, points, strict=True)],
-        "marker": {"color": outcome_color(outcome, theme), "line": {"width": 0}},
-        "hovertext": [
-            f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: "
-            f"{count} of {point.correct.total}"
-            for count, point in zip(found, points, strict=True)
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+def _bars(points: Sequence[BudgetPoint], outcome: AttemptOutcome, theme: Theme) -> Properties:
+    found = [(point, point.outcomes[outcome], point.correct.total) for point in points]
+    shares = [count / total for _, count, total in found]
+    hovers = [
+        f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: {count} of {total}"
+        for point, count, total in found
+    ]
+    return _budget_bars(outcome, shares, outcome_color(outcome, theme), hovers)
 
 
 def _budgets(
-    points: Sequence[BudgetPoint], sweep: Sweep, theme: Theme, **properties: object
+    points: Sequence[BudgetPoint], sweep: BudgetSweep, theme: Theme, **properties: object
 ) -> Properties:
     """An axis with a place for each budget."""
     every = -(-len(points) // 9)
@@ -108,27 +100,27 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
 
 
-def reason_spent(sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
             theme, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
         )
-    sheet, height = Sheet(theme), _HEIGHT
+    sheet = Sheet(theme)
     lay_out(
         sheet,
         title=_SPENT_TITLE,
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
         caption=caption,
         alt=_spent_alt(points),
-        plot_height=height,
+        plot_height=_HEIGHT,
         left=_LEFT,
         right=EDGE,
         below=66,
     )
     sheet.traces = _spent_traces(points, theme)
-    split = _PANEL / height
+    split = _PANEL / _HEIGHT
     upright = {"nticks": 4, "rangemode": "tozero"}
     sheet.layout |= {
         "barmode": "stack",
@@ -151,32 +143,27 @@ def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Propertie
     thinking = [point.thinking_tokens for point in points]
     other = [point.tokens - own for point, own in zip(points, thinking, strict=True)]
     seconds = [point.seconds for point in points]
-    hovers = [_spent_hover(point) for point in points]
+    hovers = [
+        f"<b>budget {point.budget}</b><br>{point.tokens:.1f} tokens, "
+        f"{point.thinking_tokens:.1f} of them thinking<br>{point.seconds:.3f}{NBSP}s"
+        for point in points
+    ]
     return [
-        _spent_bars("thinking", thinking, theme.first, hovers),
-        _spent_bars("answer", other, quiet_color(theme), hovers),
-        {**_spent_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
+        _budget_bars("thinking", thinking, theme.first, hovers),
+        _budget_bars("answer", other, quiet_color(theme), hovers),
+        {**_budget_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
     ]
 
 
-def _spent_bars(name: str, values: list[float], color: str, hovers: list[str]) -> Properties:
+def _budget_bars(name: str, values: list[float], color: str, hovers: list[str]) -> Properties:
     return {
         "type": "bar",
         "name": name,
         "x": list(range(len(values))),
         "y": values,
         "marker": {"color": color, "line": {"width": 0}},
-        "hovertext": hovers,
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(hovers),
     }
-
-
-def _spent_hover(point: BudgetPoint) -> str:
-    return (
-        f"<b>budget {point.budget}</b><br>{point.tokens:.1f} tokens, "
-        f"{point.thinking_tokens:.1f} of them thinking<br>"
-        f"{point.seconds:.3f}{NBSP}s"
-    )
 
 
 def _spent_alt(points: Sequence[BudgetPoint]) -> str:
@@ -189,24 +176,18 @@ def _spent_alt(points: Sequence[BudgetPoint]) -> str:
     return f"Mean tokens and seconds of a run by budget: {ends}."
 
 
-def reason_rows_data(sweep: Sweep) -> pd.DataFrame:
+def reason_rows_data(sweep: BudgetSweep) -> pd.DataFrame:
     """One row a run, as the sweep recorded it."""
     frame = frame_of(sweep.rows).astype({"steps": "Int64"})
     return frame.assign(problem=[table_text(row.problem) for row in sweep.rows])
 
 
-def reason_spent_data(sweep: Sweep) -> pd.DataFrame:
+def reason_spent_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
-    records = [
-        (
-            point.budget,
-            point.correct.total,
-            *(point.outcomes[outcome] for outcome in OUTCOMES),
-            point.tokens,
-            point.thinking_tokens,
-            point.seconds,
-        )
-        for point in curve(fair_rows(sweep))
-    ]
-    means = ["mean_tokens", "mean_thinking_tokens", "mean_seconds"]
-    return pd.DataFrame(records, columns=["budget", "runs", *OUTCOMES, *means])
+    records = []
+    for point in curve(fair_rows(sweep)):
+        outcomes = [point.outcomes[outcome] for outcome in OUTCOMES]
+        means = (point.tokens, point.thinking_tokens, point.seconds)
+        records.append((point.budget, point.correct.total, *outcomes, *means))
+    names = ["mean_tokens", "mean_thinking_tokens", "mean_seconds"]
+    return pd.DataFrame(records, columns=["budget", "runs", *OUTCOMES, *names])

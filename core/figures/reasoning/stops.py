@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
-from core.figures.base.axes import add_key, axis, key_entry, label_bar
+from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
+from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_bar
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
@@ -47,11 +48,13 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
         below=66,
     )
     for row, at in enumerate(shown):
-        point = strip.points[at]
-        label_bar(sheet, row - 0.02, _where(at, point), size=12)
+        label_bar(sheet, row - 0.02, _where(at, strip.points[at]), size=12)
         label_bar(sheet, row - 0.02, _said(strip, at, theme), right=True, size=12)
-    _mark_gaps(sheet, shown)
-    sheet.traces = [_bars(strip, shown, theme), _nothing_spent(strip, shown, theme)]
+    for row, (before, after) in enumerate(pairwise(shown)):
+        if after > before + 1:
+            gap = {"dash": "dash", "xref": "paper"}
+            add_line(sheet, "gap", (0, 1), row + 0.45, theme.muted, 1, **gap)
+    sheet.traces = _bars(strip, shown, theme)
     longest = max(strip.points[at].tokens for at in shown)
     # Half a token is no token.
     ticks: Properties = {"dtick": 1} if longest < 7 else {"nticks": 7}
@@ -74,15 +77,6 @@ def _shown(strip: StopStrip) -> list[int]:
     between = _MOST_ROWS - 2
     first = min(max(1, (knew or 0) - between // 2), count - 1 - between)
     return [0, *range(first, first + between), count - 1]
-
-
-def _mark_gaps(sheet: Sheet, shown: Sequence[int]) -> None:
-    """A dashed line where stops are left out."""
-    style = {"color": sheet.theme.muted, "width": 1, "dash": "dash"}
-    for row, (before, after) in enumerate(pairwise(shown)):
-        if after > before + 1:
-            place = {"xref": "paper", "x0": 0, "x1": 1, "y0": row + 0.45, "y1": row + 0.45}
-            sheet.shapes.append({"name": "gap", "type": "line", "line": style, **place})
 
 
 def _subtitle(strip: StopStrip, shown: Sequence[int]) -> str:
@@ -113,59 +107,49 @@ def _said(strip: StopStrip, at: int, theme: Theme) -> str:
     return f"{given}{NBSP}✗"
 
 
-def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
-    points = [strip.points[at] for at in shown]
-    judged = bool(strip.problem.answer)
-    return {
+def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> list[Properties]:
+    """A bar for each stop, and a stroke at 0 where it would have no length."""
+    points, judged = [strip.points[at] for at in shown], bool(strip.problem.answer)
+    bars = {
+        **_marks(list(enumerate(points)), judged),
         "type": "bar",
         "name": "stops",
         "orientation": "h",
-        "x": [point.tokens for point in points],
-        "y": [row + 0.17 for row in range(len(points))],
         "width": 0.26,
-        "marker": {
-            "color": [outcome_color(p.outcome, theme) if judged else theme.first for p in points],
-            "line": {"width": 0},
-        },
-        "customdata": [[point.tokens] for point in points],
-        "hovertext": [_hover(point, judged) for point in points],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
+        "marker": {"color": _colors(points, theme, judged), "line": {"width": 0}},
     }
-
-
-def _nothing_spent(strip: StopStrip, shown: Sequence[int], theme: Theme) -> Properties:
-    """A stroke at 0, where a bar would have no length."""
-    rows = [row for row, at in enumerate(shown) if not strip.points[at].tokens]
-    points = [strip.points[shown[row]] for row in rows]
-    judged = bool(strip.problem.answer)
-    colors = [outcome_color(p.outcome, theme) if judged else theme.first for p in points]
-    return {
+    empty = [(row, point) for row, point in enumerate(points) if not point.tokens]
+    colors = _colors([point for _, point in empty], theme, judged)
+    zeros = {
+        **_marks(empty, judged),
         "type": "scatter",
         "name": "no tokens",
         "mode": "markers",
-        "x": [0] * len(rows),
-        "y": [row + 0.17 for row in rows],
         "marker": {"symbol": "line-ns-open", "size": 8, "color": colors, "line": {"width": 3}},
         "cliponaxis": False,
-        "customdata": [[0]] * len(rows),
-        "hovertext": [_hover(point, judged) for point in points],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
+    }
+    return [bars, zeros]
+
+
+def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
+    """What marks of stops in their rows have in common."""
+    return {
+        "x": [point.tokens for _, point in points],
+        "y": [row + 0.17 for row, _ in points],
+        "customdata": [[point.tokens] for _, point in points],
+        **hover_texts([_hover(point, judged) for _, point in points]),
+        **NO_FADE,
     }
 
 
+def _colors(points: Sequence[StopPoint], theme: Theme, judged: bool) -> list[str]:
+    return [outcome_color(p.outcome, theme) if judged else theme.first for p in points]
+
+
 def _hover(point: StopPoint, judged: bool) -> str:
-    verdict = [OUTCOME_WORDS[point.outcome]] if judged else []
-    return "<br>".join(
-        [
-            f"<b>{point.tokens} thinking tokens</b>",
-            f"it answers: {show_token(point.answer_text.strip(), 60)}",
-            *verdict,
-        ]
-    )
+    said = show_token(point.answer_text.strip(), 60)
+    lines = [f"<b>{point.tokens} thinking tokens</b>", f"it answers: {said}"]
+    return "<br>".join(lines + [OUTCOME_WORDS[point.outcome]] * judged)
 
 
 def _alt(strip: StopStrip) -> str:
@@ -185,16 +169,9 @@ def _alt(strip: StopStrip) -> str:
 
 def reason_stops_data(strip: StopStrip) -> pd.DataFrame:
     """A row for each stop; texts are raw."""
-    records = [
-        (
-            at,
-            p.tokens,
-            table_text(p.piece),
-            table_text(p.answer_text),
-            p.answer,
-            p.outcome if strip.problem.answer else None,
-            at == strip.knew_at,
-        )
-        for at, p in enumerate(strip.points)
-    ]
+    records = []
+    for at, own in enumerate(strip.points):
+        outcome = own.outcome if strip.problem.answer else None
+        texts = (table_text(own.piece), table_text(own.answer_text), own.answer)
+        records.append((at, own.tokens, *texts, outcome, at == strip.knew_at))
     return pd.DataFrame(records, columns=COLUMNS)

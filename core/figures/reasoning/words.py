@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from core.decoding.reasoning.config import LEVELS
 from core.evaluation.sweep.fair import whole_problems
-from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
-from core.evaluation.types import Outcome, ProblemSet, Share
+from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
+from core.evaluation.types import AttemptOutcome, ProblemSet, Share
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, plain_name
 from core.figures.base.theme import OKABE_ITO, Theme
 
-OUTCOME_WORDS: dict[Outcome, str] = {
+OUTCOME_WORDS: dict[AttemptOutcome, str] = {
     "correct": "correct",
     "wrong": "wrong",
     "truncated": "truncated before answering",
@@ -30,7 +30,7 @@ def quiet_color(theme: Theme) -> str:
     return blend(theme.muted, theme.paper, 0.35)
 
 
-def outcome_color(outcome: Outcome, theme: Theme) -> str:
+def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
     """Fixed colours that are told apart in print and by everyone."""
     if outcome == "truncated":
         return quiet_color(theme)
@@ -61,7 +61,7 @@ def band_words(plan: SweepPlan) -> str:
     return f"the band is the 95{NBSP}% interval{over}."
 
 
-def so_far(sweep: Sweep) -> str:
+def so_far(sweep: BudgetSweep) -> str:
     """What a figure of an unfinished sweep has to say; empty for a complete one."""
     if sweep.complete:
         return ""
@@ -76,6 +76,11 @@ def share_words(share: Share) -> str:
         f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
         f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
     )
+
+
+def share_record(share: Share) -> tuple[float, ...]:
+    """A share as five columns of a table: hits, total, value and the ends of its interval."""
+    return (share.hits, share.total, share.value, share.low, share.high)
 
 
 def levels_within(budgets: Sequence[int], field: BudgetField) -> dict[str, int]:

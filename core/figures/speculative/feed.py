@@ -1,4 +1,4 @@
-"""What each way of scoring feeds to the target in one round."""
+"""What each scoring method feeds to the target in one round."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ import plotly.graph_objects as go
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, feed
 from core.decoding.trace import Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar, no_fade
+from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import (
     NBSP,
     settings_caption,
     show_token,
     table_text,
+)
+from core.figures.base.marks import (
+    NO_FADE,
+    add_note,
+    cell_bars,
+    hover_texts,
+    label_bar,
+    no_fade,
+    overlaid,
 )
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -27,10 +36,9 @@ _LEFT, _RIGHT, _ROW, _HEAD = 92, 84, 30, 1.0
 _BLOCK = 2
 _ID_COLUMNS = 11
 _NAMES = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
-_CLEAR = "rgba(0,0,0,0)"
 
 
-class _Line(NamedTuple):
+class _FedLine(NamedTuple):
     """A sequence and the row that it is drawn in."""
 
     y: float
@@ -39,7 +47,7 @@ class _Line(NamedTuple):
 
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
-    """The rows of a round's one forward, as the engine makes them, under either way of scoring."""
+    """The rows of a round's one forward, as the engine makes them, under either scoring method."""
     step = trace.rounds[at]
     drafted = [token.token_id for token in step.drafted]
     return feed(scoring, step.target_cache.before, _pending(trace, at)[0], drafted)
@@ -58,7 +66,7 @@ def _pending(trace: Trace, at: int) -> tuple[int, str]:
 
 
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
-    """Both ways of scoring the round `at`, one under the other; positions across."""
+    """Both scoring methods on the round `at`, one under the other; positions across."""
     caption = settings_caption(trace)
     if not 0 <= at < len(trace.rounds):
         sentence = "There is no such round: click a token in the timeline."
@@ -67,7 +75,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
     for scoring in SCORINGS:
         y += _HEAD
         rows = fed_rows(trace, at, scoring)
-        lines = [_Line(y + number, number, row) for number, row in enumerate(rows)]
+        lines = [_FedLine(y + number, number, row) for number, row in enumerate(rows)]
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
@@ -87,8 +95,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
     texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
     for scoring, lines in groups:
         _add_group(sheet, scoring, lines, texts, width)
-    sheet.layout |= _axes(groups, width, y, theme) | {"barmode": "overlay", "bargap": 0}
-    sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
+    sheet.layout |= _axes(groups, width, y, theme) | overlaid(8)
     keys = [
         key_entry(theme.rest, "cached"),
         key_entry(_new_color(theme), "new"),
@@ -104,16 +111,17 @@ def _new_color(theme: Theme) -> str:
 
 
 def _add_group(
-    sheet: Sheet, scoring: Scoring, lines: Sequence[_Line], texts: Sequence[str], width: int
+    sheet: Sheet, scoring: Scoring, lines: Sequence[_FedLine], texts: Sequence[str], width: int
 ) -> None:
     theme = sheet.theme
-    top = lines[0].y - 0.5
-    label_bar(sheet, top, _heading(scoring, lines), yshift=1)
+    label_bar(sheet, lines[0].y - 0.5, _heading(scoring, lines), yshift=1)
     cached = [line for line in lines if line.row.cached]
     ink = theme.text_on(theme.rest)
     sheet.traces.append(
         {
-            **_cells("cached", [(-_BLOCK / 2 - 0.5, line.y) for line in cached], _BLOCK),
+            **cell_bars([(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached], _BLOCK),
+            "name": "cached",
+            "textangle": 0,
             "text": [f"{line.row.cached} cached" for line in cached],
             "textfont": {"size": 11, "color": ink},
             "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
@@ -136,11 +144,13 @@ def _add_group(
             **NO_FADE,
         }
     )
+    where = {"xref": "paper", "xanchor": "left", "xshift": 6}
     for line in lines:
-        _say_length(sheet, line)
+        said = f"length {line.row.length}"
+        add_note(sheet, "length", said, 1, line.y, size=11, color=theme.muted, **where)
 
 
-def _heading(scoring: Scoring, lines: Sequence[_Line]) -> str:
+def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
     new = sum(line.row.new for line in lines)
     fed = sum(len(line.row.token_ids) for line in lines)
     sequences = "1 sequence" if len(lines) == 1 else f"{len(lines)} sequences"
@@ -149,22 +159,8 @@ def _heading(scoring: Scoring, lines: Sequence[_Line]) -> str:
     return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}{padding}".replace(" ", NBSP)
 
 
-def _cells(name: str, spots: Sequence[tuple[float, float]], width: float) -> Properties:
-    return {
-        "type": "bar",
-        "name": name,
-        "x": [x for x, _ in spots],
-        "base": [y - 0.5 for _, y in spots],
-        "y": [1] * len(spots),
-        "width": width,
-        "textposition": "inside",
-        "insidetextanchor": "middle",
-        "textangle": 0,
-    }
-
-
 def _tokens(
-    lines: Sequence[_Line], texts: Sequence[str], width: int, theme: Theme, *, new: bool
+    lines: Sequence[_FedLine], texts: Sequence[str], width: int, theme: Theme, *, new: bool
 ) -> Properties:
     found = [
         (place, line)
@@ -178,17 +174,18 @@ def _tokens(
     marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
     limit = max(3, min(9, 70 // width))
     return {
-        **_cells("new" if new else "padding", [(place, line.y) for place, line in found], 1),
+        **cell_bars([(place, line.y - 0.5) for place, line in found], 1),
+        "name": "new" if new else "padding",
+        "textangle": 0,
         "text": [show_token(texts[place], limit) if new else "" for place, _ in found],
         "textfont": {"family": theme.mono, "size": 11, "color": ink},
-        "hovertext": [_hover(line, place, texts, new=new) for place, line in found],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts([_hover(line, place, texts, new=new) for place, line in found]),
         "marker": marker if new else {**marker, "pattern": shape},
         **no_fade(ink),
     }
 
 
-def _hover(line: _Line, place: int, texts: Sequence[str], *, new: bool) -> str:
+def _hover(line: _FedLine, place: int, texts: Sequence[str], *, new: bool) -> str:
     row = line.row
     token = show_token(texts[place], 40) if new else "padding, which nobody reads"
     read = " · its logits are read" if place in row.reads else ""
@@ -198,48 +195,22 @@ def _hover(line: _Line, place: int, texts: Sequence[str], *, new: bool) -> str:
     )
 
 
-def _say_length(sheet: Sheet, line: _Line) -> None:
-    sheet.annotations.append(
-        {
-            "name": "length",
-            "text": f"length {line.row.length}",
-            "xref": "paper",
-            "x": 1,
-            "y": line.y,
-            "xanchor": "left",
-            "xshift": 6,
-            "showarrow": False,
-            "font": {"size": 11, "color": sheet.theme.muted},
-        }
-    )
-
-
 def _axes(
-    groups: Sequence[tuple[Scoring, Sequence[_Line]]], width: int, height: float, theme: Theme
+    groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], width: int, height: float, theme: Theme
 ) -> Properties:
     lines = [line for _, found in groups for line in found]
     row = lines[0].row
-    every = 1 if width <= _ID_COLUMNS else 5
-    shown = [place for place in range(width) if place % every == 0]
     # With narrow cells the ids stand in the hover and in the table only.
     ids = width <= _ID_COLUMNS
+    shown = range(0, width, 1 if ids else 5)
     names = [
         f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
     ]
+    places = [-_BLOCK / 2 - 0.5, *shown]
+    titles = ["position<br>token" if ids else "position", *names]
     return {
-        "xaxis": axis(
-            theme,
-            side="top",
-            range=[-_BLOCK - 0.5, width - 0.5],
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=[-_BLOCK / 2 - 0.5, *shown],
-            ticktext=["position<br>token" if ids else "position", *names],
-            tickangle=0,
-            tickfont={"size": 10, "color": theme.muted},
-        ),
+        "xaxis": top_axis(theme, [-_BLOCK - 0.5, width - 0.5], places, titles),
         "yaxis": axis(
             theme,
             range=[height - 0.5, 0.5 - _HEAD],
@@ -252,7 +223,7 @@ def _axes(
     }
 
 
-def _alt(groups: Sequence[tuple[Scoring, Sequence[_Line]]], at: int) -> str:
+def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
     words = "; ".join(
         f"{_NAMES[scoring]} feeds {len(lines)} sequences with "
         f"{sum(line.row.new for line in lines)} new tokens behind {lines[0].row.cached} cached ones"
@@ -262,24 +233,16 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_Line]]], at: int) -> str:
 
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
-    """Every token that either way feeds in the round, one a row."""
+    """Every token that either method feeds in the round, one a row."""
     names = "scoring sequence length cached position token_id token padding read".split()
     records: list[tuple[object, ...]] = []
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
         texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
         for number, row in enumerate(fed_rows(trace, at, scoring)):
-            records += [
-                (
-                    scoring,
-                    number,
-                    row.length,
-                    row.cached,
-                    row.positions[place],
-                    token_id,
-                    table_text(texts[place]) if place < row.new else "",
-                    place >= row.new,
-                    place in row.reads,
-                )
-                for place, token_id in enumerate(row.token_ids)
-            ]
+            head = (scoring, number, row.length, row.cached)
+            for place, token_id in enumerate(row.token_ids):
+                padding = place >= row.new
+                token = "" if padding else table_text(texts[place])
+                own = (row.positions[place], token_id, token, padding, place in row.reads)
+                records.append((*head, *own))
     return pd.DataFrame(records, columns=names)

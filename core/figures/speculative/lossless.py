@@ -11,7 +11,7 @@ from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, Outcome
 from core.decoding.trace import Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -21,6 +21,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
+from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts, strokes
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_words
@@ -72,7 +73,6 @@ def spec_outcomes(found: Losslessness, trace: Trace, *, theme: Theme = LIGHT) ->
         return plain_sentence(theme, sentence, title=title, caption=caption)
     labels = [_label(outcome) for outcome in shown]
     left = 24 + round(7.3 * max(map(text_columns, labels)))
-    top = max(max(o.speculative, o.target_only) for o in shown)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -85,22 +85,16 @@ def spec_outcomes(found: Losslessness, trace: Trace, *, theme: Theme = LIGHT) ->
         right=40,
         below=64,
     )
+    ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
     sheet.traces = [
-        _outcome_bars("speculative", shown, [o.speculative for o in shown], theme.first, -0.2),
-        _outcome_bars("target only", shown, [o.target_only for o in shown], theme.rest, 0.2),
+        _outcome_bars("speculative", shown, ours, theme.first, -0.2),
+        _outcome_bars("target only", shown, alone, theme.rest, 0.2),
     ]
+    names, ends = [f"{escaped(label)} " for label in labels], [len(shown) - 0.5, -0.5]
     sheet.layout |= {
         "barmode": "overlay",
-        "xaxis": axis(theme, "runs", range=[0, top * 1.04], nticks=6),
-        "yaxis": axis(
-            theme,
-            range=[len(shown) - 0.5, -0.5],
-            showgrid=False,
-            tickmode="array",
-            tickvals=list(range(len(shown))),
-            ticktext=[f"{escaped(label)} " for label in labels],
-            tickfont={"family": theme.mono, "size": 12, "color": theme.ink},
-        ),
+        "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
+        "yaxis": named_axis(theme, names, range=ends),
     }
     keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
     add_key(sheet, [keys], left, offset=42)
@@ -121,6 +115,11 @@ def _label(outcome: Outcome) -> str:
 def _outcome_bars(
     name: str, shown: Sequence[Outcome], values: Sequence[int], color: str, shift: float
 ) -> Properties:
+    texts = [
+        f"<b>{show_token(o.text, 40)}</b><br>speculative {o.speculative}<br>"
+        f"target only {o.target_only}"
+        for o in shown
+    ]
     return {
         "type": "bar",
         "orientation": "h",
@@ -130,15 +129,8 @@ def _outcome_bars(
         "width": 0.38,
         "marker": {"color": color, "line": {"width": 0}},
         "text": [str(value) for value in values],
-        "textposition": "outside",
-        "textangle": 0,
-        "cliponaxis": False,
-        "hovertext": [
-            f"<b>{show_token(o.text, 40)}</b><br>speculative {o.speculative}<br>"
-            f"target only {o.target_only}"
-            for o in shown
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **OUTSIDE,
+        **hover_texts(texts),
         **NO_FADE,
     }
 
@@ -150,15 +142,11 @@ def _outcome_alt(shown: Sequence[Outcome]) -> str:
 
 def spec_outcomes_data(found: Losslessness) -> pd.DataFrame:
     """A row for each outcome; those too rare for the test are the last one together."""
-    records = [
-        (
-            " ".join(map(str, o.token_ids)),
-            table_text(o.text) if o.token_ids else "all others",
-            o.speculative,
-            o.target_only,
-        )
-        for o in found.outcomes
-    ]
+    records = []
+    for own in found.outcomes:
+        text = table_text(own.text) if own.token_ids else "all others"
+        ids = " ".join(map(str, own.token_ids))
+        records.append((ids, text, own.speculative, own.target_only))
     return pd.DataFrame(records, columns=["token_ids", "text", "speculative", "target_only"])
 
 
@@ -171,7 +159,7 @@ def normalised(weights: Sequence[float]) -> list[float]:
 def spec_enumeration(
     table: AcceptanceTable, names: Sequence[str], rule: str, *, theme: Theme = LIGHT
 ) -> go.Figure:
-    """What one trial emits for every token: accepted and recovered, against the target's."""
+    """What one verification emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
     sheet = Sheet(theme)
     lay_out(
@@ -185,39 +173,30 @@ def spec_enumeration(
         right=20,
         below=58,
     )
-    accepted = [row.accepted for row in rows]
+    accepted, recovered = kind_color("accepted", theme), kind_color("recovered", theme)
     sheet.traces = [
-        _stack("accepted", rows, accepted, kind_color("accepted", theme)),
-        _stack("recovered", rows, [row.recovered for row in rows], kind_color("recovered", theme)),
-        _ticks("target", [row.target_prob for row in rows], theme.ink, 4),
-        _ticks("draft", [row.draft_prob for row in rows], theme.second, 2),
+        _stack("accepted", rows, [row.accepted for row in rows], accepted),
+        _stack("recovered", rows, [row.recovered for row in rows], recovered),
+        _level("target", [row.target_prob for row in rows], theme.ink, 4),
+        _level("draft", [row.draft_prob for row in rows], theme.second, 2),
     ]
-    sheet.layout |= _enumeration_axes(rows, names, theme)
+    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
+    upright = {"range": [0, top * 1.08 or 1], "nticks": 5, "tickformat": ".0%"}
+    font, ends = {"size": 13, "color": theme.ink}, [-0.5, len(rows) - 0.5]
+    shown = [show_token(name) for name in names]
+    sheet.layout |= {
+        "barmode": "stack",
+        "xaxis": named_axis(theme, shown, range=ends, tickfont=font),
+        "yaxis": axis(theme, "probability", **upright),
+    }
     keys = [
-        key_entry(kind_color("accepted", theme), "accepted"),
-        key_entry(kind_color("recovered", theme), "recovered"),
+        key_entry(accepted, "accepted"),
+        key_entry(recovered, "recovered"),
         key_entry(theme.ink, "target", "<b>━</b>"),
         key_entry(theme.second, "draft", "━"),
     ]
     add_key(sheet, ["".join(keys)], 56, offset=30)
     return sheet.figure()
-
-
-def _enumeration_axes(rows: Sequence[TableRow], names: Sequence[str], theme: Theme) -> Properties:
-    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
-    return {
-        "barmode": "stack",
-        "xaxis": axis(
-            theme,
-            range=[-0.5, len(rows) - 0.5],
-            showgrid=False,
-            tickmode="array",
-            tickvals=list(range(len(rows))),
-            ticktext=[show_token(name) for name in names],
-            tickfont={"size": 13, "color": theme.ink},
-        ),
-        "yaxis": axis(theme, "probability", range=[0, top * 1.08 or 1], nticks=5, tickformat=".0%"),
-    }
 
 
 def enumeration_words(table: AcceptanceTable) -> str:
@@ -233,6 +212,11 @@ def enumeration_words(table: AcceptanceTable) -> str:
 
 
 def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: str) -> Properties:
+    texts = [
+        f"{name} {percent(value)}<br>emitted {percent(row.emitted)}<br>"
+        f"target {percent(row.target_prob)}"
+        for row, value in zip(rows, values, strict=True)
+    ]
     return {
         "type": "bar",
         "name": name,
@@ -240,33 +224,15 @@ def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: 
         "y": list(values),
         "width": 0.5,
         "marker": {"color": color, "line": {"width": 0}},
-        "hovertext": [
-            f"{name} {percent(value)}<br>emitted {percent(row.emitted)}<br>"
-            f"target {percent(row.target_prob)}"
-            for row, value in zip(rows, values, strict=True)
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(texts),
     }
 
 
-def _ticks(name: str, values: Sequence[float], color: str, width: int) -> Properties:
+def _level(name: str, values: Sequence[float], color: str, width: int) -> Properties:
     """A level line over each bar."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for at, value in enumerate(values):
-        x += [at - 0.33, at + 0.33, None]
-        y += [value, value, None]
+    lines = strokes(((at - 0.33, value), (at + 0.33, value)) for at, value in enumerate(values))
     line = {"color": color, "width": width}
-    return {
-        "type": "scatter",
-        "name": name,
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "line": line,
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-    }
+    return {**lines, "name": name, "line": line, "cliponaxis": False}
 
 
 def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:

@@ -212,7 +212,7 @@ def latency_words(comparison: Comparison) -> str:
 
 
 def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
-    """Both ways of scoring: the median seconds of the target's forward over all rounds, in ms."""
+    """Both scoring methods: the median seconds of the target's forward over all rounds, in ms."""
     names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
     records = []
     for scoring, traces in found.items():
@@ -223,12 +223,12 @@ def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
-    """Which way was faster, and whether both emitted the same; plain text."""
+    """Which scoring method was faster, and whether both emitted the same; plain text."""
     frame = spec_scoring_data(found)
     times = dict(zip(frame["way"], frame["score, ms a round"], strict=True))
     if not all(value and value > 0 for value in times.values()):
         return "Nothing was scored."
-    slow, quick = sorted(times, key=lambda way: -times[way])
+    slow, quick = sorted(times, key=lambda name: -times[name])
     first, second = (traces[-1] for traces in found.values())
     ratio = f"{times[slow] / times[quick]:.1f} times as long"
     return (

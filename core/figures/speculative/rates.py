@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
 from core.decoding.trace import Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import percent, settings_caption
+from core.figures.base.marks import NO_FADE, OUTSIDE, add_line, hover_texts
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_of
@@ -39,30 +40,20 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
         right=20,
         below=66,
     )
-    color = kind_color("accepted", theme)
+    drafted, reached = kind_color("accepted", theme), kind_color("bonus", theme)
     sheet.traces = [
-        _bars("of drafted", rates, [rate.rate for rate in rates], color, -0.2),
-        _bars(
-            "of reached",
-            rates,
-            [r.rate_when_reached for r in rates],
-            kind_color("bonus", theme),
-            0.2,
-        ),
+        _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
+        _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
     ]
+    ends, ticks = [-0.5, max(len(rates), 4) - 0.5], range(0, len(rates), 1 + len(rates) // 20)
+    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
+    upright = {"range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%"}
     sheet.layout |= {
         "barmode": "overlay",
-        "xaxis": axis(
-            theme,
-            "draft position",
-            range=[-0.5, max(len(rates), 4) - 0.5],
-            showgrid=False,
-            tickmode="array",
-            tickvals=list(range(0, len(rates), 1 + len(rates) // 20)),
-        ),
-        "yaxis": axis(theme, "accepted", range=[0, 1.12], tickvals=[0, 0.5, 1], tickformat=".0%"),
+        "xaxis": axis(theme, "draft position", **across),
+        "yaxis": axis(theme, "accepted", **upright),
     }
-    keys = key_entry(color, "of drafted") + key_entry(kind_color("bonus", theme), "of reached")
+    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
     add_key(sheet, [keys], _LEFT, offset=44)
     return sheet.figure()
 
@@ -74,6 +65,11 @@ def _bars(
     color: str,
     shift: float,
 ) -> Properties:
+    texts = [
+        f"position {r.position}<br>accepted {r.accepted} of {r.drafted} drafted, "
+        f"{r.reached} reached"
+        for r in rates
+    ]
     return {
         "type": "bar",
         "name": name,
@@ -82,15 +78,8 @@ def _bars(
         "width": 0.38,
         "marker": {"color": color, "line": {"width": 0}},
         "text": ["" if v is None or len(rates) > 12 else f"{v:.0%}" for v in values],
-        "textposition": "outside",
-        "textangle": 0,
-        "cliponaxis": False,
-        "hovertext": [
-            f"position {r.position}<br>accepted {r.accepted} of {r.drafted} drafted, "
-            f"{r.reached} reached"
-            for r in rates
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **OUTSIDE,
+        **hover_texts(texts),
         **NO_FADE,
     }
 
@@ -135,10 +124,16 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
         _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid"),
         _line("predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"),
     ]
-    line = {"color": theme.muted, "width": 1.5, "dash": "dot"}
-    even: Properties = {"xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}
-    sheet.shapes.append({"name": "even", "type": "line", "line": line, **even})
-    sheet.layout |= _sweep_axes(points, theme)
+    below = {"dash": "dot", "xref": "paper", "layer": "below"}
+    add_line(sheet, "even", (0, 1), 1, theme.muted, 1.5, **below)
+    lengths = [point.draft_length for point in points]
+    ends, top = (
+        [lengths[0] - 0.5, lengths[-1] + 0.5],
+        max(1.0, *(max(p.measured, p.predicted) for p in points)),
+    )
+    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": lengths}
+    sheet.layout["xaxis"] = axis(theme, "draft length", **across)
+    sheet.layout["yaxis"] = axis(theme, "times as fast", range=[0, top * 1.12], nticks=6)
     keys = [
         key_entry(theme.first, "measured", "●"),
         key_entry(theme.second, "predicted", "◆"),
@@ -146,22 +141,6 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
     ]
     add_key(sheet, ["".join(keys)], _LEFT, offset=44)
     return sheet.figure()
-
-
-def _sweep_axes(points: Sequence[SweepPoint], theme: Theme) -> Properties:
-    lengths = [point.draft_length for point in points]
-    top = max(1.0, *(max(p.measured, p.predicted) for p in points))
-    return {
-        "xaxis": axis(
-            theme,
-            "draft length",
-            range=[lengths[0] - 0.5, lengths[-1] + 0.5],
-            showgrid=False,
-            tickmode="array",
-            tickvals=lengths,
-        ),
-        "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
-    }
 
 
 def _line(
@@ -172,6 +151,12 @@ def _line(
     symbol: str,
     dash: str,
 ) -> Properties:
+    texts = [
+        f"draft length {p.draft_length}<br>measured {p.measured:.2f}<br>predicted "
+        f"{p.predicted:.2f}<br>{p.tokens_per_round:.2f} tokens a round<br>"
+        f"{percent(p.acceptance_rate)} of drafted accepted"
+        for p in points
+    ]
     return {
         "type": "scatter",
         "name": name,
@@ -180,13 +165,7 @@ def _line(
         "y": list(values),
         "line": {"color": color, "width": 2.5, "dash": dash},
         "marker": {"symbol": symbol, "size": 9, "color": color},
-        "hovertext": [
-            f"draft length {p.draft_length}<br>measured {p.measured:.2f}<br>predicted "
-            f"{p.predicted:.2f}<br>{p.tokens_per_round:.2f} tokens a round<br>"
-            f"{percent(p.acceptance_rate)} of drafted accepted"
-            for p in points
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(texts),
         "cliponaxis": False,
     }
 

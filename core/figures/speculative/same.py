@@ -65,7 +65,7 @@ def _excuse(difference: float, tolerance: float) -> str:
 
 
 def same_rounds_words(a: Trace, b: Trace) -> str:
-    """Whether two runs of the same dice that were scored in two ways are the same; plain text."""
+    """Whether two runs of the same noise, scored by both methods, are the same; plain text."""
     if a.token_ids == b.token_ids:
         return "Both emitted the same tokens."
     for at, (one, other) in enumerate(zip(a.rounds, b.rounds, strict=False)):

@@ -14,14 +14,16 @@ from core.decoding.speculative.report import (
 )
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
-from core.figures.base.axes import NO_FADE, add_key, axis, key_entry, label_bar
+from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
+from core.figures.base.marks import NO_FADE, hover_texts
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.totals import add_part, name_total, step_axes, total_axes
 
 _TITLE = "Where the time goes"
 _PARTS = ("propose", "score", "verify")
-_ROW, _ROUNDS, _GAP, _LEFT, _BAR = 54, 190, 70, 62, 0.42
+_ROW, _ROUNDS, _GAP, _LEFT = 54, 190, 70, 62
 
 
 def spec_time(
@@ -38,7 +40,7 @@ def spec_time(
         sentence = "This run made no round, so there is nothing to time."
         caption = settings_caption(shown)
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    rows = _totals(shown, comparison)
+    rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
     sheet = Sheet(theme)
@@ -55,8 +57,12 @@ def spec_time(
     )
     _add_totals(sheet, rows)
     _add_rounds(sheet, shown.rounds)
+    totals = [1000 * sum(parts.values()) for _, parts in rows]
+    lower, titles = _ROUNDS / height, ("round", "ms a round")
+    ends = [0, 1000 * slowest * 1.14 or 1]
+    sheet.layout |= total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height)
+    sheet.layout |= step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends)
     sheet.layout["barmode"] = "stack"
-    sheet.layout |= _axes(rows, shown.rounds, upper / height, _ROUNDS / height, theme)
     colors = _colors(theme)
     keys = [key_entry(colors[part], part) for part in _PARTS]
     if comparison is not None:
@@ -76,7 +82,7 @@ def _parts(steps: Sequence[DraftRound]) -> dict[str, float]:
 
 
 def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict[str, float]]]:
-    """Seconds a token, by stage, of each way of decoding.
+    """Seconds a token, by stage, of each method.
 
     Of measured runs the medians are drawn; the stages share them as in the run that is shown.
     """
@@ -96,117 +102,47 @@ def _add_totals(sheet: Sheet, rows: Sequence[tuple[str, dict[str, float]]]) -> N
     colors = _colors(sheet.theme)
     for at, (name, parts) in enumerate(rows):
         for part, seconds in parts.items():
-            sheet.traces.append(
-                {
-                    "type": "bar",
-                    "name": f"{name}: {part}",
-                    "orientation": "h",
-                    "y": [at],
-                    "x": [1000 * seconds],
-                    "width": _BAR,
-                    "marker": {
-                        "color": colors[part],
-                        "line": {"color": sheet.theme.paper, "width": 0.8},
-                    },
-                    "hovertext": [f"{part} {milliseconds(seconds)} a token"],
-                    "hovertemplate": "%{hovertext}<extra></extra>",
-                }
-            )
-        label_bar(sheet, at - _BAR / 2, f"<b>{name}</b>", yshift=1)
-        total = f"{milliseconds(sum(parts.values()))} a token"
-        label_bar(sheet, at - _BAR / 2, total, right=True, size=11, yshift=1)
+            trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
+            trace |= hover_texts([f"{part} {milliseconds(seconds)} a token"])
+        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token")
 
 
 def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
-    colors = _colors(sheet.theme)
+    colors, numbers = _colors(sheet.theme), list(range(len(steps)))
+    place: Properties = {"xaxis": "x2", "yaxis": "y2", "x": numbers}
     for part in _PARTS:
         values = [getattr(step.seconds, part) for step in steps]
-        sheet.traces.append(
-            {
-                "type": "bar",
-                "name": part,
-                "xaxis": "x2",
-                "yaxis": "y2",
-                "x": list(range(len(steps))),
-                "y": [1000 * value for value in values],
-                "width": 0.8,
-                "marker": {"color": colors[part], "line": {"width": 0}},
-                "hovertext": [
-                    f"round {at}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
-                    f"<br>round {milliseconds(step.seconds.total)}"
-                    for at, (step, value) in enumerate(zip(steps, values, strict=True))
-                ],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [[at, -1] for at in range(len(steps))],
-                **NO_FADE,
-            }
-        )
-    if len(steps) <= 40:
-        _add_counts(sheet, steps)
-
-
-def _add_counts(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
-    """How many tokens each round emitted, over its bar."""
-    sheet.traces.append(
-        {
-            "type": "scatter",
-            "name": "emitted",
-            "xaxis": "x2",
-            "yaxis": "y2",
-            "mode": "text",
-            "x": list(range(len(steps))),
-            "y": [1000 * step.seconds.total for step in steps],
-            "text": [str(len(step.token_ids)) for step in steps],
-            "textposition": "top center",
-            "textfont": {"size": 10, "color": sheet.theme.muted},
-            "hoverinfo": "skip",
+        texts = [
+            f"round {at}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
+            f"<br>round {milliseconds(step.seconds.total)}"
+            for at, (step, value) in enumerate(zip(steps, values, strict=True))
+        ]
+        bars = {
+            **place,
+            "type": "bar",
+            "name": part,
+            "y": [1000 * value for value in values],
+            "width": 0.8,
+            "marker": {"color": colors[part], "line": {"width": 0}},
+            **hover_texts(texts),
+            "customdata": [[at, -1] for at in numbers],
+            **NO_FADE,
         }
-    )
-
-
-def _axes(
-    rows: Sequence[tuple[str, dict[str, float]]],
-    steps: Sequence[DraftRound],
-    upper: float,
-    lower: float,
-    theme: Theme,
-) -> Properties:
-    longest = max(1000 * sum(parts.values()) for _, parts in rows)
-    slowest = max(1000 * step.seconds.total for step in steps)
-    return {
-        "xaxis": axis(
-            theme,
-            f"ms{NBSP}a{NBSP}token",
-            2,
-            range=[0, longest * 1.02 or 1],
-            showgrid=False,
-            nticks=6,
-        ),
-        "yaxis": axis(
-            theme,
-            range=[len(rows) - 0.7, -0.7],
-            domain=[1 - upper, 1],
-            showgrid=False,
-            showline=False,
-            showticklabels=False,
-        ),
-        "xaxis2": axis(
-            theme,
-            "round",
-            anchor="y2",
-            range=[-0.5, max(len(steps), 8) - 0.5],
-            showgrid=False,
-            nticks=10,
-        ),
-        "yaxis2": axis(
-            theme,
-            "ms a round",
-            anchor="x2",
-            domain=[0, lower],
-            range=[0, slowest * 1.14 or 1],
-            nticks=5,
-        ),
+        sheet.traces.append(bars)
+    if len(steps) > 40:
+        return
+    emitted = {
+        **place,
+        "type": "scatter",
+        "name": "emitted",
+        "mode": "text",
+        "y": [1000 * step.seconds.total for step in steps],
+        "text": [str(len(step.token_ids)) for step in steps],
+        "textposition": "top center",
+        "textfont": {"size": 10, "color": sheet.theme.muted},
+        "hoverinfo": "skip",
     }
+    sheet.traces.append(emitted)
 
 
 def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
@@ -230,22 +166,10 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
     shown = trace if comparison is None else comparison.speculative
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(shown.rounds):
-        seconds = step.seconds
-        records.append(
-            (
-                "speculative",
-                "round",
-                at,
-                len(step.drafted),
-                len(step.token_ids),
-                seconds.propose,
-                seconds.score,
-                seconds.verify,
-                seconds.total,
-                seconds.record,
-            )
-        )
+        own = step.seconds
+        head = ("speculative", "round", at, len(step.drafted), len(step.token_ids))
+        records.append((*head, own.propose, own.score, own.verify, own.total, own.record))
     for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
-        own = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
-        records.append(("target only", "token", at, 0, 1, *own))
+        times = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
+        records.append(("target only", "token", at, 0, 1, *times))
     return pd.DataFrame(records, columns=names)

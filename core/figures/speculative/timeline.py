@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.grid import LEVEL_COLUMNS
 from core.figures.base.labels import (
     escaped,
@@ -17,9 +17,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
+from core.figures.base.marks import overlaid
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.timeline_cells import GAP, add_cells, add_marks, add_ring, spots_of
+from core.figures.speculative.timeline_cells import GAP, add_cells, add_marks, add_ring, token_cells
 from core.figures.speculative.words import (
     KINDS,
     SIGNS,
@@ -70,7 +71,8 @@ def spec_timeline(
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
-    spots = spots_of(rounds, first, depth)
+    flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
+    cells = token_cells(rounds, first, depth)
     sheet = Sheet(theme)
     lay_out(
         sheet,
@@ -78,24 +80,40 @@ def spec_timeline(
         subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
         caption=caption,
         alt=_alt(rounds, first),
-        plot_height=round(_row_height(drawn, depth) * (depth + 1 + GAP)),
+        plot_height=round(height * (depth + 1 + GAP)),
         left=_LEFT,
         above=24,
         below=34,
     )
-    flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
-    add_cells(sheet, spots, drawn, height, flat=flat)
-    add_marks(sheet, spots, drawn, height, flat=flat)
-    add_ring(sheet, spots, selected)
-    sheet.layout |= _axes(first, len(rounds), drawn, depth, theme)
-    sheet.layout |= {"barmode": "overlay", "bargap": 0}
-    sheet.layout["uniformtext"] = {"minsize": 8, "mode": "hide"}
-    key = "".join(
-        key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS
-    )
-    add_key(sheet, [key], _LEFT, offset=10)
+    add_cells(sheet, cells, drawn, height, flat=flat)
+    add_marks(sheet, cells, drawn, height, flat=flat)
+    add_ring(sheet, cells, selected)
+    sheet.layout |= overlaid(8) | {"xaxis": _round_axis(first, len(rounds), drawn, theme)}
+    sheet.layout["yaxis"] = _place_axis(depth, theme)
+    keys = [key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=10)
     sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
     return sheet.figure()
+
+
+def _round_axis(first: int, count: int, drawn: int, theme: Theme) -> Properties:
+    every = 1 if drawn <= LEVEL_COLUMNS else 5
+    shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
+    names = [f"round {first + at}" if at == 0 else str(first + at) for at in shown]
+    return top_axis(theme, [-0.5, drawn - 0.5], shown, names)
+
+
+def _place_axis(depth: int, theme: Theme) -> Properties:
+    rows = [f"position {place} " if place == 0 else f"{place} " for place in range(depth)]
+    return axis(
+        theme,
+        range=[depth + GAP + 0.5, -0.5],
+        showgrid=False,
+        showline=False,
+        tickmode="array",
+        tickvals=[*range(depth), depth + GAP],
+        ticktext=[*rows, "target’s own "],
+    )
 
 
 def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
@@ -124,35 +142,6 @@ def _row_height(drawn: int, depth: int) -> int:
     return 84 if depth <= _HIGH_ROWS else 66
 
 
-def _axes(first: int, count: int, drawn: int, depth: int, theme: Theme) -> Properties:
-    every = 1 if drawn <= LEVEL_COLUMNS else 5
-    shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
-    rows = [f"position {place} " if place == 0 else f"{place} " for place in range(depth)]
-    return {
-        "xaxis": axis(
-            theme,
-            range=[-0.5, drawn - 0.5],
-            side="top",
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=shown,
-            ticktext=[f"round {first + at}" if at == 0 else str(first + at) for at in shown],
-            tickangle=0,
-            tickfont={"size": 10, "color": theme.muted},
-        ),
-        "yaxis": axis(
-            theme,
-            range=[depth + GAP + 0.5, -0.5],
-            showgrid=False,
-            showline=False,
-            tickmode="array",
-            tickvals=[*range(depth), depth + GAP],
-            ticktext=[*rows, "target’s own "],
-        ),
-    }
-
-
 def _alt(rounds: Sequence[DraftRound], first: int) -> str:
     drafted = [token for step in rounds for token in step.drafted]
     accepted = sum(token.outcome == "accepted" for token in drafted)
@@ -172,27 +161,15 @@ def spec_timeline_data(trace: Trace) -> pd.DataFrame:
     out = {(found.round, found.place) for found in emitted(trace)}
     for at, step in enumerate(trace.rounds):
         for place, token in enumerate(step.drafted):
-            records.append(
-                (
-                    at,
-                    place,
-                    kind_words(token.outcome),
-                    token.token_id,
-                    table_text(token.text),
-                    (at, place) in out,
-                    token.draft_prob,
-                    token.target_prob,
-                    token.accept_prob,
-                    token.uniform,
-                    token.residual_mass,
-                    None,
-                )
-            )
+            who = (kind_words(token.outcome), token.token_id, table_text(token.text))
+            probs = (token.draft_prob, token.target_prob, token.accept_prob)
+            tail = (token.uniform, token.residual_mass, None)
+            records.append((at, place, *who, (at, place) in out, *probs, *tail))
         extra = step.extra
         if extra is not None:
             own = (extra_kind(step), extra.token_id, table_text(extra.text), True)
-            probs = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
-            records.append((at, len(step.accepted), *own, *probs))
+            chances = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
+            records.append((at, len(step.accepted), *own, *chances))
     return pd.DataFrame(records, columns=_DATA)
 
 

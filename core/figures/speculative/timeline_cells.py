@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import NO_FADE, no_fade
 from core.figures.base.grid import LEVEL_COLUMNS, frame_of
 from core.figures.base.labels import percent, show_token
+from core.figures.base.marks import NO_FADE, add_frame, cell_bars, hover_texts, no_fade
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.speculative.words import (
     EXTRA,
@@ -24,12 +24,11 @@ from core.figures.speculative.words import (
 
 # Between the draft positions and the target's own row.
 GAP = 0.22
-_CLEAR = "rgba(0,0,0,0)"
 # What a mark takes of an upright cell, and a character of its text; px.
 _MARK_ROOM, _CHARACTER = 24, 7.25
 
 
-class Spot(NamedTuple):
+class TokenCell(NamedTuple):
     """A cell; `place` is that of the token in its round."""
 
     column: int
@@ -40,19 +39,21 @@ class Spot(NamedTuple):
     key: tuple[int, int]
 
 
-def spots_of(rounds: Sequence[DraftRound], first: int, depth: int) -> list[Spot]:
+def token_cells(rounds: Sequence[DraftRound], first: int, depth: int) -> list[TokenCell]:
     """The cells of these rounds; `first` is the number of the first one."""
-    spots = []
+    cells = []
     for column, step in enumerate(rounds):
         at = first + column
         for place, token in enumerate(step.drafted):
             hover = _draft_hover(at, place, step)
-            spots.append(Spot(column, place, token.outcome, token.text, hover, (at, place)))
+            cells.append(TokenCell(column, place, token.outcome, token.text, hover, (at, place)))
         if step.extra is not None:
             hover = _extra_hover(at, step)
             row = depth + GAP
-            spots.append(Spot(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA)))
-    return spots
+            cells.append(
+                TokenCell(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA))
+            )
+    return cells
 
 
 def _draft_hover(at: int, place: int, step: DraftRound) -> str:
@@ -82,50 +83,45 @@ def _extra_hover(at: int, step: DraftRound) -> str:
     )
 
 
-def add_cells(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
+def add_cells(
+    sheet: Sheet, cells: Sequence[TokenCell], drawn: int, height: int, *, flat: bool
+) -> None:
     """A bar for each cell, in the colour of its kind, with its token; `height` of a row in px."""
     theme, frame = sheet.theme, frame_of(drawn)
     # A small cell holds the mark alone.
     bare = flat and frame.turned
     upright = int((height - _MARK_ROOM) / _CHARACTER)
     limit = upright if frame.turned else frame.limit - 2 * flat
+    turned: Properties = {} if frame.angle is None else {"textangle": frame.angle}
     for kind in KINDS:
-        own = [spot for spot in spots if spot.kind == kind]
+        own = [cell for cell in cells if cell.kind == kind]
         if not own:
             continue
         ground = soft_color(kind, theme)
         ink = theme.muted if kind == "not_reached" else theme.text_on(ground)
-        pattern: Properties = {}
+        marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
         if kind == "not_reached":
             shape = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
-            pattern = {"pattern": {**shape, "solidity": 0.15}}
+            marker["pattern"] = {**shape, "solidity": 0.15}
         sheet.traces.append(
             {
-                "type": "bar",
+                **cell_bars([(cell.column, cell.row - 0.5) for cell in own], 1),
                 "name": kind_words(kind),
-                "x": [spot.column for spot in own],
-                "base": [spot.row - 0.5 for spot in own],
-                "y": [1] * len(own),
-                "width": 1,
-                "text": ["" if bare else show_token(spot.text, limit) for spot in own],
-                "textposition": "inside",
+                "text": ["" if bare else show_token(cell.text, limit) for cell in own],
                 "insidetextanchor": "middle" if flat else "end",
-                **({} if frame.angle is None else {"textangle": frame.angle}),
+                **turned,
                 "textfont": {"family": theme.mono, "size": 12, "color": ink},
-                "hovertext": [spot.hover for spot in own],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [list(spot.key) for spot in own],
-                "marker": {
-                    "color": ground,
-                    "line": {"width": 1.5, "color": theme.paper},
-                    **pattern,
-                },
+                **hover_texts([cell.hover for cell in own]),
+                "customdata": [list(cell.key) for cell in own],
+                "marker": marker,
                 **no_fade(ink),
             }
         )
 
 
-def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, flat: bool) -> None:
+def add_marks(
+    sheet: Sheet, cells: Sequence[TokenCell], drawn: int, height: int, *, flat: bool
+) -> None:
     """Over the token; in flat rows beside it, or in its place."""
     narrow = drawn > LEVEL_COLUMNS
     aside = 0.4 if flat and not narrow else 0.0
@@ -136,13 +132,13 @@ def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, f
             "type": "scatter",
             "name": "marks",
             "mode": "markers",
-            "x": [spot.column - aside for spot in spots],
-            "y": [spot.row - up for spot in spots],
+            "x": [cell.column - aside for cell in cells],
+            "y": [cell.row - up for cell in cells],
             "hoverinfo": "skip",
             "marker": {
-                "symbol": [SYMBOLS[spot.kind] for spot in spots],
-                "color": [kind_color(spot.kind, sheet.theme) for spot in spots],
-                "size": [size + (3 if spot.kind == "bonus" else 0) for spot in spots],
+                "symbol": [SYMBOLS[cell.kind] for cell in cells],
+                "color": [kind_color(cell.kind, sheet.theme) for cell in cells],
+                "size": [size + (3 if cell.kind == "bonus" else 0) for cell in cells],
                 "line": {"width": 0},
             },
             **NO_FADE,
@@ -150,20 +146,10 @@ def add_marks(sheet: Sheet, spots: Sequence[Spot], drawn: int, height: int, *, f
     )
 
 
-def add_ring(sheet: Sheet, spots: Sequence[Spot], selected: tuple[int, int] | None) -> None:
+def add_ring(sheet: Sheet, cells: Sequence[TokenCell], selected: tuple[int, int] | None) -> None:
     """A ring around the selected token, if it is drawn."""
-    found = next((spot for spot in spots if spot.key == selected), None)
-    if found is None:
-        return
-    sheet.shapes.append(
-        {
-            "name": "selected",
-            "type": "rect",
-            "x0": found.column - 0.48,
-            "x1": found.column + 0.48,
-            "y0": found.row - 0.47,
-            "y1": found.row + 0.47,
-            "line": {"color": sheet.theme.ink, "width": 2.5},
-            "fillcolor": _CLEAR,
-        }
-    )
+    for cell in cells:
+        if cell.key == selected:
+            across = (cell.column - 0.48, cell.column + 0.48)
+            down = (cell.row - 0.47, cell.row + 0.47)
+            add_frame(sheet, "selected", across, down, sheet.theme.ink, 2.5)

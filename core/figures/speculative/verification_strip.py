@@ -1,13 +1,14 @@
-"""The strip over a trial's bars: where the number fell, or the threshold that decides."""
+"""The strip over a verification: where the number fell, or the threshold that decides."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.figures.base.axes import NO_FADE, axis
+from core.figures.base.axes import axis, bare_axis
+from core.figures.base.marks import NO_FADE, PAPER, add_line, add_note
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
-from core.figures.speculative.verification_data import Look
+from core.figures.speculative.position import VerifiedPosition
 from core.figures.speculative.words import (
     EXTRA,
     extra_kind,
@@ -18,78 +19,77 @@ from core.figures.speculative.words import (
 )
 
 
-class _Segment(NamedTuple):
+class _StripPart(NamedTuple):
     start: float
     end: float
     color: str
     words: str
 
 
-def _segments(look: Look, theme: Theme) -> tuple[list[_Segment], float | None, str]:
+def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], float | None, str]:
     """The strip's parts, where the mark stands, and what it says there."""
     yes, no = soft_color("accepted", theme), soft_color("rejected", theme)
-    token = look.drafted
-    if token is not None and look.place != EXTRA:
+    token = found.drafted
+    if token is not None and found.place != EXTRA:
         if token.threshold is not None:
             parts = [
-                _Segment(0, token.threshold, no, "reject"),
-                _Segment(token.threshold, 1, yes, "accept"),
+                _StripPart(0, token.threshold, no, "reject"),
+                _StripPart(token.threshold, 1, yes, "accept"),
             ]
             return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
         says = f"number {number(token.uniform or 0.0)}"
-        if rule_of(look.trace) == "exact":
-            own = [] if token.interval is None else [_Segment(*token.interval, yes, "")]
-            return [_Segment(0, 1, theme.panel, ""), *own], token.uniform, says
+        if rule_of(found.trace) == "exact":
+            own = [] if token.interval is None else [_StripPart(*token.interval, yes, "")]
+            return [_StripPart(0, 1, theme.panel, ""), *own], token.uniform, says
         edge = token.accept_prob
-        parts = [_Segment(0, edge, yes, "accept"), _Segment(edge, 1, no, "reject")]
+        parts = [_StripPart(0, edge, yes, "accept"), _StripPart(edge, 1, no, "reject")]
         return parts, token.uniform, says
-    extra = look.extra
-    base = [_Segment(0, 1, theme.panel, "")]
+    extra = found.extra
+    base = [_StripPart(0, 1, theme.panel, "")]
     if extra is None or extra.interval is None or extra.uniform is None:
         return base, None, ""
-    own = [_Segment(*extra.interval, kind_color(extra_kind(look.step), theme), "")]
+    own = [_StripPart(*extra.interval, kind_color(extra_kind(found.step), theme), "")]
     return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
 
 
-def _strip_title(look: Look) -> str:
-    token = look.drafted
-    if look.place == EXTRA or token is None:
-        if look.extra is not None and look.extra.uniform is None:
+def _strip_title(found: VerifiedPosition) -> str:
+    token = found.drafted
+    if found.place == EXTRA or token is None:
+        if found.extra is not None and found.extra.uniform is None:
             return "the target’s most probable token, nothing drawn"
-        of = "residual" if look.residual_mass > 0 else "target’s distribution"
+        of = "residual" if found.residual_mass > 0 else "target’s distribution"
         return f"where the number fell on the {of}"
     if token.threshold is not None:
         return f"threshold {number(token.threshold)}"
-    if rule_of(look.trace) == "exact":
+    if rule_of(found.trace) == "exact":
         return "where the number fell on the target’s distribution"
     return f"accept_prob {number(token.accept_prob)}"
 
 
-def add_strip(sheet: Sheet, look: Look, bottom: float) -> None:
+def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     """The strip over the bars; `bottom` is its lower edge in the plotting area, 0 to 1."""
     theme = sheet.theme
-    segments, mark, says = _segments(look, theme)
-    sheet.traces += [_segment_bar(segment, mark, theme) for segment in segments]
+    parts, mark, says = _parts(found, theme)
+    sheet.traces += [_bar(part, mark, theme) for part in parts]
     if mark is not None:
-        _add_number(sheet, mark, bottom)
-    _label_strip(sheet, _strip_title(look), says)
-    sheet.layout |= {
-        "xaxis3": axis(
-            theme, range=[0, 1], anchor="y3", showgrid=False, tickvals=[0, 0.5, 1], showline=False
-        ),
-        "yaxis3": axis(
-            theme,
-            range=[-0.5, 0.5],
-            anchor="x3",
-            domain=[bottom, 1],
-            showgrid=False,
-            showline=False,
-            showticklabels=False,
-        ),
-    }
+        upright = (bottom - 0.01, 1.0)
+        add_line(sheet, "number", mark, upright, theme.ink, 3, xref="x3", yref="paper")
+    where = {**PAPER, "yanchor": "bottom", "borderpad": 0}
+    title = _strip_title(found)
+    add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, xanchor="left", **where)
+    add_note(sheet, "strip", says, 1, 1, size=11, color=theme.muted, xanchor="right", **where)
+    level = {"range": [0, 1], "showgrid": False, "tickvals": [0, 0.5, 1], "showline": False}
+    sheet.layout["xaxis3"] = axis(theme, anchor="y3", **level)
+    sheet.layout["yaxis3"] = bare_axis(theme, range=[-0.5, 0.5], anchor="x3", domain=[bottom, 1])
 
 
-def _segment_bar(segment: _Segment, mark: float | None, theme: Theme) -> Properties:
+def _bar(part: _StripPart, mark: float | None, theme: Theme) -> Properties:
+    length = part.end - part.start
+    inside = mark is not None and part.start <= mark <= part.end
+    # The words stand away from the mark, where they fit in beside it.
+    anchor = "middle"
+    if mark is not None and inside:
+        anchor = "start" if mark > (part.start + part.end) / 2 else "end"
     return {
         "type": "bar",
         "name": "strip",
@@ -97,54 +97,15 @@ def _segment_bar(segment: _Segment, mark: float | None, theme: Theme) -> Propert
         "xaxis": "x3",
         "yaxis": "y3",
         "y": [0],
-        "base": [segment.start],
-        "x": [segment.end - segment.start],
+        "base": [part.start],
+        "x": [length],
         "width": [1],
-        "text": [segment.words if _is_readable(segment, mark) else ""],
+        "text": [part.words if length > (0.3 if inside else 0.15) else ""],
         "textposition": "inside",
-        "insidetextanchor": _anchor(segment, mark),
+        "insidetextanchor": anchor,
         "textfont": {"size": 11, "color": theme.ink},
-        "marker": {"color": segment.color, "line": {"width": 0}},
+        "marker": {"color": part.color, "line": {"width": 0}},
         "hoverinfo": "skip",
         "cliponaxis": False,
         **NO_FADE,
     }
-
-
-def _is_readable(segment: _Segment, mark: float | None) -> bool:
-    """Whether the words fit in beside the mark."""
-    inside = mark is not None and segment.start <= mark <= segment.end
-    return segment.end - segment.start > (0.3 if inside else 0.15)
-
-
-def _anchor(segment: _Segment, mark: float | None) -> str:
-    """Where the words stand: away from the mark."""
-    if mark is None or not segment.start <= mark <= segment.end:
-        return "middle"
-    return "start" if mark > (segment.start + segment.end) / 2 else "end"
-
-
-def _label_strip(sheet: Sheet, *texts: str) -> None:
-    """What stands over the strip, at its left and at its right end."""
-    for at, text in enumerate(texts):
-        sheet.annotations.append(
-            {
-                "name": "strip",
-                "text": text,
-                "xref": "paper",
-                "yref": "paper",
-                "x": at,
-                "y": 1,
-                "xanchor": "right" if at else "left",
-                "yanchor": "bottom",
-                "borderpad": 0,
-                "showarrow": False,
-                "font": {"size": 11, "color": sheet.theme.muted if at else sheet.theme.ink},
-            }
-        )
-
-
-def _add_number(sheet: Sheet, at: float, bottom: float) -> None:
-    place = {"xref": "x3", "yref": "paper", "x0": at, "x1": at, "y0": bottom - 0.01, "y1": 1.0}
-    line = {"color": sheet.theme.ink, "width": 3}
-    sheet.shapes.append({"name": "number", "type": "line", "line": line, **place})

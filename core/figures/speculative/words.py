@@ -122,7 +122,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
 
 
-def trial_words(token: DraftToken, rule: Acceptance) -> str:
+def verification_words(token: DraftToken, rule: Acceptance) -> str:
     """A drafted token's trial in one sentence with its numbers; plain text."""
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]

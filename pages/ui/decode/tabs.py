@@ -80,8 +80,8 @@ def _one_step(view: View, trace: Trace, step: TokenStep) -> None:
         with right:
             figure.chart(
                 "way",
-                lambda theme: figures.step_way(shaped.step, shaped.trace, theme=theme),
-                lambda: figures.step_way_data(shaped.step, shaped.trace),
+                lambda theme: figures.step_stages(shaped.step, shaped.trace, theme=theme),
+                lambda: figures.step_stages_data(shaped.step, shaped.trace),
                 depends,
             )
             with st.container(key="notice"):

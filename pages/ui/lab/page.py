@@ -316,7 +316,9 @@ def _flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
     with tabs.measured("flips", found):
         figure.chart(
             "flips",
-            lambda theme: figures.lab_flips(found.step, found.value or (), theme=theme),
-            lambda: figures.lab_flips_data(found.step, found.value or ()),
+            lambda theme: figures.lab_decision_boundaries(
+                found.step, found.value or (), theme=theme
+            ),
+            lambda: figures.lab_decision_boundaries_data(found.step, found.value or ()),
             (found.step, found.value),
         )

@@ -48,7 +48,11 @@ def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     drawn = [
         figures.lab_stages(step, theme=theme),
         figures.lab_draw(step, theme=theme),
-        *([figures.lab_flips(step, example.flips, theme=theme)] if example.flips else []),
+        *(
+            [figures.lab_decision_boundaries(step, example.flips, theme=theme)]
+            if example.flips
+            else []
+        ),
         *([figures.lab_rolls(step, example.rolls, theme=theme)] if example.rolls else []),
         *([figures.lab_sweep(step, example.sweep, theme=theme)] if example.sweep else []),
         *([figures.lab_tree(example.continuations, theme=theme)] if example.continuations else []),

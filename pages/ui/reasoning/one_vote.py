@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.errors import DecodingError
-from core.evaluation.types import Rule, Vote
+from core.evaluation.types import AnswerRule, Vote
 from core.figures.base.labels import table_text, visible_token
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.decode import controls
@@ -18,7 +18,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
 from pages.ui.widgets.figure import csv_text
 
-_RULES: tuple[Rule, ...] = ("majority", "best_of_n", "verifier")
+_RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
 
 
 def draw(view: ReasonView) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
-from core.evaluation.sweep.types import Sweep
+from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
 from core.figures.base.labels import settings_caption, visible_token
 from pages.ui.decode import controls
@@ -216,7 +216,7 @@ def _curve(view: ReasonView) -> None:
     )
 
 
-def _take_budget(sweep: Sweep, custom: list[object]) -> None:
+def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
     """A click on the curve sets the budget."""
     if not custom or not isinstance(custom[0], int | float):
         return

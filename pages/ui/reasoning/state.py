@@ -15,10 +15,10 @@ from core.decoding.trace import Trace
 from core.evaluation.answers import judge
 from core.evaluation.example import ReasoningExample
 from core.evaluation.example import load_example as read_example
-from core.evaluation.sweep.types import BudgetField, Sweep
+from core.evaluation.sweep.types import BudgetField, BudgetSweep
 from core.evaluation.types import (
     Attempt,
-    Outcome,
+    AttemptOutcome,
     Problem,
     ProblemSet,
     Rivalry,
@@ -43,7 +43,7 @@ class Verdict:
     """What a run answered, and what that makes of it; no outcome where nobody knows the answer."""
 
     answer: str | None
-    outcome: Outcome | None
+    outcome: AttemptOutcome | None
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class ReasonView(View):
 
     problem: Problem | None = None
     strip: StopStrip | None = None
-    sweeps: dict[BudgetField, Sweep] = field(default_factory=dict)
+    sweeps: dict[BudgetField, BudgetSweep] = field(default_factory=dict)
     swept: set[BudgetField] = field(default_factory=set)
     rivalry: Rivalry | None = None
     vote: Vote | None = None
@@ -76,7 +76,7 @@ class ReasonView(View):
     refused: str = ""
     failures: dict[str, str] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    live: Sweep | None = None
+    live: BudgetSweep | None = None
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     looked: bool = False
 

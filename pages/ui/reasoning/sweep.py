@@ -11,7 +11,7 @@ from core import figures
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import BudgetField, Sweep, SweepPlan
+from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, state, work
@@ -33,14 +33,14 @@ def bound() -> None:
     control.draw("bound")
 
 
-def shown(view: ReasonView) -> Sweep | None:
+def shown(view: ReasonView) -> BudgetSweep | None:
     """The sweep in sight: the one under way, else the last one of this bound."""
     field = _FIELDS[str(value("bound"))]
     live = view.live
     return live if live is not None and live.plan.budget_field == field else view.sweeps.get(field)
 
 
-def identity(view: ReasonView, sweep: Sweep) -> Hashable:
+def identity(view: ReasonView, sweep: BudgetSweep) -> Hashable:
     """Tells sweeps apart, and the states of one."""
     rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
     return (view.version("sweep"), sweep.plan.budget_field, rows, sweep is view.live)
@@ -90,7 +90,7 @@ def _figures(view: ReasonView) -> None:
     )
 
 
-def has_steps(sweep: Sweep) -> bool:
+def has_steps(sweep: BudgetSweep) -> bool:
     """Whether the problems say how many steps they take; one's own don't."""
     return any(problem.steps is not None for problem in sweep.plan.problems.problems)
 
@@ -142,7 +142,7 @@ def budgets(text: str, least: int) -> tuple[int, ...]:
     return found
 
 
-def resumable(view: ReasonView, wanted: SweepPlan) -> Sweep | None:
+def resumable(view: ReasonView, wanted: SweepPlan) -> BudgetSweep | None:
     """One's own unfinished sweep of just this plan."""
     found = view.sweeps.get(wanted.budget_field)
     if found is None or found.complete or wanted.budget_field not in view.swept:
@@ -231,7 +231,7 @@ def progress(view: ReasonView, part: str, job: jobs.Job) -> None:
     st.progress(min(1.0, ended / max(1, total)), words)
 
 
-def _words(view: ReasonView, sweep: Sweep) -> None:
+def _words(view: ReasonView, sweep: BudgetSweep) -> None:
     with st.container(key="sweep-words", horizontal=True, vertical_alignment="center", gap="small"):
         st.text(_about(view, sweep), width="stretch")
         st.download_button(
@@ -246,7 +246,7 @@ def _words(view: ReasonView, sweep: Sweep) -> None:
         )
 
 
-def _about(view: ReasonView, sweep: Sweep) -> str:
+def _about(view: ReasonView, sweep: BudgetSweep) -> str:
     what = problems_words(sweep.plan.problems)
     if sweep is view.live:
         # How far it is stands above, and moves on.
@@ -259,7 +259,7 @@ def _about(view: ReasonView, sweep: Sweep) -> str:
     return f"{source} · {what} · {count} · {_drawn(sweep)}"
 
 
-def _drawn(sweep: Sweep) -> str:
+def _drawn(sweep: BudgetSweep) -> str:
     config: Reasoning = sweep.plan.config
     drawn = f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
     return f"{drawn} · calculator" if config.calculator else drawn

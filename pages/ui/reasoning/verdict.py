@@ -7,7 +7,7 @@ import streamlit as st
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading
 from core.decoding.trace import Trace
-from core.evaluation.types import Outcome, Problem
+from core.evaluation.types import AttemptOutcome, Problem
 from core.figures.reasoning.words import OUTCOME_WORDS
 from pages.ui.reasoning.state import Verdict
 
@@ -45,7 +45,7 @@ def _sentence(found: Verdict, right: str) -> str:
     return (f"{words}: {found.answer}." if found.answer else f"{words}.") + known
 
 
-def advice(trace: Trace, read: Reading, outcome: Outcome | None) -> str:
+def advice(trace: Trace, read: Reading, outcome: AttemptOutcome | None) -> str:
     """What to try after this run, by what became of it; empty for one that was stopped."""
     if trace.finish_reason == "cancelled":
         return ""

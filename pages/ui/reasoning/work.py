@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
-from core.evaluation.sweep.types import Sweep, SweepPlan, SweepRow
+from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
@@ -52,13 +52,15 @@ def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None
 
 
 def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:
-    """Run the rows that are missing; `view.live` holds those that are there. Result: a `Sweep`."""
-    view.live = Sweep(plan, done)
+    """Run the rows that are missing; `view.live` holds the others. Result: a `BudgetSweep`."""
+    view.live = BudgetSweep(plan, done)
     view.counts["sweep"] = (len(done), plan.total)
     return jobs.start(lambda job: _sweep(job, view, plan, done))
 
 
-def _sweep(job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Sweep | None:
+def _sweep(
+    job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]
+) -> BudgetSweep | None:
     from core.evaluation.sweep.run import run_sweep
 
     job.stage = "Loading the model"
@@ -68,7 +70,7 @@ def _sweep(job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ..
 
     def on_row(row: SweepRow, count: int) -> None:
         rows.append(row)
-        view.live = Sweep(whole, tuple(rows))
+        view.live = BudgetSweep(whole, tuple(rows))
         view.counts["sweep"] = (count, whole.total)
 
     job.stage = WAITING

@@ -123,7 +123,7 @@ def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
     drawn = [
         figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
         *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
-        *([figures.step_way(step, trace, theme=theme)] if step else []),
+        *([figures.step_stages(step, trace, theme=theme)] if step else []),
         figures.uncertainty(trace, selected=view.selected, theme=theme),
         figures.prompt_reading(trace, theme=theme),
         figures.timing([("This run", trace)], theme=theme),

@@ -31,7 +31,7 @@ def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     starts = range(0, max(len(trace.rounds), 1), COLUMNS)
     drawn = [figures.spec_timeline(trace, first=first, theme=theme) for first in starts]
     if view.token is not None:
-        drawn.append(figures.spec_trial(trace, *view.token, theme=theme))
+        drawn.append(figures.spec_verification(trace, *view.token, theme=theme))
     drawn.append(figures.spec_time(trace, view.comparison, theme=theme))
     drawn.append(figures.spec_positions(trace, theme=theme))
     if view.sweep is not None:

@@ -19,7 +19,7 @@ from core.figures.speculative.words import (
     kind_words,
     rule_of,
     token_at,
-    trial_words,
+    verification_words,
     where_words,
 )
 from pages.ui.speculative import feed, lossless, time
@@ -115,8 +115,8 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with left:
             figure.chart(
                 "trial",
-                lambda theme: figures.spec_trial(trace, at, place, theme=theme),
-                lambda: figures.spec_trial_data(trace, at, place),
+                lambda theme: figures.spec_verification(trace, at, place, theme=theme),
+                lambda: figures.spec_verification_data(trace, at, place),
                 (view.number, at, place),
             )
         with right:
@@ -141,7 +141,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with st.container(key="node-path"):
             st.text(visible_token(token.text, 60))
         if isinstance(token, DraftToken):
-            st.text(trial_words(token, rule_of(trace)))
+            st.text(verification_words(token, rule_of(trace)))
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
                     "Show what took its place",

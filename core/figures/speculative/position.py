@@ -1,4 +1,4 @@
-"""One position of a round, as its figure and its table look at it."""
+"""One position of a round, as its figure and its table show it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, tok
 
 
 @dataclass(frozen=True)
-class Look:
+class VerifiedPosition:
     """A position as it is drawn: `place` as it was asked for, `position` where it stands."""
 
     trace: Trace
@@ -37,7 +37,7 @@ class Look:
         return None
 
 
-def look_at(trace: Trace, at: int, place: int) -> Look | None:
+def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
     """A round's token by its place; None where there is none."""
     if token_at(trace, at, place) is None:
         return None
@@ -47,20 +47,22 @@ def look_at(trace: Trace, at: int, place: int) -> Look | None:
     drafted = step.drafted[position] if position < len(step.drafted) else None
     extra = step.extra if position == reached else None
     if drafted is not None:
-        return Look(trace, at, place, step, position, drafted, extra, drafted.candidates)
+        return VerifiedPosition(
+            trace, at, place, step, position, drafted, extra, drafted.candidates
+        )
     assert extra is not None
-    return Look(trace, at, place, step, position, None, extra, extra.candidates)
+    return VerifiedPosition(trace, at, place, step, position, None, extra, extra.candidates)
 
 
-def shown_candidates(look: Look, count: int) -> list[PairCandidate]:
+def shown_candidates(found: VerifiedPosition, count: int) -> list[PairCandidate]:
     """The likeliest in either model, by falling target_prob."""
-    own = {token.token_id for token in (look.drafted, look.extra) if token is not None}
+    own = {token.token_id for token in (found.drafted, found.extra) if token is not None}
     rest = sorted(
-        (c for c in look.candidates if c.token_id not in own),
+        (c for c in found.candidates if c.token_id not in own),
         key=lambda c: -max(c.target_prob, c.draft_prob or 0.0),
     )
     # A probability of 0 in both has nothing to show.
     rest = [c for c in rest if max(c.target_prob, c.draft_prob or 0.0) > 0]
     keep = own | {c.token_id for c in rest[: max(0, count - len(own))]}
-    chosen = [c for c in look.candidates if c.token_id in keep]
+    chosen = [c for c in found.candidates if c.token_id in keep]
     return sorted(chosen, key=lambda c: (-c.target_prob, -(c.draft_prob or 0.0)))

@@ -13,7 +13,7 @@ from core.decoding.lab.types import Continuation, RowToken
 MOST_NODES = 500
 
 
-class Cell(NamedTuple):
+class TreeCell(NamedTuple):
     """A node of the tree as a cell: tokens that some rows share, from one step to another.
 
     Args:
@@ -44,10 +44,10 @@ class Cell(NamedTuple):
         return math.exp(sum(map(math.log, probs)) / len(probs))
 
 
-class Layout(NamedTuple):
+class TreeLayout(NamedTuple):
     """Cells by depth, the rows by lane, and how many steps are drawn of how many."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TreeCell, ...]
     lanes: tuple[Continuation, ...]
     steps: int
     all_steps: int
@@ -80,7 +80,7 @@ def _child(tree: nx.DiGraph, node: int, token_id: int) -> int | None:
     return next(after, None)
 
 
-def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> Layout:
+def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> TreeLayout:
     """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
 
     Args:
@@ -90,11 +90,11 @@ def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> Layout:
     tree = merged(rows)
     steps = _drawn_steps(tree, longest)
     lanes = _lanes(tree)
-    cells: list[Cell] = []
+    cells: list[TreeCell] = []
     greedy = {place for place, row in enumerate(rows) if row.seed is None}
     _add_cells(tree, 0, None, lanes, steps, fold, greedy, cells)
     order = sorted(range(len(rows)), key=lanes.__getitem__)
-    return Layout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
+    return TreeLayout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
 
 
 def _drawn_steps(tree: nx.DiGraph, longest: int) -> int:
@@ -135,7 +135,7 @@ def _add_cells(
     steps: int,
     fold: bool,
     greedy: set[int],
-    cells: list[Cell],
+    cells: list[TreeCell],
 ) -> None:
     """Append the cells of a node's children, and theirs."""
     for child in tree.successors(node):
@@ -150,7 +150,7 @@ def _add_cells(
             last = after
         first = min(lanes[place] for place in own["rows"])
         through = bool(greedy & set(own["rows"]))
-        cells.append(Cell(own["depth"], first, len(own["rows"]), tuple(run), through, parent))
+        cells.append(TreeCell(own["depth"], first, len(own["rows"]), tuple(run), through, parent))
         _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, greedy, cells)
 
 

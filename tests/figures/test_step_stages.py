@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.shaping.config import Shaping
-from core.figures import LIGHT, step_way, step_way_data
+from core.figures import LIGHT, step_stages, step_stages_data
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
@@ -28,7 +28,7 @@ def rows_of(figure):
 
 @pytest.mark.parametrize("step", TRACE.token_steps, ids=lambda step: str(step.index))
 def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
-    rows = rows_of(step_way(step, TRACE))
+    rows = rows_of(step_stages(step, TRACE))
     assert set(rows) == set(range(len(shown_stages(step)) + 1))
     for pieces in rows.values():
         at = 0.0
@@ -40,7 +40,7 @@ def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
 
 def test_segments_are_the_stages_probabilities():
     step = TRACE.token_steps[5]
-    figure = step_way(step, TRACE)
+    figure = step_stages(step, TRACE)
     for place in range(len(step.candidates)):
         drawn = figure.data[place]
         assert drawn.customdata[0][1] == step.candidates[place].token_id
@@ -53,13 +53,13 @@ def test_a_final_stage_that_repeats_the_last_one_is_not_drawn_twice():
     names = [stage.name for stage in shown_stages(step)]
     assert names == ["raw", "temperature", "top_k", "top_p"]
     assert any(
-        "top-p 0.9" in text and "final" in text for text in annotations(step_way(step, TRACE))
+        "top-p 0.9" in text and "final" in text for text in annotations(step_stages(step, TRACE))
     )
 
 
 def test_removed_mass_and_kept_tokens_are_written():
     step = TRACE.token_steps[5]
-    texts = [text.replace("\u00a0", " ") for text in annotations(step_way(step, TRACE))]
+    texts = [text.replace("\u00a0", " ") for text in annotations(step_stages(step, TRACE))]
     stage = step.stages[3]
     expected = f"−{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
     assert expected in texts
@@ -73,14 +73,14 @@ def test_a_stage_that_keeps_what_the_one_before_kept_removed_nothing():
     assert cut.kept < step.stages[0].kept
     idle = cut._replace(name="min_p", removed_mass=0.0)
     step = replace(step, stages=(*others, cut, idle, final))
-    texts = annotations(step_way(step, TRACE))
+    texts = annotations(step_stages(step, TRACE))
     assert texts.count("nothing removed") == 2
     assert not any(text.startswith("−0\u00a0%") for text in texts)
 
 
 def test_the_number_falls_into_the_chosen_tokens_segment():
     for step in TRACE.token_steps:
-        figure = step_way(step, TRACE)
+        figure = step_stages(step, TRACE)
         (mark,) = shapes_named(figure, "uniform")
         assert mark.x0 == mark.x1 == step.draw.uniform
         places = [c.token_id for c in step.candidates]
@@ -93,21 +93,21 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
 
 def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
     step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
-    names = [piece[0] for piece in drawn_segments(step)]
+    names = [segment.candidate for segment in drawn_segments(step)]
     at = names.index(len(step.candidates) - 1)
     assert names[at - 1] is None
 
 
 def test_draw_order_is_falling_probability_then_id():
     step = TRACE.token_steps[2]
-    order = [piece[0] for piece in drawn_segments(step) if piece[0] is not None]
+    order = [s.candidate for s in drawn_segments(step) if s.candidate is not None]
     keys = [(-step.candidates[place].prob, step.candidates[place].token_id) for place in order]
     assert keys == sorted(keys)
 
 
 def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
     step = TRACE.token_steps[5]
-    figure = step_way(step, TRACE)
+    figure = step_stages(step, TRACE)
     colors = [figure.data[place].marker.color for place in range(len(step.candidates))]
     assert colors.count(LIGHT.accent) == 1
     assert len(set(colors)) == 7
@@ -116,7 +116,7 @@ def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
 
 def test_greedy_says_that_nothing_is_drawn():
     greedy = make_trace(4, "greedy")
-    figure = step_way(greedy.token_steps[1], greedy)
+    figure = step_stages(greedy.token_steps[1], greedy)
     assert any("no draw" in text and "argmax" in text for text in annotations(figure))
     assert not shapes_named(figure, "uniform")
 
@@ -125,7 +125,7 @@ def test_greedy_says_that_nothing_is_drawn():
 def test_noisy_scores_are_shown_and_the_highest_is_the_chosen(draw):
     trace = make_trace(6, draw=draw, shaping=SHAPING)
     for step in trace.token_steps:
-        figure = step_way(step, trace)
+        figure = step_stages(step, trace)
         points = trace_named(figure, "score")
         known = [(s, c) for s, c in zip(step.draw.scores, step.candidates, strict=True) if s]
         best = max(known, key=lambda pair: pair[0])
@@ -145,7 +145,7 @@ def test_a_step_without_scores_has_no_panel_for_them():
 
 def test_table_holds_every_stage_and_sums_to_one():
     step = TRACE.token_steps[5]
-    table = step_way_data(step, TRACE)
+    table = step_stages_data(step, TRACE)
     assert list(dict.fromkeys(table["stage"])) == [stage.name for stage in step.stages]
     assert table.groupby("stage")["prob"].sum().tolist() == pytest.approx([1] * 5)
     others = table[table["token_id"].isna()]

@@ -1,0 +1,162 @@
+"""Lines, frames and words over a plotting area, and bars that several figures draw alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from core.figures.base.labels import NBSP
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import Theme
+
+CLEAR = "rgba(0,0,0,0)"
+# A click selects; what is not selected must not fade.
+NO_FADE: Properties = {
+    "selected": {"marker": {"opacity": 1}},
+    "unselected": {"marker": {"opacity": 1}},
+}
+PAPER: Properties = {"xref": "paper", "yref": "paper"}
+# One number stands for both ends.
+Ends: TypeAlias = float | tuple[float, float]
+Point: TypeAlias = tuple[float, float]
+
+
+def no_fade(text_color: str) -> Properties:
+    """`NO_FADE` for marks that bear text."""
+    state = {"marker": {"opacity": 1}, "textfont": {"color": text_color}}
+    return {"selected": state, "unselected": state}
+
+
+def hover_texts(texts: Sequence[object]) -> Properties:
+    """What the pointer shows over each mark: escaped Plotly text, and nothing else."""
+    return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
+
+
+def _corners(x: Ends, y: Ends) -> Properties:
+    x0, x1 = x if isinstance(x, tuple) else (x, x)
+    y0, y1 = y if isinstance(y, tuple) else (y, y)
+    return {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
+
+
+def add_line(
+    sheet: Sheet, name: str, x: Ends, y: Ends, color: str, width: float, **properties: object
+) -> None:
+    """A straight line, by its ends; `dash` among the properties is the line's."""
+    line: Properties = {"color": color, "width": width}
+    if "dash" in properties:
+        line["dash"] = properties.pop("dash")
+    shape = {"name": name, "type": "line", **_corners(x, y), "line": line}
+    sheet.shapes.append({**shape, **properties})
+
+
+def add_frame(
+    sheet: Sheet, name: str, x: Ends, y: Ends, color: str, width: float, **properties: object
+) -> None:
+    """A rectangle around something, without a filling unless one is given."""
+    shape = {"name": name, "type": "rect", **_corners(x, y), "fillcolor": CLEAR}
+    sheet.shapes.append({**shape, "line": {"color": color, "width": width}, **properties})
+
+
+def add_note(
+    sheet: Sheet,
+    name: str,
+    text: str,
+    x: float,
+    y: float,
+    *,
+    size: int,
+    color: str,
+    **where: object,
+) -> None:
+    """Plotly text at a place, without an arrow."""
+    font = {"size": size, "color": color}
+    note: Properties = {"name": name, "text": text, "x": x, "y": y, "showarrow": False}
+    sheet.annotations.append({**note, "font": font, **where})
+
+
+def label_bar(
+    sheet: Sheet, y: float, text: str, *, right: bool = False, size: int = 12, yshift: int = 0
+) -> None:
+    """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end."""
+    sheet.annotations.append(
+        {
+            "text": text,
+            "xref": "paper",
+            "x": 1 if right else 0,
+            "y": y,
+            "xanchor": "right" if right else "left",
+            "yanchor": "bottom",
+            "yshift": yshift,
+            "borderpad": 0,
+            "borderwidth": 0,
+            "showarrow": False,
+            "font": {"size": size, "color": sheet.theme.muted if right else sheet.theme.ink},
+        }
+    )
+
+
+def level_bars(
+    rows: Sequence[float], lows: Sequence[float], lengths: Sequence[float], width: float
+) -> Properties:
+    """Level bars from `lows` on, with text inside."""
+    bars = {"type": "bar", "orientation": "h", "y": rows, "base": lows, "x": lengths}
+    return {**bars, "width": width, **INSIDE, "textangle": 0}
+
+
+INSIDE: Properties = {"textposition": "inside", "insidetextanchor": "middle"}
+OUTSIDE: Properties = {"textposition": "outside", "textangle": 0, "cliponaxis": False}
+
+
+def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] = ()) -> Properties:
+    """Upright bars as cells with text inside.
+
+    Args:
+        corners: the middle of each cell's upper edge (y grows downwards).
+        heights: 1 each by default.
+    """
+    bars = {"type": "bar", "x": [x for x, _ in corners], "base": [y for _, y in corners]}
+    return {**bars, "y": list(heights) or [1] * len(corners), "width": width, **INSIDE}
+
+
+def overlaid(least_size: int | None = None) -> Properties:
+    """The layout of bars over bars without gaps.
+
+    Args:
+        least_size: hide the text of bars that have no room for one of so many px.
+    """
+    layout: Properties = {"barmode": "overlay", "bargap": 0}
+    fit = {} if least_size is None else {"uniformtext": {"minsize": least_size, "mode": "hide"}}
+    return {**layout, **fit}
+
+
+def strokes(pairs: Iterable[tuple[Point, tuple[float, float | None]]]) -> Properties:
+    """Separate straight lines as one trace, each between two points; to a None nothing is drawn."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for (x0, y0), (x1, y1) in pairs:
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip"}
+
+
+def numbers_behind(
+    name: str, ends: Sequence[float], texts: Sequence[str], font: Properties
+) -> Properties:
+    """Texts right of level bars, whose ends are given row by row."""
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "text",
+        "x": ends,
+        "y": list(range(len(ends))),
+        "text": [f"{NBSP}{text}" for text in texts],
+        "textposition": "middle right",
+        "textfont": font,
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
+
+
+def mono(text: str, theme: Theme) -> str:
+    """A token inside a sentence: strong, in the tokens' font (Plotly text)."""
+    return f'<span style="font-family:{theme.mono};font-weight:700">{text}</span>'

@@ -1,0 +1,141 @@
+"""The draw of one step by noise: the score of each token, and which is the highest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from core.decoding.lab.types import LabStep
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.labels import NBSP, percent, show_token, visible_token
+from core.figures.base.marks import hover_texts, numbers_behind
+from core.figures.base.records import chosen_label
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
+from core.figures.base.theme import Theme
+from core.figures.decode.draw import Scored, scored
+from core.figures.lab.words import lab_caption
+
+_ROW, _LEFT = 30, 112
+
+
+def noisy_scores(lab: LabStep, theme: Theme) -> go.Figure:
+    """The tokens with the highest scores: what each had, and what the noise made of it."""
+    step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
+    sheet = Sheet(theme)
+    added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
+    divided = "Every p is divided by an exponential number; the highest quotient is drawn."
+    lay_out(
+        sheet,
+        title="Noise, and the highest score" if gumbel else "Quotients, and the highest",
+        subtitle=added if gumbel else divided,
+        caption=lab_caption(lab),
+        alt=draw_alt(lab),
+        plot_height=_ROW * max(len(items), 1),
+        left=_LEFT,
+        right=EDGE + 52,
+        below=66,
+    )
+    candidates = [step.candidates[item.candidate] for item in items]
+    won = [candidate.token_id == step.token_id for candidate in candidates]
+    names = [show_token(candidate.text, 11) for candidate in candidates]
+    colors = [theme.accent if first else theme.first for first in won]
+    (_add_sums if gumbel else _add_quotients)(sheet, items, colors)
+    names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
+    sheet.layout["yaxis"] = named_axis(
+        theme, [f"{name} " for name in names], range=[len(items) - 0.5, -0.5], showline=False
+    )
+    sheet.layout |= {"barmode": "overlay", "bargap": 0.35}
+    keys = [
+        key_entry(theme.rest, "ln p" if gumbel else "p"),
+        key_entry(theme.first, "noise added" if gumbel else "p ÷ exponential number"),
+        key_entry(theme.accent, "drawn"),
+    ]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=46)
+    return sheet.figure()
+
+
+def _add_sums(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> None:
+    """From the axis' low end to ln p in grey, from there to the score in colour."""
+    theme = sheet.theme
+    logs, sums = [item.log_prob for item in items], [item.score for item in items]
+    noise = [total - value for total, value in zip(sums, logs, strict=True)]
+    low, high = min([*logs, *sums], default=0.0), max([*logs, *sums], default=1.0)
+    floor = low - 0.08 * max(high - low, 1.0)
+    sheet.traces += [
+        {
+            **_bars("ln p", [value - floor for value in logs], theme.rest),
+            "base": [floor] * len(items),
+            **hover_texts([f"ln p {value:.3f} nats" for value in logs]),
+        },
+        {
+            **_bars("noise", noise, colors),
+            "base": logs,
+            "width": 0.34,
+            **hover_texts(
+                [
+                    f"noise {added:+.3f}, score {total:.3f} nats"
+                    for added, total in zip(noise, sums, strict=True)
+                ]
+            ),
+        },
+        _numbers(logs, sums, [f"{value:.2f}".replace("-", "−") for value in sums], theme),
+    ]
+    ends = [floor, high]
+    sheet.layout["xaxis"] = axis(theme, "ln p and score, nats", range=ends, nticks=6)
+
+
+def _add_quotients(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> None:
+    """p in grey, and p divided by its exponential number in colour."""
+    theme = sheet.theme
+    probs = [math.exp(item.log_prob) for item in items]
+    quotients = [math.exp(item.score) for item in items]
+    pairs = zip(probs, quotients, strict=True)
+    line = {"color": theme.paper, "width": 1}
+    sheet.traces += [
+        {
+            **_bars("quotient", quotients, colors),
+            **hover_texts([f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in pairs]),
+        },
+        {
+            **_bars("p", probs, theme.rest),
+            "width": 0.26,
+            "marker": {"color": theme.rest, "line": line},
+            **hover_texts([f"p {percent(p)}" for p in probs]),
+        },
+        _numbers(probs, quotients, [f"{q:.3g}" for q in quotients], theme),
+    ]
+    ends = [0, max([*quotients, *probs], default=1.0)]
+    sheet.layout["xaxis"] = axis(theme, "p, and p ÷ E", range=ends, nticks=6)
+
+
+def _bars(name: str, lengths: Sequence[float], color: object) -> Properties:
+    bars = {"type": "bar", "orientation": "h", "name": name, "y": list(range(len(lengths)))}
+    return {**bars, "x": lengths, "marker": {"color": color}}
+
+
+def _numbers(
+    before: Sequence[float], after: Sequence[float], texts: Sequence[str], theme: Theme
+) -> Properties:
+    """The scores, right of whatever reaches farther."""
+    ends = [max(pair) for pair in zip(before, after, strict=True)]
+    font = {"size": 11, "color": theme.ink, "family": theme.mono}
+    return numbers_behind("scores", ends, texts, font)
+
+
+def draw_alt(lab: LabStep) -> str:
+    """What a draw's figure tells, in words."""
+    chosen, raw = lab.step.chosen, lab.raw_pick
+    number = lab.step.draw.uniform
+    how = (
+        f"The number {number:.4f} on the cumulative bar"
+        if number is not None
+        else f"Throw {lab.throw} by {lab.draw}"
+    )
+    text = (
+        f"{how} picks {visible_token(chosen.text, 24)}, with a probability of "
+        f"{percent(chosen.prob)}. The same dice on the model's own distribution pick "
+        f"{visible_token(raw.text, 24)}, with {percent(raw.raw_prob)}."
+    )
+    return text.replace(NBSP, " ")
