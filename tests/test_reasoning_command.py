@@ -9,7 +9,7 @@ import pytest
 from core import Reasoning, collect, load_model, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
-from core.cli.reasoning import METHOD
+from core.cli.reasoning import OPTIONS
 from core.decoding.loop.text import join_text
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS
 from core.evaluation.sweep.files import read_sweep
@@ -102,7 +102,7 @@ def test_the_marks_of_a_call_are_printed_though_they_add_no_text(capsys) -> None
     chain = {"q": "<call>", "<call>": "8", "8": "*", "*": "1", "1": "<result>", "</result>": "2"}
     model = special(following({**chain, "2": END}))
     config = Reasoning(think_start="", think_end="", calculator=True)
-    trace = collect(model, "q", config, on_step=METHOD.printer())
+    trace = collect(model, "q", config, on_step=OPTIONS.printer())
     assert trace.text == "8*182"
     assert capsys.readouterr().out == "<call>8*1<result>8</result>2"
 
