@@ -9,7 +9,7 @@ from pages.ui.run import save
 from pages.ui.shell import address, browser, fragments, frame, models, sidebar
 from pages.ui.widgets import style
 
-fragments.fall()
+fragments.reset()
 st.set_page_config(
     page_title="Decoding Explorer",
     page_icon=str(style.ASSETS / "icons" / "mark.svg"),

@@ -74,7 +74,7 @@ def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
         times.append(perf_counter() - started)
     lab = app.session_state["lab"]
     _rest(app)
-    _, scene = lab.kept["scene"]
+    _, scene = lab.cached["logits"]
     return (model.vocab_size, statistics.median(times[3:]), *_measured(scene))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function by its name below `pages.ui`, such as `beam.state:view`."""
+    """A function by its name below `pages.ui`, such as `beam.state:BeamView.current`."""
 
     name: str
 
@@ -42,9 +42,9 @@ class Page:
     title: str
     script: str
     shows: tuple[str, ...] = ()
-    view: Named = Named("run.state:view")
+    view: Named = Named("decode.state:DecodeView.current")
     load_controls: Named = Named("decode.controls:load_controls")
-    web_page: Named = Named("run.save:web_page")
+    web_page: Named = Named("decode.save:web_page")
     own_prompt: bool = False
 
 
@@ -55,7 +55,7 @@ PAGES = (
         "Sampling lab",
         "pages/sampling.py",
         shows=("lab",),
-        view=Named("lab.state:lab"),
+        view=Named("lab.state:Lab.current"),
         load_controls=Named("lab.controls:load_controls"),
     ),
     Page(
@@ -63,7 +63,7 @@ PAGES = (
         "Beam search",
         "pages/beam.py",
         shows=("beam",),
-        view=Named("beam.state:view"),
+        view=Named("beam.state:BeamView.current"),
         load_controls=Named("beam.controls:load_controls"),
         web_page=Named("beam.save:web_page"),
     ),
@@ -72,7 +72,7 @@ PAGES = (
         "Speculative",
         "pages/speculative.py",
         shows=("speculative",),
-        view=Named("speculative.state:view"),
+        view=Named("speculative.state:SpecView.current"),
         load_controls=Named("speculative.controls:load_controls"),
         web_page=Named("speculative.save:web_page"),
     ),
@@ -81,7 +81,7 @@ PAGES = (
         "Reasoning budget",
         "pages/reasoning.py",
         shows=("reasoning",),
-        view=Named("reasoning.state:view"),
+        view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),
         web_page=Named("reasoning.save:web_page"),
         own_prompt=True,

@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.trace import Trace
-from pages.ui.run import state
+from pages.ui.decode.state import DecodeView
+from pages.ui.run.view import View
 from pages.ui.shell import models
 from tests.figures.traces import make_trace
 from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
@@ -28,6 +29,16 @@ def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_resource.clear()
 
 
+def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trace | None) -> None:
+    """What views of just this kind show first."""
+    load = View.load_example.__func__  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        View,
+        "load_example",
+        classmethod(lambda cls: example if cls is kind else load(cls)),
+    )
+
+
 @pytest.fixture
 def example() -> Trace:
     """What the page shows first."""
@@ -40,13 +51,13 @@ def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
 
     The charts are there at once; a browser gets them after the text.
     """
-    monkeypatch.setattr(state, "load_example", lambda: example)
+    set_example(monkeypatch, DecodeView, example)
 
     def open_it(**parameters: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
         for name, value in parameters.items():
             app.query_params[name] = value
-        view = state.first_view()
+        view = DecodeView.initial()
         view.painted = True
         app.session_state["view"] = view
         return app.run()

@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.run.state import View
+from pages.ui.run.view import View
 
 SECONDS = 60.0
 

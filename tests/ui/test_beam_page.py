@@ -27,12 +27,12 @@ from pages.ui.beam import state as beam_state
 from pages.ui.beam import work as beam_work
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save as share
-from pages.ui.shell import models
+from pages.ui.shell import examples, models
 from pages.ui.widgets.control import defaults
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen
-from tests.ui.conftest import ROOT, Open
+from tests.ui.conftest import ROOT, Open, set_example
 from tests.ui.seen import charts, texts
 
 PROMPT = " the a"
@@ -55,7 +55,7 @@ def search() -> Trace:
 @pytest.fixture
 def open_beam(open_app: Open, monkeypatch: pytest.MonkeyPatch, search: Trace) -> Open:
     """Open the beam page on that search, with these parameters in the address."""
-    monkeypatch.setattr(beam_state, "load_example", lambda: search)
+    set_example(monkeypatch, BeamView, search)
 
     def open_it(**parameters: str) -> AppTest:
         app = open_app(**parameters).switch_page("pages/beam.py")
@@ -93,12 +93,12 @@ def test_first_paint_is_the_example(open_beam: Open, search: Trace) -> None:
 
 
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
-    example = beam_state.load_example()
+    example = BeamView.load_example()
     assert example is not None
     assert example.config == beam_controls.config(defaults().__getitem__)
     assert example.checks and all(check.passed for check in example.checks)
     assert example.hypotheses
-    assert beam_state.EXAMPLE.stat().st_size < 150_000
+    assert (examples.FOLDER / BeamView.example).stat().st_size < 150_000
 
 
 def test_first_paint_loads_no_torch() -> None:
@@ -190,7 +190,7 @@ def test_an_empty_prompt_is_a_sentence(open_beam: Open) -> None:
 def test_without_an_example_the_page_says_what_to_do(
     open_beam: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beam_state, "load_example", lambda: None)
+    set_example(monkeypatch, BeamView, None)
     app = open_beam()
     assert not app.exception
     assert any("Press Run" in block.value for block in app.markdown)

@@ -14,15 +14,16 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.errors import ModelError
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
-from pages.ui.decode import controls, reshape
-from pages.ui.run import bar, state
+from pages.ui.decode import controls, work
+from pages.ui.decode import save as decode_save
+from pages.ui.decode.state import DecodeView
+from pages.ui.run import bar
 from pages.ui.run import save as share
-from pages.ui.run.state import View
 from pages.ui.shell import models, prompts
 from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
-from tests.ui.conftest import ROOT, Open
+from tests.ui.conftest import ROOT, Open, set_example
 from tests.ui.seen import SECONDS, charts, texts
 
 PROMPT = "the cat"
@@ -41,8 +42,8 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     return model
 
 
-def view_of(app: AppTest) -> View:
-    view: View = app.session_state["view"]
+def view_of(app: AppTest) -> DecodeView:
+    view: DecodeView = app.session_state["view"]
     return view
 
 
@@ -88,7 +89,7 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
 def test_a_missing_example_leaves_a_page_that_says_what_to_do(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "load_example", lambda: None)
+    set_example(monkeypatch, DecodeView, None)
     app = open_app()
     assert not app.exception
     assert any("Nothing to show yet" in element.value for element in app.markdown)
@@ -202,7 +203,7 @@ def test_steps_go_back_and_forth_within_the_run(open_app: Open) -> None:
 
 
 def test_a_long_run_pages_its_heatmap(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "load_example", lambda: make_trace(90))
+    set_example(monkeypatch, DecodeView, make_trace(90))
     app = open_app()
     view_of(app).select(0)
     app.run()
@@ -216,7 +217,7 @@ def test_a_long_run_pages_its_heatmap(open_app: Open, monkeypatch: pytest.Monkey
 @pytest.fixture
 def hostile_app(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     trace = make_trace(12, hostile=True, model_id=HOSTILE[0])
-    monkeypatch.setattr(state, "load_example", lambda: trace)
+    set_example(monkeypatch, DecodeView, trace)
     return open_app(prompt=HOSTILE[0])
 
 
@@ -240,7 +241,7 @@ def test_a_file_is_shown_and_its_own_claims_are_not(open_app: Open) -> None:
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
-    view = View()
+    view = DecodeView()
     view.show(make_trace(3, model_id="stranger/model"), "file")
     assert not view.may_load("embedded:target")
     assert view.may_load("stranger/model")
@@ -249,20 +250,20 @@ def test_a_file_may_not_make_the_app_load_its_model() -> None:
 
 
 def test_the_trace_file_and_the_web_page_hold_the_run() -> None:
-    view = View()
+    view = DecodeView()
     view.show(make_trace(6, hostile=True), "run")
     assert view.trace is not None
     assert Trace.from_dict(json.loads(share.trace_file(view.trace))) == view.trace
-    page = share.web_page(view, view.trace).decode()
+    page = decode_save.web_page(view, view.trace).decode()
     assert "<img src=x" not in page.replace("\\u003c", "<").split("<script")[0]
     assert page.count("<figure") == 6
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
-    trace = Trace.load(state.EXAMPLE)
+    trace = DecodeView.load_example()
     assert trace.prompt == defaults()["prompt"]
     assert trace.model_id == models.DEFAULT_MODEL
-    assert not reshape.differs(trace.config, controls.config())
+    assert not work.differs(trace.config, controls.config())
     assert trace.checks and all(check.passed for check in trace.checks)
 
 

@@ -19,22 +19,23 @@ from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.draws import dice_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
-from core.traces.lab import lab_bytes, load_lab, telling_step
+from core.traces.lab import lab_bytes, telling_step
+from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab import page as lab_page
 from pages.ui.lab import save as lab_share
 from pages.ui.lab import state as lab_state
 from pages.ui.lab import tabs as lab_looks
 from pages.ui.lab import work as lab_work
-from pages.ui.lab.state import Lab, Spot
-from pages.ui.run import jobs, state
+from pages.ui.lab.state import Lab, StepRef
+from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.shell import models
 from pages.ui.widgets.control import defaults
 from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
-from tests.ui.conftest import ROOT
+from tests.ui.conftest import ROOT, set_example
 from tests.ui.seen import SECONDS, charts, texts
 
 FIGURES = ["stages", "draw", "flips"]
@@ -55,7 +56,7 @@ def open_lab(run: Trace | None = None, **parameters: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
     for name, value in parameters.items():
         app.query_params[name] = value
-    view = state.View()
+    view = DecodeView()
     if run is not None:
         view.show(run, "example")
     app.session_state["view"] = view
@@ -67,7 +68,7 @@ def open_lab(run: Trace | None = None, **parameters: str) -> AppTest:
 
 @pytest.fixture(autouse=True)
 def no_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "load_example", lambda: None)
+    set_example(monkeypatch, DecodeView, None)
     monkeypatch.setattr(lab_state, "load_example", lambda: None)
 
 
@@ -109,13 +110,13 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
-    example, run = load_lab(lab_state.EXAMPLE), Trace.load(state.EXAMPLE)
+    example, run = lab_state.load_example(), DecodeView.load_example()
     said = defaults()
     settings = lab_controls.settings(said.__getitem__)
     index = telling_step(run)
     found = Lab(example=example, index=index)
-    spot = lab_state._spot_in(run, index)
-    assert lab_work.is_example(found, spot, settings)
+    ref = lab_state._ref_in(run, index)
+    assert lab_work.is_example(found, ref, settings)
     grown = example.continuations
     assert len(grown.sampled) == defaults()["ways"]
     assert grown.config.max_new_tokens == defaults()["length"]
@@ -269,7 +270,7 @@ def test_the_page_says_when_a_knob_flipped_the_token() -> None:
     app = open_lab(prompt="the cat", top_p="1", temperature="1", seed=str(_late_seed()))
     lab = lab_of(app)
     before = lab.step.step
-    knob = next(own for own in lab.kept["flips"][1][1] if own.name == "top_k")
+    knob = next(own for own in lab.cached["flips"][1][1] if own.name == "top_k")
     other = next(p for p in knob.pieces if p.low > 0 and p.token_id != before.token_id)
     app.slider(key="top_k_slider").set_value(int(other.low))
     app = settle(app.run())
@@ -358,7 +359,7 @@ def test_a_link_of_another_model_s_step_keeps_that_model() -> None:
     assert link.endswith("~embedded:draft")
     other = open_lab(None, ids=link)
     view = other.session_state["view"]
-    assert lab_state.spot_of(lab_of(other), view).model == "embedded:draft"
+    assert lab_state.step_ref(lab_of(other), view).model == "embedded:draft"
 
 
 WRONG_IDS = ["", "x~y~m", "1-2~4", "~", "~~m", "1~2~", "-1~2~m", "9" * 30 + "~1~m", "1_0~2~m"]
@@ -434,15 +435,15 @@ def test_too_long_a_prompt_names_its_numbers() -> None:
 
 
 def test_a_link_loads_no_model_of_a_stranger_until_asked() -> None:
-    lab, view = Lab(), state.View()
-    spot = Spot("stranger/model", "the cat")
-    assert not lab_state.may_load(lab, view, spot)
+    lab, view = Lab(), DecodeView()
+    ref = StepRef("stranger/model", "the cat")
+    assert not lab_state.may_load(lab, view, ref)
     view.show(make_trace(3, model_id="stranger/model"), "file")
-    assert not lab_state.may_load(lab, view, spot)
+    assert not lab_state.may_load(lab, view, ref)
     lab.allowed.add("stranger/model")
-    assert lab_state.may_load(lab, view, spot)
+    assert lab_state.may_load(lab, view, ref)
     view.show(make_trace(3, model_id="stranger/model"), "run")
-    assert lab_state.may_load(Lab(), view, spot)
+    assert lab_state.may_load(Lab(), view, ref)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -491,7 +492,7 @@ def test_stopped_continuations_are_shorter_and_called_cancelled(monkeypatch) -> 
         return [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]
 
     monkeypatch.setattr(model, "_script", stop_after_three)
-    _, grown = lab_work._grow(job, Spot("embedded:target", "the cat"), settings, 3, 40)
+    _, grown = lab_work._grow(job, StepRef("embedded:target", "the cat"), settings, 3, 40)
     assert [len(row.tokens) for row in grown.rows] == [4, 4, 4, 4]
     assert {row.finish_reason for row in grown.rows} == {"cancelled"}
 
@@ -502,8 +503,8 @@ def test_the_stored_tree_is_not_shown_for_another_model() -> None:
     lab = Lab(example=example)
     ids, model = example.step.trace.prompt_ids, example.step.trace.model_id
     assert example.continuations is not None
-    assert lab_looks.shown_rows(lab, Spot(model, "", ids=ids)) == example.continuations
-    assert lab_looks.shown_rows(lab, Spot("embedded:draft", "", ids=ids)) is None
+    assert lab_looks.shown_rows(lab, StepRef(model, "", ids=ids)) == example.continuations
+    assert lab_looks.shown_rows(lab, StepRef("embedded:draft", "", ids=ids)) is None
 
 
 @pytest.mark.usefixtures("scripted")
@@ -537,8 +538,8 @@ def open_file(app: AppTest, example: LabExample) -> AppTest:
 def saved(app: AppTest) -> LabExample:
     """What the page's menu would save."""
     lab = lab_of(app)
-    spot, *settings = lab.step_of
-    return lab_share.shown(lab, spot, lab_controls.Settings(*settings), lab.step)
+    ref, *settings = lab.step_of
+    return lab_share.shown(lab, ref, lab_controls.Settings(*settings), lab.step)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -604,36 +605,36 @@ def test_the_web_page_of_a_step_holds_every_figure_and_no_markup_of_a_stranger()
 @pytest.mark.usefixtures("scripted")
 def test_a_kept_scene_holds_no_model() -> None:
     app = open_lab(prompt="the cat")
-    _, scene = lab_of(app).kept["scene"]
+    _, scene = lab_of(app).cached["logits"]
     assert scene.model == models.load("embedded:target").vocabulary
 
 
 def test_a_stopped_measurement_is_not_taken_for_a_whole_one() -> None:
     lab = Lab()
-    spot = Spot("m", "p")
-    lab.later("flips", (spot, 1), lambda job: job.stopping.wait(SECONDS) and "part")
-    lab.start_waiting()
+    ref = StepRef("m", "p")
+    lab.later("flips", (ref, 1), lambda job: job.stopping.wait(SECONDS) and "part")
+    lab.start_deferred()
     job = lab.jobs["flips"]
-    lab.stop_outdated((spot, 2))
+    lab.stop_outdated((ref, 2))
     assert job.done.wait(SECONDS)
-    assert lab.later("flips", (spot, 1), lambda _: "whole") == (None, False)
-    lab.start_waiting()
+    assert lab.later("flips", (ref, 1), lambda _: "whole") == (None, False)
+    lab.start_deferred()
     assert lab.jobs["flips"].done.wait(SECONDS)
-    assert lab.later("flips", (spot, 1), lambda _: "never") == ("whole", True)
+    assert lab.later("flips", (ref, 1), lambda _: "never") == ("whole", True)
 
 
 def test_work_that_ends_while_the_page_is_drawn_is_still_news() -> None:
-    lab, spot = Lab(), Spot("m", "p")
-    lab.later("scene", spot, lambda _: "logits")
-    lab.start_waiting()
-    assert lab.jobs["scene"].done.wait(SECONDS)
+    lab, ref = Lab(), StepRef("m", "p")
+    lab.later("logits", ref, lambda _: "logits")
+    lab.start_deferred()
+    assert lab.jobs["logits"].done.wait(SECONDS)
     assert lab.under_way and lab.news
-    assert lab.later("scene", spot, lambda _: "never") == ("logits", True)
+    assert lab.later("logits", ref, lambda _: "never") == ("logits", True)
     assert not lab.under_way and not lab.news
 
 
 def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_again() -> None:
-    lab, spot = Lab(), Spot("m", "p")
+    lab, ref = Lab(), StepRef("m", "p")
     asked, seen = threading.Event(), []
 
     def work(job: Job) -> str:
@@ -641,24 +642,24 @@ def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_agai
         seen.append(job.should_stop())
         return "part"
 
-    lab.later("flips", (spot, 1), work)
-    lab.start_waiting()
+    lab.later("flips", (ref, 1), work)
+    lab.start_deferred()
     job = lab.jobs["flips"]
     job.watched -= jobs.ABANDONED_SECONDS + 1
     asked.set()
     assert job.done.wait(SECONDS) and seen == [True]
     job.watch()
-    assert lab.later("flips", (spot, 1), lambda _: "whole") == (None, False)
+    assert lab.later("flips", (ref, 1), lambda _: "whole") == (None, False)
 
 
 def test_work_that_ended_by_itself_stays_however_long_nobody_looked() -> None:
-    lab, spot = Lab(), Spot("m", "p")
-    lab.later("flips", (spot, 1), lambda _: "whole")
-    lab.start_waiting()
+    lab, ref = Lab(), StepRef("m", "p")
+    lab.later("flips", (ref, 1), lambda _: "whole")
+    lab.start_deferred()
     job = lab.jobs["flips"]
     assert job.done.wait(SECONDS)
     job.watched -= jobs.ABANDONED_SECONDS + 1
-    assert lab.later("flips", (spot, 1), lambda _: "never") == ("whole", True)
+    assert lab.later("flips", (ref, 1), lambda _: "never") == ("whole", True)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -679,11 +680,11 @@ def test_a_failure_is_news_once() -> None:
     def fail(_: object) -> None:
         raise ModelError("There is no model.")
 
-    lab, spot = Lab(), Spot("m", "p")
-    lab.later("scene", spot, fail)
-    lab.start_waiting()
-    assert lab.jobs["scene"].done.wait(SECONDS)
-    assert lab.news and lab.error("scene") == "There is no model."
+    lab, ref = Lab(), StepRef("m", "p")
+    lab.later("logits", ref, fail)
+    lab.start_deferred()
+    assert lab.jobs["logits"].done.wait(SECONDS)
+    assert lab.news and lab.error("logits") == "There is no model."
     assert not lab.news and not lab.under_way
 
 
@@ -693,14 +694,14 @@ def test_work_that_nobody_asks_for_any_more_ends_quietly() -> None:
     lab = lab_of(app)
     done = Job(result=None)
     done.done.set()
-    for name in ("scene", "flips", "rolls", "sweep", "grow"):
-        lab.asked_for.discard(name)
+    for name in ("logits", "flips", "rolls", "sweep", "grow"):
+        lab.requested.discard(name)
         lab.jobs[name] = done
-        lab.wanted[name] = "nothing that is asked for"
-        lab.waiting.pop(name, None)
+        lab.pending_key[name] = "nothing that is asked for"
+        lab.deferred.pop(name, None)
     assert lab.news
-    lab.asked_for.clear()
-    lab.forget_unasked()
+    lab.requested.clear()
+    lab.forget_unrequested()
     assert not lab.news and not lab.under_way
 
 

@@ -44,7 +44,7 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     problem, config = reason_problem.problem(read), reason_controls.config(read)
     assert example.strip.problem == problem
     view = ReasonView()
-    reason_state._show_example(view, example)
+    view.show_example(example)
     assert not reason_state.needs_run(view, problem, config)
     assert example.vote.attempts[0].seed == example.rivalry.config.seed == 0
     assert len(example.vote.attempts) == read("voters") == example.rivalry.rivals[-1].samples

@@ -15,7 +15,6 @@ from core.evaluation.attempts import transcript_of
 from core.evaluation.tools import both_ways
 from core.models.scripted import END, ScriptedModel
 from pages.ui.reasoning import loop as reason_loop
-from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning import tools as reason_tools
 from pages.ui.reasoning.state import ReasonView
@@ -159,7 +158,7 @@ def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() ->
     view = ReasonView()
     view.sweeps["max_thinking_tokens"] = before = make_sweep()
     view.live = make_sweep(count=0)
-    reason_state._take(view, "sweep", None)
+    view.collect("sweep", None)
     assert view.sweeps["max_thinking_tokens"] is before and view.live is None
 
 

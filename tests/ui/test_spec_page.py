@@ -23,7 +23,7 @@ from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
 from pages.ui.run import bar
-from pages.ui.shell import models
+from pages.ui.shell import examples, models
 from pages.ui.speculative import controls as spec_controls
 from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
@@ -33,7 +33,7 @@ from pages.ui.widgets.control import defaults
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
 from tests.figures.traces import make_trace
 from tests.ui import seen
-from tests.ui.conftest import ROOT, Open
+from tests.ui.conftest import ROOT, Open, set_example
 from tests.ui.seen import charts, texts
 
 PROMPT, OTHER = " the a", "embedded:target"
@@ -54,7 +54,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def open_spec(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open the speculative page on a small run, with these parameters in the address."""
-    monkeypatch.setattr(spec_state, "load_example", lambda: make_spec(30))
+    set_example(monkeypatch, SpecView, make_spec(30))
 
     def open_it(**parameters: str) -> AppTest:
         app = open_app(prompt=PROMPT, **parameters).switch_page("pages/speculative.py")
@@ -88,7 +88,7 @@ def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None
 
 def test_the_stored_example_is_what_the_defaults_describe() -> None:
 
-    example = spec_state.load_example()
+    example = SpecView.load_example()
     assert example is not None
     told = defaults()
     assert example.config == spec_controls.config(told.__getitem__)
@@ -97,7 +97,7 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     kinds = {token.outcome for step in example.rounds for token in step.drafted}
     assert kinds == {"accepted", "rejected", "not_reached"}
     assert any(step.bonus for step in example.rounds)
-    assert spec_state.EXAMPLE.stat().st_size < 250_000
+    assert (examples.FOLDER / SpecView.example).stat().st_size < 250_000
 
 
 def test_first_paint_loads_no_torch() -> None:

@@ -23,8 +23,9 @@ from core.figures.beam.words import ENDS, fate_words
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import work
 from pages.ui.beam.state import BeamView
-from pages.ui.decode import controls
+from pages.ui.run import bar
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 
 
 def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
@@ -135,18 +136,21 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
 
 
 def _compare(view: BeamView, trace: Trace) -> None:
-    job, hindrance = view.active("rivals"), _hindrance(view, trace)
-    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
-        beam_controls.samples()
-        st.button(
-            "Stop" if job else "Compare with greedy and samples",
-            key="compare_rivals",
-            icon=":material/stop:" if job else ":material/balance:",
-            disabled=not job and (bool(hindrance) or view.active("decode") is not None),
-            on_click=job.stop if job else _start,
-            args=() if job else (view, trace),
-        )
-        st.text(_compare_note(view, hindrance), width="stretch")
+    hindrance = _hindrance(view, trace)
+    hint = "Runs the model: greedy once, and samples at temperature 1."
+    bar.measure(
+        view,
+        "rivals",
+        "Compare with greedy and samples",
+        lambda: _start(view, trace),
+        hindrance or ("" if view.ran else hint),
+        row="compare",
+        key="compare_rivals",
+        icon="balance",
+        disabled=bool(hindrance) or view.active("decode") is not None,
+        options=beam_controls.samples,
+        progress=lambda job: f"{job.stage} · {job.tokens} tokens",
+    )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
         figure.chart(
@@ -162,25 +166,14 @@ def _hindrance(view: BeamView, trace: Trace) -> str:
     """Why nothing can be compared; empty where it can."""
     if not trace.hypotheses:
         return "No path has finished, so there is nothing to compare."
-    if not view.may_load(str(controls.value("model"))):
+    if not view.may_load(str(value("model"))):
         return "Choose this run's model in the sidebar first."
     return ""
 
 
-def _compare_note(view: BeamView, hindrance: str) -> str:
-    job = view.jobs.get("rivals")
-    if job is not None and job.active:
-        return f"{job.stage} · {job.tokens} tokens"
-    if job is not None:
-        return job.error
-    if hindrance or view.ran:
-        return hindrance
-    return "Runs the model: greedy once, and samples at temperature 1."
-
-
 def _start(view: BeamView, trace: Trace) -> None:
-    samples, seed = int(beam_controls.value("samples")), int(controls.value("seed"))
-    view.jobs["rivals"] = work.compare(trace, samples, seed)
+    samples, seed = int(value("samples")), int(value("seed"))
+    view.begin("rivals", work.compare(trace, samples, seed))
 
 
 def _texts(compared: Sequence[Rival]) -> None:

@@ -3,51 +3,42 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import streamlit as st
 
 from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
+from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
-from core.figures.base.labels import visible_token
 from core.figures.beam.words import plain_number
-from pages.ui.beam import controls as beam_controls
-from pages.ui.beam import state, tabs
+from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
-from pages.ui.decode import controls
-from pages.ui.decode import page as results
-from pages.ui.run import jobs, proof
-from pages.ui.run import save as share
+from pages.ui.run import panel
+from pages.ui.run.jobs import Job
 from pages.ui.widgets import style
+from pages.ui.widgets.control import value
 
 LIVE_SECONDS, LIVE_SPAN = 0.8, 20
-NOTHING = "**Nothing to show yet.**  \nPress Run: the search continues the prompt."
 
 
 def draw(view: BeamView) -> None:
     """Everything below the controls."""
-    wanted = results.wanted(view, beam_controls.config)
-    job = view.jobs.get("decode")
-    with st.container():
-        if job is not None:
-            st.fragment(_live, run_every=jobs.POLL_SECONDS)(view, job)
-        else:
-            _finished(view, wanted)
-    results.watch(view)
+    asked = panel.read_controls(view, controls.config)
+    panel.draw(
+        view,
+        "the search continues the prompt.",
+        partial(_live, view),
+        lambda trace: _finished(view, trace, asked or trace.config),
+    )
+    panel.watch(view)
 
 
-def _live(view: BeamView, job: jobs.Job) -> None:
-    job.watch()
-    if not job.active:
-        st.rerun()
+def _live(view: BeamView, job: Job) -> None:
     _draw_live(view, job)
-    with st.container(key="text-panel", border=True, gap="small"):
-        with results.head("running"):
-            st.text(
-                f"{job.stage} · {results.counted(job.tokens, 'step')} · {job.seconds:.1f} s",
-                width="stretch",
-            )
+    with panel.box():
+        panel.running(job, panel.counted(job.tokens, "step"))
         with st.container(key="beam-text"):
             asked = view.request.prompt if view.request else ""
             st.text(_ending(asked) + (view.live.text if view.live else " …"))
@@ -58,72 +49,55 @@ def _live(view: BeamView, job: jobs.Job) -> None:
             )
 
 
-def _draw_live(view: BeamView, job: jobs.Job) -> None:
+def _draw_live(view: BeamView, job: Job) -> None:
     """Draw the last steps anew, not too often: a new figure is a new chart in the browser."""
     if view.live and view.live.steps > job.tokens:
         view.live = None  # of a run before, which failed
     before, now = view.live, time.monotonic()
     if before and (job.tokens == before.steps or now - before.at < LIVE_SECONDS):
         return
-    trace = state.so_far(view, job)
-    if trace is None:
+    trace = view.partial_trace(job)
+    steps = len(trace.beam_steps) if trace is not None else 0
+    if trace is None or not steps:
         return
-    steps = len(trace.beam_steps)
     tree = figures.beam_tree(
         trace,
         first=max(0, steps - LIVE_SPAN),
         span=LIVE_SPAN,
-        pruned=bool(beam_controls.value("pruned")),
+        pruned=bool(value("pruned")),
         theme=style.theme(),
     )
     view.live = state.Live(now, steps, trace.text, tree)
 
 
-def _finished(view: BeamView, wanted: BeamSearch | None) -> None:
-    trace = view.trace
-    if trace is None:
-        with st.container(key="text-panel", border=True, gap="small"):
-            st.markdown(NOTHING)
-        return
-    asked = wanted if wanted is not None else trace.config
+def _finished(view: BeamView, trace: Trace, asked: MethodConfig) -> None:
+    """The text with its proof and its files, and the figures; both of the search as the controls
+    rank it, but for the trace file."""
     assert isinstance(asked, BeamSearch)
     ranking, ranked = state.reranked(view, trace, asked)
-    _panel(view, trace, ranking, ranked, asked)
-    with st.container(key="figures"):
-        tabs.draw(view, ranked, ranking, asked)
-
-
-def _panel(
-    view: BeamView, trace: Trace, ranking: Reranking, ranked: Trace, asked: BeamSearch
-) -> None:
-    """The text with its proof and its files; the trace file holds the search as it was run."""
-    with st.container(key="text-panel", border=True, gap="small"):
-        with results.head("finished"):
-            st.text(_summary(view, trace), width="stretch")
-            proof.badge(view, trace)
-            share.menu(view, trace, ranked)
+    with panel.box():
+        panel.head(view, trace, *_summary(trace), shown=ranked)
         with st.container(key="beam-text"):
             st.text(_ending(trace.rendered_prompt or trace.prompt) + (ranked.text or "∅"))
         _note(trace, ranking, asked)
+    with st.container(key="figures"):
+        tabs.draw(view, ranked, ranking, asked)
 
 
 def _ending(text: str, most: int = 600) -> str:
     return text if len(text) <= most else f"… {text[-most:]}"
 
 
-def _summary(view: BeamView, trace: Trace) -> str:
+def _summary(trace: Trace) -> tuple[str, ...]:
     search = trace.config
     assert isinstance(search, BeamSearch)
     finished = sum(len(step.finished) for step in trace.beam_steps)
-    parts = [
-        results.SOURCES.get(view.source, "Run"),
-        results.counted(search.num_beams, "beam"),
-        results.counted(len(trace.beam_steps), "step"),
-        f"{results.counted(finished, 'path')} finished",
-    ]
-    if trace.model_id != str(controls.value("model")):
-        parts.insert(1, visible_token(trace.model_id, 60))
-    return " · ".join([*parts, results.ENDED[trace.finish_reason]])
+    return (
+        panel.counted(search.num_beams, "beam"),
+        panel.counted(len(trace.beam_steps), "step"),
+        f"{panel.counted(finished, 'path')} finished",
+        panel.ENDED[trace.finish_reason],
+    )
 
 
 def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
@@ -133,8 +107,7 @@ def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
         sentences.append(_reranked(trace, ranking, asked))
     if state.needs_run(trace, asked):
         sentences.append("Other settings differ from this run's: press Run to search again.")
-    with st.container(key="note-changed" if sentences else "note-plain"):
-        st.text(" ".join(sentences) or _plain_note(trace))
+    panel.note(" ".join(sentences), _plain_note(trace))
 
 
 def _plain_note(trace: Trace) -> str:

@@ -10,7 +10,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.window import windows
 from core.figures.beam.words import beam_caption
 from pages.ui.beam.state import BeamView
-from pages.ui.run import save as share
+from pages.ui.run import save
 
 _SPAN = 20
 
@@ -38,4 +38,4 @@ def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     if view.ran:
         compared = rivals(trace, view.ran[0], view.ran[1:])
         drawn.append(figures.beam_rivals(compared, trace, theme=theme))
-    return share.document(trace, drawn, theme, settings=beam_caption(trace))
+    return save.document(trace, drawn, theme, settings=beam_caption(trace))

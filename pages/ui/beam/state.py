@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import streamlit as st
+from typing import Any, ClassVar
 
 from core.decoding.beam.compare import Ran, greedy_path
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.config import MethodConfig
-from core.decoding.trace import Timings, Trace
+from core.decoding.trace import Step, Trace
 from core.figures.beam.window import Node, window, windows
-from pages.ui.run import bar
-from pages.ui.run.jobs import Job
-from pages.ui.run.state import Source, View
-from pages.ui.shell import examples
-
-EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "beam.json"
+from pages.ui.run.view import Source, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +37,27 @@ class BeamView(View):
         ranked: the last re-ranking, the trace as it makes it, and what it was asked for.
     """
 
+    key: ClassVar[str] = "beam"
+    example: ClassVar[str] = "beam.json"
+    measurements: ClassVar[dict[str, str]] = {"rivals": "ran"}
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "rivals")
+
     node: Node | None = None
-    ran: tuple[Ran, ...] = ()
+    ran: tuple[Ran, ...] | None = None
     live: Live | None = None
     ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another search, at the step that tells most of it."""
         super().show(trace, source)
-        self.ran, self.live, self.ranked = (), None, None
-        if job := self.jobs.pop("rivals", None):
-            job.stop()
+        self.live = self.ranked = None
         self.node = telling_node(trace)
+
+    def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
+        """Of the likeliest row so far."""
+        best = best_row([step for step in steps if isinstance(step, BeamStep)])
+        ids = tuple(candidate.token_id for candidate in best)
+        return ids, "".join(candidate.text for candidate in best)
 
     @property
     def beam_steps(self) -> tuple[BeamStep, ...]:
@@ -101,52 +103,6 @@ def telling_node(trace: Trace) -> Node | None:
         lost = greedy.path[greedy.parted_at]
         return greedy.parted_at, steps[greedy.parted_at].candidates.index(lost)
     return len(steps) - 1, 0
-
-
-def view() -> BeamView:
-    """This session's view of the beam page, with the stored example at first."""
-    if "beam" not in st.session_state:
-        found = BeamView()
-        example = load_example()
-        if example is not None:
-            found.show(example, "example")
-        st.session_state["beam"] = found
-    shown: BeamView = st.session_state["beam"]
-    return shown
-
-
-def load_example() -> Trace | None:
-    """The stored search; None where the file is missing or damaged."""
-    return examples.example(EXAMPLE, Trace.load)
-
-
-def settle(found: BeamView) -> None:
-    """Take over what finished work has left."""
-    bar.settle(found)
-    job = found.jobs.get("rivals")
-    if job is not None and not job.active and job.result is not None:
-        found.ran = job.result
-        del found.jobs["rivals"]
-        found.seen.pop("rivals", None)
-
-
-def so_far(found: BeamView, job: Job) -> Trace | None:
-    """A search that goes on as a trace, up to now; None before its first step."""
-    steps = [step for step in tuple(job.steps) if isinstance(step, BeamStep)]
-    if found.request is None or not steps:
-        return None
-    best = best_row(steps)
-    return Trace(
-        model_id=found.request.model,
-        prompt=found.request.prompt,
-        prompt_ids=(),
-        config=found.request.config,
-        steps=tuple(steps),
-        token_ids=tuple(candidate.token_id for candidate in best),
-        text="".join(candidate.text for candidate in best),
-        finish_reason="cancelled",
-        timings=Timings(0.0, 0.0, job.seconds),
-    )
 
 
 def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranking, Trace]:

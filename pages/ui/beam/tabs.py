@@ -13,7 +13,9 @@ from core.decoding.trace import Trace
 from core.figures.beam.window import window
 from pages.ui.beam import compare, controls, node
 from pages.ui.beam.state import BeamView
+from pages.ui.run import panel
 from pages.ui.widgets import figure, pager, play, style
+from pages.ui.widgets.control import value
 
 _NOTICE = """
 **What to notice**
@@ -36,7 +38,12 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
     _tree(view, trace)
     if view.node is not None:
         _one_step(view, trace)
-    _more(view, trace, ranking, asked)
+    drawings = {
+        "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
+        "Autopsy": partial(compare.draw, view, trace),
+        "Guess against truth": partial(compare.guesses, view, trace),
+    }
+    panel.tabs("beam-look", drawings, linked=False)
 
 
 def _tree(view: BeamView, trace: Trace) -> None:
@@ -47,7 +54,7 @@ def _tree(view: BeamView, trace: Trace) -> None:
         with bar:
             controls.looks()
         span, pruned = controls.view_of_tree()
-        guesses = guess_parents(trace) if controls.value("guesses") else None
+        guesses = guess_parents(trace) if value("guesses") else None
         drawn = figure.chart(
             "beam-tree",
             lambda theme: figures.beam_tree(
@@ -111,19 +118,3 @@ def _one_step(view: BeamView, trace: Trace) -> None:
             node.draw(view, trace)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
-
-
-def _more(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    with st.container(key="more"):
-        paths, autopsy, guesses = st.tabs(
-            ["Hypotheses", "Autopsy", "Guess against truth"], key="beam-look", on_change="rerun"
-        )
-        if paths.open:
-            with paths:
-                compare.hypotheses(view, ranking, asked)
-        if autopsy.open:
-            with autopsy:
-                compare.draw(view, trace)
-        if guesses.open:
-            with guesses:
-                compare.guesses(view, trace)

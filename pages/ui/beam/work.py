@@ -12,7 +12,6 @@ from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.run.queue import QUEUE
 
 
 def compare(trace: Trace, samples: int, seed: int) -> Job:
@@ -26,22 +25,19 @@ def compare(trace: Trace, samples: int, seed: int) -> Job:
 def _compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] | None:
     model = jobs.load_for(job, trace)
     greedy, draws = rival_configs(trace, samples, seed)
-    with QUEUE.turn(job.should_stop) as turn:
-        if not turn.held:
-            return None
+    with job.turn("Greedy decoding") as turn:
 
         def on_step(step: Step) -> None:
             job.steps.append(step)
             turn.pass_on()
 
-        job.stage = "Greedy decoding"
         runs = [_run(model, trace, greedy, job, on_step)]
         for at, config in enumerate(draws):
             if job.should_stop():
                 return None
             job.stage = f"Sample {at + 1} of {samples}"
             runs.append(_run(model, trace, config, job, on_step))
-    return None if job.should_stop() else tuple(map(ran, runs))
+    return job.unless_stopped(tuple(map(ran, runs)))
 
 
 def _run(model: Any, trace: Trace, config: MethodConfig, job: Job, on_step: Any) -> Trace:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
-from pages.ui.run.state import View
+from pages.ui.run.view import View
 from pages.ui.widgets.control import Control
 
 

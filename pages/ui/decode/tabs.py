@@ -8,12 +8,14 @@ import streamlit as st
 
 from core import figures
 from core.decoding.trace import TokenStep, Trace
-from pages.ui.decode import controls, reshape
+from pages.ui.decode import work
+from pages.ui.decode.state import DecodeView
 from pages.ui.decode.strategies import strategy_of
-from pages.ui.run import jobs
-from pages.ui.run.request import Request
-from pages.ui.run.state import PAGE_COLUMNS, View
+from pages.ui.run import bar, panel
+from pages.ui.run.jobs import Job
+from pages.ui.run.view import PAGE_COLUMNS
 from pages.ui.widgets import figure, pager
+from pages.ui.widgets.control import value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS, CANDIDATES = 6, 10
@@ -30,15 +32,24 @@ _NOTICE = """
 """
 
 
-def draw_figures(view: View, trace: Trace) -> None:
+def draw_figures(view: DecodeView, trace: Trace) -> None:
     """Heatmap, the selected step, and three more looks in tabs."""
     _heatmap(view, trace)
     if view.step is not None:
         _one_step(view, trace, view.step)
-    _more(view, trace)
+    drawings = {
+        "Uncertainty": partial(_uncertainty, view, trace),
+        "Reading the prompt": partial(_prompt, view, trace),
+        "Time": partial(_time, view, trace),
+        **{
+            name: partial(draw, view, trace)
+            for name, draw in strategy_of(trace.config).tabs.items()
+        },
+    }
+    panel.tabs("look", drawings, linked=False)
 
 
-def _heatmap(view: View, trace: Trace) -> None:
+def _heatmap(view: DecodeView, trace: Trace) -> None:
     with st.container(gap="small"):
         pager.draw(view, "first", pager.of_span(view.first, PAGE_COLUMNS, len(view.steps)), "steps")
         figure.chart(
@@ -57,13 +68,13 @@ def _heatmap(view: View, trace: Trace) -> None:
         )
 
 
-def _select(view: View, custom: list[object]) -> None:
+def _select(view: DecodeView, custom: list[object]) -> None:
     if custom and isinstance(custom[0], int | float):
         view.select(int(custom[0]))
 
 
-def _one_step(view: View, trace: Trace, step: TokenStep) -> None:
-    shaped = reshape.selected(view, trace, step)
+def _one_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    shaped = work.selected(view, trace, step)
     depends = (view.number, step.index, shaped.trace.config)
     with st.container(key="step", gap="small"):
         _step_head(view, shaped)
@@ -88,7 +99,7 @@ def _one_step(view: View, trace: Trace, step: TokenStep) -> None:
                 st.markdown(_NOTICE)
 
 
-def _step_head(view: View, shaped: reshape.Shaped) -> None:
+def _step_head(view: DecodeView, shaped: work.Shaped) -> None:
     at, last = view.selected, len(view.steps) - 1
     with st.container(key="step-head", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
@@ -108,45 +119,25 @@ def _step_head(view: View, shaped: reshape.Shaped) -> None:
             on_click=view.select,
             args=(at + 1,),
         )
-        with st.container(key="note-changed" if shaped.changed else "note-plain"):
-            st.text(_note(shaped), width="stretch")
+        panel.note(
+            _changed(shaped),
+            "Move a knob above: this step is reshaped at once. The arrow keys go from step to "
+            "step.",
+        )
 
 
-def _note(shaped: reshape.Shaped) -> str:
-    if shaped.error:
+def _changed(shaped: work.Shaped) -> str:
+    if shaped.error or not shaped.changed:
         return shaped.error
     if shaped.waiting:
         return "Reading this step's logits…"
-    if shaped.changed:
-        return (
-            "Knobs changed since this run: the bars show this step under the new knobs. "
-            "Press Run to decode again."
-        )
-    return "Move a knob above: this step is reshaped at once. The arrow keys go from step to step."
+    return (
+        "Knobs changed since this run: the bars show this step under the new knobs. "
+        "Press Run to decode again."
+    )
 
 
-def _more(view: View, trace: Trace) -> None:
-    with st.container(key="more"):
-        own = strategy_of(trace.config).tabs
-        uncertainty, prompt, time, *others = st.tabs(
-            ["Uncertainty", "Reading the prompt", "Time", *own], key="look", on_change="rerun"
-        )
-        if uncertainty.open:
-            with uncertainty:
-                _uncertainty(view, trace)
-        if prompt.open:
-            with prompt:
-                _prompt(view, trace)
-        if time.open:
-            with time:
-                _time(view, trace)
-        for tab, draw in zip(others, own.values(), strict=True):
-            if tab.open:
-                with tab:
-                    draw(view, trace)
-
-
-def _uncertainty(view: View, trace: Trace) -> None:
+def _uncertainty(view: DecodeView, trace: Trace) -> None:
     figure.chart(
         "uncertainty",
         lambda theme: figures.uncertainty(trace, selected=view.selected, theme=theme),
@@ -156,7 +147,7 @@ def _uncertainty(view: View, trace: Trace) -> None:
     )
 
 
-def _prompt(view: View, trace: Trace) -> None:
+def _prompt(view: DecodeView, trace: Trace) -> None:
     with st.container(gap="small"):
         count = len(trace.prompt_ids)
         window = pager.of_span(view.prompt_first, PAGE_COLUMNS, count)
@@ -171,7 +162,7 @@ def _prompt(view: View, trace: Trace) -> None:
         )
 
 
-def _time(view: View, trace: Trace) -> None:
+def _time(view: DecodeView, trace: Trace) -> None:
     runs = _timed_runs(view, trace)
     _compare(view, trace)
     figure.chart(
@@ -182,7 +173,7 @@ def _time(view: View, trace: Trace) -> None:
     )
 
 
-def _timed_runs(view: View, trace: Trace) -> list[tuple[str, Trace]]:
+def _timed_runs(view: DecodeView, trace: Trace) -> list[tuple[str, Trace]]:
     names = ("Cache on", "Cache off") if trace.config.use_cache else ("Cache off", "Cache on")
     runs = [(names[0], trace)]
     if view.compared is not None:
@@ -190,28 +181,24 @@ def _timed_runs(view: View, trace: Trace) -> list[tuple[str, Trace]]:
     return runs
 
 
-def _compare(view: View, trace: Trace) -> None:
+def _compare(view: DecodeView, trace: Trace) -> None:
     job = view.active("compare")
     other = "off" if trace.config.use_cache else "on"
-    may_load = view.may_load(str(controls.value("model")))
+    may_load = view.may_load(str(value("model")))
     with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             f"Measure the same run with the cache {other}",
             key="compare_cache",
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,
-            on_click=_start_compare,
-            args=(view, trace),
+            on_click=lambda: view.begin("compare", work.measure_cache(trace)),
         )
-        st.text(_compare_note(view, job), width="stretch")
+        if job is not None:
+            st.fragment(_progress, run_every=bar.POLL_SECONDS)(job, len(view.steps))
+        else:
+            st.text(view.failures.get("compare", ""), width="stretch")
 
 
-def _compare_note(view: View, job: jobs.Job | None) -> str:
-    if job is not None:
-        return f"{job.stage} · {job.tokens} of {len(view.steps)} tokens"
-    ended = view.jobs.get("compare")
-    return ended.error if ended is not None else ""
-
-
-def _start_compare(view: View, trace: Trace) -> None:
-    view.jobs["compare"] = jobs.decode(Request.again(trace, use_cache=not trace.config.use_cache))
+def _progress(job: Job, count: int) -> None:
+    job.watch()
+    st.text(f"{job.stage} · {job.tokens} of {count} tokens", width="stretch")

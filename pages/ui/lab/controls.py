@@ -99,7 +99,7 @@ def _knob(key: str) -> None:
 
 def _redraw(*own: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
-    fragments.redraw(*own, WORDS, FIGURES)
+    fragments.rerun(*own, WORDS, FIGURES)
 
 
 def order() -> None:

@@ -13,14 +13,15 @@ from core.decoding.lab.types import LabStep
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
 from pages.ui import registry
+from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, tabs, work
 from pages.ui.lab import state as lab_state
 from pages.ui.lab.controls import Settings
-from pages.ui.lab.state import Lab, Spot
-from pages.ui.run import jobs
-from pages.ui.run.state import View
+from pages.ui.lab.state import Lab, StepRef
+from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
@@ -38,39 +39,39 @@ _NOTICE = """
 """
 
 
-def draw(lab: Lab, view: View) -> None:
+def draw(lab: Lab, view: DecodeView) -> None:
     """Everything below the controls."""
     failures = st.container()
     with st.container(key="lab-step", border=True, gap="small"):
         # Before the step is looked up: what the address says is known once this is drawn.
         head = _step_head(lab, view)
-        spot = lab_state.spot_of(lab, view)
-        _write_address(lab, view, spot)
-        lab.asked_for.clear()
-        lab.loadable = lab_state.may_load(lab, view, spot)
-        failure, settings, step = _step(lab, spot)
+        ref = lab_state.step_ref(lab, view)
+        _write_address(lab, view, ref)
+        lab.requested.clear()
+        lab.loadable = lab_state.may_load(lab, view, ref)
+        failure, settings, step = _step(lab, ref)
         if settings is not None and step is not None:
             with head, st.container(key="lab-save", width="content"):
-                save.menu(lab, spot, settings, step)
-            st.fragment(_words, key=controls.WORDS)(lab, spot)
+                save.menu(lab, ref, settings, step)
+            st.fragment(_words, key=controls.WORDS)(lab, ref)
         elif failure:
             st.text(OTHER_STEP)
         elif not lab.loadable:
-            _ask_to_load(lab, spot, proof="")
+            _ask_to_load(lab, ref, proof="")
         elif lab.shown is not None:
             with _in_place():
                 _step_words(lab.shown, "Reading this step…")
-    if sentence := failure or lab.failure:
-        with failures:
-            _failure(lab, sentence)
+    with failures:
+        again = lab.try_again if lab.error("logits") else None
+        panel.failure(failure or lab.failure, again=again)
     if lab.shown is None or settings is None:
         _go_on(lab)
     elif step is None:
         with _in_place():
-            _draw_figures(lab, spot, settings, lab.shown)
+            _draw_figures(lab, ref, settings, lab.shown)
     else:
-        st.fragment(_figures, key=controls.FIGURES)(lab, spot)
-        fragments.stand()
+        st.fragment(_figures, key=controls.FIGURES)(lab, ref)
+        fragments.mark_ready()
 
 
 def _in_place() -> st.delta_generator.DeltaGenerator:
@@ -78,31 +79,31 @@ def _in_place() -> st.delta_generator.DeltaGenerator:
     return st.container()
 
 
-def _words(lab: Lab, spot: Spot) -> None:
+def _words(lab: Lab, ref: StepRef) -> None:
     """What stands above the figures."""
-    settings, step = _still(lab, spot)
-    proof = work.proof(lab, spot, settings, step)
+    settings, step = _still(lab, ref)
+    proof = work.proof(lab, ref, settings, step)
     if not lab.loadable:
-        _ask_to_load(lab, spot, proof)
+        _ask_to_load(lab, ref, proof)
     words = _outcome(lab, step)
     _step_words(step, f"{proof} · {words}" if proof else words)
 
 
-def _figures(lab: Lab, spot: Spot) -> None:
-    lab.asked_for.clear()
-    _draw_figures(lab, spot, *_still(lab, spot))
+def _figures(lab: Lab, ref: StepRef) -> None:
+    lab.requested.clear()
+    _draw_figures(lab, ref, *_still(lab, ref))
 
 
-def _still(lab: Lab, spot: Spot) -> tuple[Settings, LabStep]:
+def _still(lab: Lab, ref: StepRef) -> tuple[Settings, LabStep]:
     """The step, under the controls as they are now; the page begins again where it is gone."""
-    _, settings, step = _step(lab, spot)
+    _, settings, step = _step(lab, ref)
     if settings is None or step is None:
         st.rerun()
     return settings, step
 
 
-def _write_address(lab: Lab, view: View, spot: Spot) -> None:
-    ids = lab_state.link_ids(lab, view, spot)
+def _write_address(lab: Lab, view: DecodeView, ref: StepRef) -> None:
+    ids = lab_state.link_ids(lab, view, ref)
     if ids is not None:
         if st.query_params.get("ids") != ids:
             st.query_params["ids"] = ids
@@ -110,48 +111,32 @@ def _write_address(lab: Lab, view: View, spot: Spot) -> None:
         del st.query_params["ids"]
 
 
-def _step(lab: Lab, spot: Spot) -> tuple[str, Settings | None, LabStep | None]:
+def _step(lab: Lab, ref: StepRef) -> tuple[str, Settings | None, LabStep | None]:
     """Why there is no step; the settings; the step where there is one."""
     try:
         settings = controls.settings()
     except DecodingError as error:
         return str(error), None, None
-    lab.stop_outdated(work.key_of(spot, settings))
-    if spot.ids is None and not spot.prompt.strip():
+    lab.stop_outdated(work.key_of(ref, settings))
+    if ref.ids is None and not ref.prompt.strip():
         return NO_TEXT, settings, None
-    if not work.is_example(lab, spot, settings) and not lab.loadable:
+    if not work.is_example(lab, ref, settings) and not lab.loadable:
         return "", settings, None
     try:
-        step = work.step(lab, spot, settings)
+        step = work.step(lab, ref, settings)
     except DecodingError as error:
         return str(error), settings, None
-    return (lab.error("scene") if step is None else ""), settings, step
+    return (lab.error("logits") if step is None else ""), settings, step
 
 
-def _failure(lab: Lab, sentence: str) -> None:
-    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
-        st.markdown(":material/error:", width="content")
-        st.text(sentence, width="stretch")
-        if lab.error("scene"):
-            st.button("Try again", key="try_again", type="tertiary", on_click=lab.try_again)
-
-
-def _watch(lab: Lab) -> None:
-    """Draws nothing; draws the page anew when work has ended."""
-    for job in lab.jobs.values():
-        job.watch()
-    if lab.news:
-        st.rerun()
-
-
-def _step_head(lab: Lab, view: View) -> st.delta_generator.DeltaGenerator:
+def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
     """Which step it is; returns the row, for what takes the step along."""
     row = st.container(
         key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
     )
     with row:
         controls.spot()
-        if controls.value("at") == "run":
+        if value("at") == "run":
             _choose_step(lab, view)
     return row
 
@@ -163,7 +148,7 @@ def _step_words(shown: LabStep, words: str) -> None:
         st.text(words, width="stretch")
 
 
-def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
+def _ask_to_load(lab: Lab, ref: StepRef, proof: str) -> None:
     otherwise = (
         "its file alone can't prove these figures, nor move them."
         if proof
@@ -175,9 +160,9 @@ def _ask_to_load(lab: Lab, spot: Spot, proof: str) -> None:
             key="load_model",
             icon=":material/download:",
             on_click=_load,
-            args=(lab, spot.model),
+            args=(lab, ref.model),
         )
-        st.text(f"{spot.model} is not built in: {otherwise}")
+        st.text(f"{ref.model} is not built in: {otherwise}")
 
 
 def _load(lab: Lab, model: str) -> None:
@@ -211,7 +196,7 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     return " · ".join(words)
 
 
-def _choose_step(lab: Lab, view: View) -> None:
+def _choose_step(lab: Lab, view: DecodeView) -> None:
     """The steps of the run on the Decode page, as a table to click in."""
     steps, linked = view.steps, lab.linked
     if linked is None and not steps:
@@ -229,7 +214,7 @@ def _choose_step(lab: Lab, view: View) -> None:
             _steps_table(lab, view)
 
 
-def _steps_table(lab: Lab, view: View) -> None:
+def _steps_table(lab: Lab, view: DecodeView) -> None:
     if not view.steps:
         st.markdown("There is no run on the Decode page to choose another step from.")
         return
@@ -255,29 +240,26 @@ def _steps_table(lab: Lab, view: View) -> None:
     )
 
 
-def _picked(lab: Lab, view: View) -> None:
+def _picked(lab: Lab, view: DecodeView) -> None:
     state = st.session_state.get(f"steps-{view.number}")
     rows = state["selection"]["rows"] if state else []
     if rows:
         lab_state.pick(lab, int(rows[0]))
 
 
-def _draw_figures(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     with st.container(key="figures"):
-        _charts(lab, spot, settings, step)
+        _charts(lab, ref, settings, step)
     _go_on(lab)
 
 
 def _go_on(lab: Lab) -> None:
     """Start and watch the work that what was just drawn waits for; keep the address it is at."""
-    lab.forget_unasked()
-    lab.start_waiting()
+    panel.watch(lab)
     address.keep(registry.page_of("lab").path)
-    if lab.under_way:
-        st.fragment(_watch, run_every=jobs.POLL_SECONDS)(lab)
 
 
-def _charts(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     key = (step,)
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
@@ -302,8 +284,8 @@ def _charts(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
                 st.markdown(_NOTICE)
                 _about_order(settings)
         with right:
-            _flips(lab, spot, settings, step)
-    tabs.draw(lab, spot, settings, step)
+            _flips(lab, ref, settings, step)
+    tabs.draw(lab, ref, settings, step)
 
 
 def _about_order(settings: Settings) -> None:
@@ -311,8 +293,8 @@ def _about_order(settings: Settings) -> None:
     st.caption(f"Read in {settings.order.source}.")
 
 
-def _flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
-    found = work.flips(lab, spot, settings, step)
+def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+    found = work.flips(lab, ref, settings, step)
     with tabs.measured("flips", found):
         figure.chart(
             "flips",

@@ -11,35 +11,35 @@ from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import Settings
-from pages.ui.lab.state import Lab, Spot
-from pages.ui.run import save as share
+from pages.ui.lab.state import Lab, StepRef
+from pages.ui.run import save
 
 
-def menu(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> None:
+def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     """Everything that takes the step along, as the knobs have made it until it is asked for."""
 
     def now() -> LabExample:
         key, newest = lab.step_of, lab.step
-        if key is None or newest is None or key[0] != spot:
-            return shown(lab, spot, settings, step)
-        return shown(lab, spot, work.settings_of(key), newest)
+        if key is None or newest is None or key[0] != ref:
+            return shown(lab, ref, settings, step)
+        return shown(lab, ref, work.settings_of(key), newest)
 
-    share.save(
+    save.save(
         f"decoding-lab-seed{settings.config.seed}",
         lambda: lab_bytes(now()),
         lambda: web_page(now()),
     )
 
 
-def shown(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> LabExample:
+def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExample:
     """The step with what was worked out of it under these settings."""
     found: dict[str, Any] = {}
     for name in ("flips", "rolls", "sweep"):
-        measured = work.known(lab, name, spot, settings, step)
+        measured = work.known(lab, name, ref, settings, step)
         if measured is not None:
             found[name] = measured
-    grown = tabs.shown_rows(lab, spot)
-    return LabExample(spot.index, step, continuations=grown, **found)
+    grown = tabs.shown_rows(lab, ref)
+    return LabExample(ref.index, step, continuations=grown, **found)
 
 
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
@@ -59,4 +59,4 @@ def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     ]
     trace = replace(step.trace, prompt=step.text_before, rendered_prompt="")
     title = "Decoding Explorer: one step"
-    return share.document(trace, drawn, theme, title=title, settings=figures.lab_caption(step))
+    return save.document(trace, drawn, theme, title=title, settings=figures.lab_caption(step))

@@ -12,55 +12,53 @@ from core.decoding.lab.types import Continuations, KnobFlips, LabStep, Rolls, Sw
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import Settings
-from pages.ui.lab.state import Lab, Spot
+from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.run.queue import QUEUE
 from pages.ui.run.request import Request
 
 OTHER_VERSION = "press Run on the Decode page to make it again, or look at the prompt's next token"
 
 
-def read(job: Job, spot: Spot) -> Any:
-    """The scene of a spot: one forward over the tokens before it."""
-    model, ids = _loaded(job, spot)
+def _read_logits(job: Job, ref: StepRef) -> Any:
+    """The logits of a step: one forward over the tokens before it."""
+    model, ids = _load(job, ref)
     from core.decoding.lab.step import lab_step, read_scene  # noqa: F401 - imported for what follows
 
-    job.stage = "Reading the step"
-    with QUEUE.turn(job.should_stop) as turn:
-        return read_scene(model, ids) if turn.held else None
+    with job.turn("Reading the step"):
+        return read_scene(model, ids)
 
 
-def _loaded(job: Job, spot: Spot) -> tuple[Any, list[int]]:
-    """The spot's model, and the tokens before the step."""
-    model = jobs.load_version(job, spot.model, spot.revision, OTHER_VERSION)
+def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
+    """The step's model, and the tokens before the step."""
+    model = jobs.load(job, ref.model, ref.revision, OTHER_VERSION)
     from core.decoding.decode import encode_prompt
 
     asked = Request(
-        spot.model,
-        spot.prompt,
+        ref.model,
+        ref.prompt,
         Greedy(),
-        chat=spot.chat and model.has_chat_template,
-        system=spot.system,
-        ids=spot.ids,
+        chat=ref.chat and model.has_chat_template,
+        system=ref.system,
+        ids=ref.ids,
     )
     return model, list(encode_prompt(model, asked.prompt_for(model)))
 
 
-def scene(lab: Lab, spot: Spot) -> Any:
-    """The spot's logits, once they are there; starts reading them."""
-    found, ready = lab.soon("scene", spot, lambda job: read(job, spot))
+def step_logits(lab: Lab, ref: StepRef) -> Any:
+    """The step's logits, once they are there; starts reading them."""
+    found, ready = lab.soon("logits", ref, lambda job: _read_logits(job, ref))
     return found if ready else None
 
 
-def throw_of(spot: Spot, settings: Settings) -> int:
+def throw_of(ref: StepRef, settings: Settings) -> int:
     """Which throw of the seed's dice falls."""
-    return spot.index + settings.rolls
+    return ref.index + settings.rolls
 
 
-def key_of(spot: Spot, settings: Settings) -> tuple[Hashable, ...]:
+def key_of(ref: StepRef, settings: Settings) -> tuple[Hashable, ...]:
     """What a step and all that is measured of it depend on."""
-    return (spot, settings.config, settings.order, settings.rolls)
+    return (ref, settings.config, settings.order, settings.rolls)
 
 
 def settings_of(key: tuple[Any, ...]) -> Settings:
@@ -68,51 +66,51 @@ def settings_of(key: tuple[Any, ...]) -> Settings:
     return Settings(*key[1:])
 
 
-def is_example(lab: Lab, spot: Spot, settings: Settings) -> bool:
+def is_example(lab: Lab, ref: StepRef, settings: Settings) -> bool:
     """Whether the stored step shows just this, and is to be believed without the model."""
-    return is_stored(lab, spot, settings) and not (lab.from_file and lab.loadable)
+    return is_stored(lab, ref, settings) and not (lab.from_file and lab.loadable)
 
 
-def is_stored(lab: Lab, spot: Spot, settings: Settings) -> bool:
-    """Whether the stored step is of this spot, under these settings."""
-    if lab.example is None or not lab.stores(spot):
+def is_stored(lab: Lab, ref: StepRef, settings: Settings) -> bool:
+    """Whether the stored step is of this step, under these settings."""
+    if lab.example is None or not lab.stores(ref):
         return False
     step = lab.example.step
     return (
         settings.config == step.config
         and settings.order == step.order
-        and throw_of(spot, settings) == step.throw
+        and throw_of(ref, settings) == step.throw
     )
 
 
-def step(lab: Lab, spot: Spot, settings: Settings) -> LabStep | None:
+def step(lab: Lab, ref: StepRef, settings: Settings) -> LabStep | None:
     """The step under the settings; None until its logits are there.
 
     Raises:
         DecodingError: the logits are no distribution.
     """
-    key = key_of(spot, settings)
+    key = key_of(ref, settings)
     if lab.step_of == key:
         return lab.step
-    if is_example(lab, spot, settings):
+    if is_example(lab, ref, settings):
         assert lab.example is not None
         found = lab.example.step
     else:
-        ready = scene(lab, spot)
+        ready = step_logits(lab, ref)
         if ready is None:
             return None
         from core.decoding.lab.step import lab_step
 
-        number = throw_of(spot, settings)
-        found = lab_step(ready, settings.config, settings.order, number, spot.prompt)
+        number = throw_of(ref, settings)
+        found = lab_step(ready, settings.config, settings.order, number, ref.prompt)
     _note_flip(lab, key, found)
     lab.step, lab.step_of = found, key
     return found
 
 
-def proof(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> str:
+def proof(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> str:
     """What is known of a step that came from a file; empty for any other."""
-    if lab.example is None or not lab.from_file or not is_stored(lab, spot, settings):
+    if lab.example is None or not lab.from_file or not is_stored(lab, ref, settings):
         return ""
     if step is lab.example.step:
         return "From a file: not proved without its model"
@@ -134,32 +132,32 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
         lab.flipped = old.step.chosen.text
 
 
-def flips(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
+def flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
     """Where the token would flip."""
 
     def work(job: Job, ready: Any) -> tuple[KnobFlips, ...]:
         from core.decoding.lab.decision_boundaries import every_flip
 
-        number = throw_of(spot, settings)
+        number = throw_of(ref, settings)
         asked = (settings.config, settings.order, number, KNOB_RANGES)
         return every_flip(ready, *asked, job.should_stop)
 
-    return _measured(lab, "flips", spot, settings, step, work)
+    return _measured(lab, "flips", ref, settings, step, work)
 
 
-def rolls(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
+def rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
     """The next 1,000 throws, as `Rolls`."""
 
     def work(job: Job, ready: Any) -> Rolls:
         from core.decoding.lab.series import roll
 
-        number = throw_of(spot, settings)
+        number = throw_of(ref, settings)
         return roll(ready, settings.config, settings.order, number, ROLLS, job.should_stop)
 
-    return _measured(lab, "rolls", spot, settings, step, work)
+    return _measured(lab, "rolls", ref, settings, step, work)
 
 
-def sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
+def sweep(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
     """Every temperature, as a `Sweep`."""
 
     def work(job: Job, ready: Any) -> Sweep:
@@ -168,15 +166,15 @@ def sweep(lab: Lab, spot: Spot, settings: Settings, step: LabStep) -> Measured:
         config, order = settings.config, settings.order
         return sweep(ready, config, order, TEMPERATURES, should_stop=job.should_stop)
 
-    return _measured(lab, "sweep", spot, settings, step, work)
+    return _measured(lab, "sweep", ref, settings, step, work)
 
 
-def known(lab: Lab, name: str, spot: Spot, settings: Settings, step: LabStep) -> Any:
+def known(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Any:
     """What is measured of the step already; None where nothing is."""
     if lab.example is not None and step is lab.example.step:
         return getattr(lab.example, name) or None
-    kept = lab.kept.get(name)
-    return kept[1][1] if kept is not None and kept[0] == key_of(spot, settings) else None
+    cached = lab.cached.get(name)
+    return cached[1][1] if cached is not None and cached[0] == key_of(ref, settings) else None
 
 
 class Measured(NamedTuple):
@@ -194,7 +192,7 @@ class Measured(NamedTuple):
 def _measured(
     lab: Lab,
     name: str,
-    spot: Spot,
+    ref: StepRef,
     settings: Settings,
     step: LabStep,
     work: Callable[[Job, Any], Any],
@@ -205,36 +203,33 @@ def _measured(
         stored = getattr(example, name)
         if stored or not lab.loadable:
             return Measured(step, stored, True)
-    ready = scene(lab, spot)
+    ready = step_logits(lab, ref)
     if ready is not None:
-        key = key_of(spot, settings)
-        kept, fresh = lab.later(name, key, lambda job: (step, work(job, ready)))
-        if kept is not None:
-            return Measured(*kept, fresh)
-    if before := lab.kept.get(name):
+        key = key_of(ref, settings)
+        cached, fresh = lab.later(name, key, lambda job: (step, work(job, ready)))
+        if cached is not None:
+            return Measured(*cached, fresh)
+    if before := lab.cached.get(name):
         return Measured(*before[1], before[0] == lab.step_of)
     if example is not None:
         return Measured(example.step, getattr(example, name), False)
     return Measured(step, None, False)
 
 
-def grow(spot: Spot, settings: Settings, ways: int, tokens: int) -> Job:
-    """Start continuing the spot; the result is `(spot, Continuations)`."""
-    return jobs.start(lambda job: _grow(job, spot, settings, ways, tokens))
+def grow(ref: StepRef, settings: Settings, ways: int, tokens: int) -> Job:
+    """Start continuing the step; the result is `(ref, Continuations)`."""
+    return jobs.start(lambda job: _grow(job, ref, settings, ways, tokens))
 
 
-def _grow(job: Job, spot: Spot, settings: Settings, ways: int, tokens: int) -> Any:
-    model, ids = _loaded(job, spot)
+def _grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> Any:
+    model, ids = _load(job, ref)
     from core.decoding.lab.continuations import continue_in_batch, rows_of
     from core.decoding.loop.text import join_text
 
     config = replace(settings.config, max_new_tokens=tokens)
     seeds = [config.seed + at for at in range(ways)]
     batch: list[Any] = []
-    job.stage = "Waiting for other sessions"
-    with QUEUE.turn(job.should_stop) as turn:
-        if not turn.held:
-            return None
+    with job.turn("Continuing") as turn:
         for steps in continue_in_batch(model, ids, config, seeds):
             batch.append(steps)
             job.stage = f"Continuing · {len(batch)} of {tokens} tokens"
@@ -244,4 +239,4 @@ def _grow(job: Job, spot: Spot, settings: Settings, ways: int, tokens: int) -> A
     if not batch:
         raise DecodingError("The context window is full: no token fits after this text.")
     rows, text = rows_of(model, batch, seeds), join_text(model, ids)
-    return spot, Continuations(model.model_id, text, config, rows, job.seconds)
+    return ref, Continuations(model.model_id, text, config, rows, job.seconds)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
-from core.decoding.errors import DecodingError
 from core.evaluation.types import AnswerRule, Vote
 from core.figures.base.labels import table_text, visible_token
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
-from pages.ui.decode import controls
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep, work
-from pages.ui.reasoning.controls import value
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs
+from pages.ui.run import bar
+from pages.ui.run.jobs import Job
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import csv_text
 
 _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
@@ -33,17 +33,17 @@ def draw(view: ReasonView) -> None:
 def _bar(view: ReasonView) -> None:
     job, error = view.active("vote"), view.failures.get("vote", "")
     with st.container(key="compare-vote", horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Stop" if job else "Vote on this problem",
+        bar.button(
+            view,
+            "vote",
+            "Vote on this problem",
+            lambda: start(view),
             key="run_vote",
-            icon=":material/stop:" if job else ":material/how_to_vote:",
-            disabled=job is not None and job.stopping.is_set(),
-            on_click=job.stop if job else start,
-            args=() if job else (view,),
+            icon="how_to_vote",
         )
         st.text(error or ("" if job else _next_words()), width="stretch")
     if job is not None:
-        st.fragment(sweep.progress, run_every=jobs.POLL_SECONDS)(view, "vote", job)
+        sweep.progress(view, "vote")
 
 
 def _next_words() -> str:
@@ -53,17 +53,13 @@ def _next_words() -> str:
 
 def start(view: ReasonView) -> None:
     """Draw the samples of the problem that the controls name, at their budget, and vote."""
-    if "vote" in view.jobs:
-        return
-    view.failures["vote"] = ""
-    try:
-        problem = reason_problem.problem()
-        config = reason_controls.config(temperature="vote_temperature")
-    except DecodingError as error:
-        view.failures["vote"] = str(error)
-        return
-    where = str(controls.value("model")).strip()
-    view.jobs["vote"] = work.vote(view, where, problem, config, int(value("voters")))
+    view.attempt("vote", _vote)
+
+
+def _vote() -> Job:
+    config = reason_controls.config(temperature="vote_temperature")
+    where = sidebar.model()
+    return work.vote(where, reason_problem.problem(), config, int(value("voters")))
 
 
 def _result(vote: Vote) -> None:

@@ -11,9 +11,9 @@ from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import problem
-from pages.ui.reasoning.controls import value
 from pages.ui.reasoning.problem import chains
 from pages.ui.reasoning.state import ReasonView
+from pages.ui.widgets.control import value
 
 
 def draw(view: ReasonView) -> None:

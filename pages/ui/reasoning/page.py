@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -12,27 +13,25 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
-from core.figures.base.labels import settings_caption, visible_token
-from pages.ui.decode import controls
-from pages.ui.decode import page as results
+from core.figures.base.labels import settings_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, jobs, proof
-from pages.ui.run import save as share
+from pages.ui.run import jobs, panel
+from pages.ui.run.jobs import Job
 from pages.ui.shell import models
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 from pages.ui.widgets.knob import set_knob
 
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
 CHANGED = "The controls ask for another run: press Run."
-NOTHING = "**Nothing to show yet.**  \nPress Run: the model thinks, then answers."
 
 
-class Look(NamedTuple):
+class Tab(NamedTuple):
     """A tab: what draws it, and what starts its work for a link that has the flag."""
 
     draw: Callable[[ReasonView], None]
@@ -40,11 +39,11 @@ class Look(NamedTuple):
     start: Callable[[ReasonView], None] | None = None
 
 
-_LOOKS = {
-    "Many problems": Look(reason_many.draw, "sweep", reason_many.start),
-    "Same bound, other ways": Look(vote.draw, "rivals", vote.start),
-    "What a level is": Look(loop.draw),
-    "A calculator": Look(tools.draw, "tools", tools.start),
+_TABS = {
+    "Many problems": Tab(reason_many.draw, "sweep", reason_many.start),
+    "Same bound, other ways": Tab(vote.draw, "rivals", vote.start),
+    "What a level is": Tab(loop.draw),
+    "A calculator": Tab(tools.draw, "tools", tools.start),
 }
 _NOTICE = """
 **What to notice**
@@ -59,12 +58,16 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    found = results.wanted(view, lambda: (reason_problem.problem(), reason_controls.config()))
-    asked, wanted = found or (None, None)
+    found = panel.read_controls(view, lambda: (reason_problem.problem(), reason_controls.config()))
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
-            _text(view, asked, wanted)
+            panel.draw(
+                view,
+                "the model thinks, then answers.",
+                partial(_live, view),
+                partial(_finished, view, found),
+            )
             _knew(view)
         with right:
             _accuracy(view)
@@ -72,58 +75,30 @@ def draw(view: ReasonView) -> None:
                 st.markdown(_NOTICE)
     # On the first paint the text and its figures go ahead of what lies below them.
     if view.painted or view.trace is None:
-        _more(view)
+        panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
     view.painted = True
-    results.watch(view)
+    panel.watch(view)
 
 
-def _text(view: ReasonView, asked: Problem | None, wanted: Reasoning | None) -> None:
-    job = view.jobs.get("decode")
-    with st.container():
-        if job is not None:
-            st.fragment(_live, run_every=jobs.POLL_SECONDS)(view, job)
-        else:
-            _finished(view, asked, wanted)
-
-
-def _live(view: ReasonView, job: jobs.Job) -> None:
-    job.watch()
-    if not job.active:
-        st.rerun()
-    trace = bar.so_far(view, job)
-    with st.container(key="text-panel", border=True, gap="small"):
-        with results.head("running"):
-            st.text(f"{job.stage} · {job.tokens} tokens · {job.seconds:.1f} s", width="stretch")
+def _live(view: ReasonView, job: Job) -> None:
+    trace = view.partial_trace(job)
+    with panel.box():
+        panel.running(job, f"{job.tokens} tokens")
         if trace is not None:
             text.draw(trace, live=True)
 
 
-def _finished(view: ReasonView, asked: Problem | None, wanted: Reasoning | None) -> None:
-    trace = view.trace
-    with st.container(key="text-panel", border=True, gap="small"):
-        if trace is None:
-            st.markdown(NOTHING)
-            return
-        with results.head("finished"):
-            st.text(_summary(view, trace), width="stretch")
-            proof.badge(view, trace)
-            share.menu(view, trace)
+def _finished(view: ReasonView, asked: tuple[Problem, Reasoning] | None, trace: Trace) -> None:
+    with panel.box():
+        panel.head(view, trace)
         text.draw(trace, first=not view.painted)
         problem = state.problem_of(view)
         found = state.verdict(trace, problem)
         verdict.draw(found, problem)
-        other = bool(asked and wanted and state.needs_run(view, asked, wanted))
-        with st.container(key="note-changed" if other else "note-plain"):
-            read = state.reading(trace)
-            next_one = CHANGED if other else verdict.advice(trace, read, found.outcome)
-            st.text(f"{_spent(trace)} {next_one}")
-
-
-def _summary(view: ReasonView, trace: Trace) -> str:
-    source = results.SOURCES.get(view.source, "Run")
-    if trace.model_id == str(controls.value("model")):
-        return source
-    return f"{source} · {visible_token(trace.model_id, 60)}"
+        spent = _spent(trace)
+        advice = verdict.advice(trace, state.reading(trace), found.outcome)
+        other = asked is not None and state.needs_run(view, *asked)
+        panel.note(f"{spent} {CHANGED}" if other else "", f"{spent} {advice}")
 
 
 def _spent(trace: Trace) -> str:
@@ -156,7 +131,7 @@ def _knew(view: ReasonView) -> None:
 def _ask_where(view: ReasonView, trace: Trace) -> None:
     """While nobody knows: start the work for one's own run, offer it for a file's."""
     job, error = view.active("stops"), view.failures.get("stops", "")
-    may_load = view.may_load(str(controls.value("model")))
+    may_load = view.may_load(str(value("model")))
     thinks = state.reading(trace).thinking_tokens > 0
     own = view.source == "run" and "decode" not in view.jobs
     if job is None and own and thinks and not error:
@@ -167,7 +142,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
         elif job is not None:
-            st.text(f"{job.stage}…")
+            st.fragment(_under_way, run_every=jobs.POLL_SECONDS)(job)
         else:
             st.button(
                 "Stop the thinking at each step",
@@ -180,13 +155,17 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
             st.text(error or ("" if may_load else "Choose this run's model in the sidebar first."))
 
 
+def _under_way(job: Job) -> None:
+    job.watch()
+    st.text(f"{job.stage}…")
+
+
 def start_stops(view: ReasonView) -> None:
     """Ask the model what it would answer at every stop."""
     if view.trace is None or "stops" in view.jobs:
         return
     problem = state.problem_of(view) or Problem(view.trace.prompt, view.trace.prompt, "")
-    view.failures["stops"] = ""
-    view.jobs["stops"] = work.where_it_knew(view.trace, problem)
+    view.begin("stops", work.where_it_knew(view.trace, problem))
 
 
 def _accuracy(view: ReasonView) -> None:
@@ -206,7 +185,7 @@ def _curve(view: ReasonView) -> None:
             st.text("No sweep has run yet: start one under Many problems.")
         return
     closing = sweep.plan.budget_field == "max_thinking_tokens"
-    marked = int(reason_controls.value("thinking")) if closing else reason_controls.whole_bound()
+    marked = int(value("thinking")) if closing else reason_controls.whole_bound()
     figure.chart(
         "accuracy",
         lambda theme: figures.reason_accuracy(sweep, marked=marked, theme=theme),
@@ -226,23 +205,14 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         st.session_state["whole"] = max(1, int(custom[0]))
 
 
-def _more(view: ReasonView) -> None:
-    with st.container(key="more"):
-        tabs = st.tabs(list(_LOOKS), key="reason_look", on_change="rerun", bind="query-params")
-        for tab, look in zip(tabs, _LOOKS.values(), strict=True):
-            if tab.open:
-                with tab:
-                    look.draw(view)
-                _restore(view, look)
+def _tab(view: ReasonView, tab: Tab) -> None:
+    """Draw a tab, and measure again what a link tells of: a link alone loads built-in models only.
 
-
-def _restore(view: ReasonView, look: Look) -> None:
-    """Do again what a copied link tells of; only built-in models load by a link alone.
-
-    What the look is asked for is known once it is drawn.
+    What the tab is asked for is known once it is drawn.
     """
+    tab.draw(view)
     first, view.looked = not view.looked, True
-    asked = look.start is not None and st.query_params.get(look.flag) == "1"
-    if first and asked and look.start and models.is_embedded(str(controls.value("model"))):
-        look.start(view)
+    asked = tab.start is not None and st.query_params.get(tab.flag) == "1"
+    if first and asked and tab.start and models.is_embedded(str(value("model"))):
+        tab.start(view)
         st.rerun()

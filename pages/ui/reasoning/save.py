@@ -9,7 +9,7 @@ from core.figures.base.theme import LIGHT, Theme
 from pages.ui.reasoning import state
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import save as share
+from pages.ui.run import save
 
 
 def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:
@@ -32,4 +32,4 @@ def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         ]
     read = state.reading(trace)
     text = f"\n{read.thinking}\n\n{read.answer}" if read.thinking else f"\n{read.answer}"
-    return share.document(trace, drawn, theme, text=text)
+    return save.document(trace, drawn, theme, text=text)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import streamlit as st
 
@@ -27,15 +26,9 @@ from core.evaluation.types import (
     Vote,
 )
 from core.evaluation.verifier import worked_out
-from pages.ui.decode import controls
 from pages.ui.reasoning import problem as reason_problem
-from pages.ui.run import bar
-from pages.ui.run.state import Source, View
-from pages.ui.shell import examples
-
-EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "reasoning.json"
-# The job of each part that is run on demand, and the field of the view that it fills.
-PARTS = {"stops": "strip", "sweep": "", "rivals": "rivalry", "vote": "vote", "tools": "tools"}
+from pages.ui.run.view import Source, View
+from pages.ui.shell import examples, sidebar
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +51,19 @@ class ReasonView(View):
         vote: samples of one problem.
         tools: a problem without the calculator and with it.
         uploaded: the visitor's own problems; `refused` says why a file wasn't taken.
-        failures: of the parts that are run on demand, by job.
-        versions: counts what each part showed, for the figures.
+        versions: counts what each measurement showed, for the figures.
         live: the rows of a sweep under way.
-        counts: how many runs of how many have ended, by job.
         looked: a tab was drawn, and the link that opened the page was looked at for it.
     """
+
+    key: ClassVar[str] = "reason"
+    measurements: ClassVar[dict[str, str]] = {
+        "stops": "strip",
+        "rivals": "rivalry",
+        "vote": "vote",
+        "tools": "tools",
+    }
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "stops")
 
     problem: Problem | None = None
     strip: StopStrip | None = None
@@ -74,75 +74,48 @@ class ReasonView(View):
     tools: tuple[Transcript, Transcript] | None = None
     uploaded: ProblemSet | None = None
     refused: str = ""
-    failures: dict[str, str] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     live: BudgetSweep | None = None
-    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     looked: bool = False
 
-    def show(self, trace: Trace, source: Source) -> None:
-        """Look at another run; whose problem it is has to be said after it."""
-        super().show(trace, source)
-        self.problem = self.strip = None
-        if job := self.jobs.pop("stops", None):
-            job.stop()
-
-    def changed(self, part: str) -> None:
-        """Say that a part shows something else now."""
-        self.versions[part] = self.versions.get(part, 0) + 1
-
-    def version(self, part: str) -> int:
-        return self.versions.get(part, 0)
-
-
-def view() -> ReasonView:
-    """This session's view of the reasoning page, with the stored example at first."""
-    if "reason" not in st.session_state:
-        found = ReasonView()
-        example = load_example()
+    @classmethod
+    def initial(cls) -> Self:
+        """The stored example, where it can be read."""
+        found, example = cls(), load_example()
         if example is not None:
-            _show_example(found, example)
-        st.session_state["reason"] = found
-    shown: ReasonView = st.session_state["reason"]
-    return shown
+            found.show_example(example)
+        return found
 
+    def show_example(self, example: ReasoningExample) -> None:
+        """Look at a stored run with its problem, and at every measurement."""
+        self.show(example.run, "example")
+        self.problem, self.strip = example.strip.problem, example.strip
+        self.sweeps = {s.plan.budget_field: s for s in (example.sweep, example.cut)}
+        self.rivalry, self.vote, self.tools = example.rivalry, example.vote, example.tools
 
-def _show_example(found: ReasonView, example: ReasoningExample) -> None:
-    found.show(example.run, "example")
-    found.problem, found.strip = example.strip.problem, example.strip
-    found.sweeps = {s.plan.budget_field: s for s in (example.sweep, example.cut)}
-    found.rivalry, found.vote, found.tools = example.rivalry, example.vote, example.tools
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another run; of one made here the request knows the problem."""
+        super().show(trace, source)
+        self.problem = getattr(self.request, "problem", None) if source == "run" else None
+
+    def collect(self, name: str, result: Any) -> None:
+        """Take over what a job has left; of a sweep that was stopped its rows so far."""
+        super().collect(name, result)
+        if name == "sweep":
+            sweep, self.live = self.live if result is None else result, None
+            if sweep is not None and sweep.rows:
+                self.sweeps[sweep.plan.budget_field] = sweep
+                self.swept.add(sweep.plan.budget_field)
+        self.versions[name] = self.version(name) + 1
+
+    def version(self, name: str) -> int:
+        """How often the measurement of this name has ended."""
+        return self.versions.get(name, 0)
 
 
 def load_example() -> ReasoningExample | None:
     """The stored example; None where the file is missing or damaged."""
-    return examples.example(EXAMPLE, read_example)
-
-
-def settle(found: ReasonView) -> None:
-    """Take over what finished work has left."""
-    before = found.number
-    bar.settle(found)
-    if found.number != before:
-        found.problem = getattr(found.request, "problem", None)
-    for part in PARTS:
-        job = found.jobs.get(part)
-        if job is not None and not job.active:
-            del found.jobs[part]
-            found.seen.pop(part, None)
-            found.failures[part] = job.error
-            _take(found, part, job.result)
-
-
-def _take(found: ReasonView, part: str, result: Any) -> None:
-    if part == "sweep":
-        sweep, found.live = found.live if result is None else result, None
-        if sweep is not None and sweep.rows:
-            found.sweeps[sweep.plan.budget_field] = sweep
-            found.swept.add(sweep.plan.budget_field)
-    elif result is not None:
-        setattr(found, PARTS[part], result)
-    found.changed(part)
+    return examples.example("reasoning.json", read_example)
 
 
 def reading(trace: Trace) -> Reading:
@@ -197,7 +170,7 @@ def needs_run(found: ReasonView, asked: Problem, wanted: Reasoning) -> bool:
     other = any(getattr(run, name, None) != getattr(wanted, name) for name in names)
     # A file doesn't say which system prompt its question was asked with.
     told = asked.system if found.problem is None else found.problem.system
-    chosen = str(controls.value("model")).strip()
+    chosen = sidebar.model()
     asks = (trace.prompt, told, trace.model_id)
     return other or asks != (asked.question, asked.system, chosen)
 

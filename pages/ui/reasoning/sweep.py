@@ -16,7 +16,8 @@ from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, state, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs
+from pages.ui.run import bar, jobs
+from pages.ui.run.jobs import Job
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
@@ -158,39 +159,27 @@ def resumable(view: ReasonView, wanted: SweepPlan) -> BudgetSweep | None:
 
 def start(view: ReasonView) -> None:
     """Start the sweep, or go on where it was stopped."""
-    if "sweep" in view.jobs:
-        return
-    view.failures["sweep"] = ""
-    try:
+
+    def begin() -> Job:
         wanted = plan(view)
-    except DecodingError as error:
-        view.failures["sweep"] = str(error)
-        return
-    found = resumable(view, wanted)
-    view.jobs["sweep"] = work.sweep(view, wanted, found.rows if found else ())
-    state.tell_link("sweep", told=view.uploaded is None)
+        found = resumable(view, wanted)
+        return work.sweep(view, wanted, found.rows if found else ())
+
+    if view.attempt("sweep", begin):
+        state.tell_link("sweep", told=view.uploaded is None)
 
 
 def _button(view: ReasonView) -> None:
-    job = view.active("sweep")
     with st.container(key="sweep-side", width="content"):
-        if job is not None:
-            st.button(
-                "Stopping" if job.stopping.is_set() else "Stop",
-                key="stop_sweep",
-                icon=":material/stop:",
-                disabled=job.stopping.is_set(),
-                on_click=job.stop,
-            )
-            return
-        st.button(
+        bar.button(
+            view,
+            "sweep",
             "Resume" if _left(view) else "Run sweep",
+            lambda: start(view),
             key="start_sweep",
+            stop_key="stop_sweep",
             type="primary",
-            icon=":material/play_arrow:",
             disabled=bool(_refusal(view)),
-            on_click=start,
-            args=(view,),
         )
 
 
@@ -213,20 +202,22 @@ def _left(view: ReasonView) -> bool:
 
 def _state(view: ReasonView) -> None:
     """Progress while a sweep goes on; else what the figures below are of."""
-    error = _refusal(view) or view.failures.get("sweep", "")
     with st.container(key="sweep-state", gap="small"):
-        job = view.active("sweep")
-        if job is not None:
-            st.fragment(progress, run_every=jobs.POLL_SECONDS)(view, "sweep", job)
-        elif error:
-            with st.container(key="refused"):
-                st.text(error)
+        progress(view, "sweep", refusal=_refusal(view))
 
 
-def progress(view: ReasonView, part: str, job: jobs.Job) -> None:
-    """A bar with how many runs have ended."""
+def progress(view: ReasonView, name: str, refusal: str = "") -> None:
+    """A bar with how many runs have ended, while the work goes on; else why there is none."""
+    if job := view.active(name):
+        st.fragment(_progress_bar, run_every=jobs.POLL_SECONDS)(job)
+    elif error := refusal or view.failures.get(name, ""):
+        with st.container(key="refused"):
+            st.text(error)
+
+
+def _progress_bar(job: Job) -> None:
     job.watch()
-    ended, total = view.counts.get(part, (0, 1))
+    ended, total = job.counts
     words = f"{job.stage} · {ended:,} of {total:,} runs · {job.seconds:.0f} s"
     st.progress(min(1.0, ended / max(1, total)), words)
 

@@ -6,19 +6,21 @@ from fractions import Fraction
 
 import streamlit as st
 
-from core.decoding.errors import DecodingError
+from core.decoding.errors import DecodingError, ProblemError
 from core.decoding.reasoning.calculator import ERROR, evaluate, result_of
 from core.decoding.reasoning.transcript import read_run
 from core.decoding.reasoning.types import Call
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
 from core.figures.base.labels import visible_token
-from pages.ui.decode import controls
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
-from pages.ui.reasoning.controls import value
 from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import bar
+from pages.ui.run.jobs import Job
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import value
 
 _HOW = (
     "The same question with the same room for the answer. Without the calculator the model is told "
@@ -29,7 +31,16 @@ _HOW = (
 
 def draw(view: ReasonView) -> None:
     """Both runs side by side, the call and its result marked."""
-    _bar(view)
+    bar.measure(
+        view,
+        "tools",
+        "Run this problem both ways",
+        lambda: start(view),
+        _next_words(),
+        row="compare",
+        key="run_tools",
+        icon="calculate",
+    )
     st.caption(_HOW)
     if view.tools is None:
         st.text("Nothing was run yet.")
@@ -47,50 +58,37 @@ def draw(view: ReasonView) -> None:
                 _calls(run)
 
 
-def _bar(view: ReasonView) -> None:
-    job, error = view.active("tools"), view.failures.get("tools", "")
-    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            "Stop" if job else "Run this problem both ways",
-            key="run_tools",
-            icon=":material/stop:" if job else ":material/calculate:",
-            on_click=job.stop if job else start,
-            args=() if job else (view,),
-        )
-        st.text(f"{job.stage}…" if job else error or _next_words(), width="stretch")
-
-
 def _next_words() -> str:
-    problem = _wanted()
-    return f"Next: {visible_token(problem.question, 80).replace('␣', ' ')}" if problem else ""
+    try:
+        question = visible_token(_problem().question, 80)
+    except DecodingError:
+        return ""
+    return f"Next: {question.replace('␣', ' ')}"
 
 
-def _wanted() -> Problem | None:
-    """The controls' hard sum or own question; else the hard sum of their seed."""
+def _problem() -> Problem:
+    """The controls' hard sum or own question; else the hard sum of their seed.
+
+    Raises:
+        ProblemError: the own question is not complete yet.
+    """
     if value("problem") in ("sum", "own"):
-        try:
-            return reason_problem.problem()
-        except DecodingError:
-            return None
+        return reason_problem.problem()
     return reason_problem.hard_sum(int(value("problem_seed")))
 
 
 def start(view: ReasonView) -> None:
     """Run the problem without the calculator, then with it."""
-    problem = _wanted()
-    if "tools" in view.jobs:
-        return
-    if problem is None:
-        view.failures["tools"] = "Your question is not complete yet."
-        return
+    if view.attempt("tools", _tools):
+        state.tell_link("tools", told=True)
+
+
+def _tools() -> Job:
     try:
-        config = reason_controls.config()
+        problem = _problem()
     except DecodingError as error:
-        view.failures["tools"] = str(error)
-        return
-    view.failures["tools"] = ""
-    view.jobs["tools"] = work.tools(str(controls.value("model")).strip(), problem, config)
-    state.tell_link("tools", told=True)
+        raise ProblemError("Your question is not complete yet.") from error
+    return work.tools(sidebar.model(), problem, reason_controls.config())
 
 
 def _calls(run: Transcript) -> None:

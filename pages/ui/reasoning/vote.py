@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from core import figures
-from core.decoding.errors import DecodingError
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
@@ -14,7 +13,7 @@ from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import one_vote, own_problems, state, sweep, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs
+from pages.ui.run import bar
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
@@ -38,7 +37,7 @@ def draw(view: ReasonView) -> None:
     with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
         control.draw("total", "voters", "vote_problems", "vote_temperature")
         _button(view)
-    _state(view)
+    sweep.progress(view, "rivals")
     rivalry = view.rivalry
     if rivalry is None:
         st.text("Nothing was compared yet.")
@@ -59,47 +58,33 @@ def draw(view: ReasonView) -> None:
     one_vote.draw(view)
 
 
-def _state(view: ReasonView) -> None:
-    job, error = view.active("rivals"), view.failures.get("rivals", "")
-    if job is not None:
-        st.fragment(sweep.progress, run_every=jobs.POLL_SECONDS)(view, "rivals", job)
-    elif error:
-        with st.container(key="refused"):
-            st.text(error)
-
-
 def _button(view: ReasonView) -> None:
-    job = view.active("rivals")
     with st.container(key="rivals-side", width="content"):
-        st.button(
-            "Stop" if job else "Compare",
+        bar.button(
+            view,
+            "rivals",
+            "Compare",
+            lambda: start(view),
             key="compare_ways",
-            type="secondary" if job else "primary",
-            icon=":material/stop:" if job else ":material/balance:",
-            disabled=job is not None and job.stopping.is_set(),
-            on_click=job.stop if job else start,
-            args=() if job else (view,),
+            icon="balance",
+            type="primary",
         )
 
 
 def start(view: ReasonView) -> None:
     """Start the comparison that the controls describe."""
-    if "rivals" in view.jobs:
-        return
-    view.failures["rivals"] = ""
-    try:
-        contest = work.Contest(
-            model=sidebar.model(),
-            problems=own_problems.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
-            config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
-            total=int(value("total")),
-            samples=int(value("voters")),
-        )
-    except DecodingError as error:
-        view.failures["rivals"] = str(error)
-        return
-    view.jobs["rivals"] = work.compare(view, contest)
-    state.tell_link("rivals", told=view.uploaded is None)
+    if view.attempt("rivals", lambda: work.compare(_contest(view))):
+        state.tell_link("rivals", told=view.uploaded is None)
+
+
+def _contest(view: ReasonView) -> work.Contest:
+    return work.Contest(
+        model=sidebar.model(),
+        problems=own_problems.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
+        config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
+        total=int(value("total")),
+        samples=int(value("voters")),
+    )
 
 
 def _votes(rivalry: Rivalry) -> None:

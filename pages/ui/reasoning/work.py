@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
@@ -16,21 +13,6 @@ from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.run.queue import QUEUE, Turn
-from pages.ui.shell import models
-
-WAITING = "Waiting for other sessions"
-
-
-@contextmanager
-def _turn_of(job: Job, where: str) -> Iterator[tuple[Any, Turn]]:
-    """The model, loaded, and the turn to run it; `held` is False where the job was stopped."""
-    job.stage = "Loading the model"
-    model = models.load(where)
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
-        job.stage = "Running"
-        yield model, turn
 
 
 def where_it_knew(trace: Trace, problem: Problem) -> Job:
@@ -42,19 +24,14 @@ def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None
     from core.evaluation.early_stops import stop_strip
 
     model = jobs.load_for(job, trace)
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
-        if not turn.held:
-            return None
-        job.stage = "Stopping the thinking after each step"
+    with job.turn("Stopping the thinking after each step") as turn:
         strip = stop_strip(model, problem, trace, should_stop=turn.should_stop)
-    return None if job.should_stop() else strip
+    return job.unless_stopped(strip)
 
 
 def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:
     """Run the rows that are missing; `view.live` holds the others. Result: a `BudgetSweep`."""
     view.live = BudgetSweep(plan, done)
-    view.counts["sweep"] = (len(done), plan.total)
     return jobs.start(lambda job: _sweep(job, view, plan, done))
 
 
@@ -63,21 +40,17 @@ def _sweep(
 ) -> BudgetSweep | None:
     from core.evaluation.sweep.run import run_sweep
 
-    job.stage = "Loading the model"
-    model = models.load(plan.model_id)
+    job.counts = (len(done), plan.total)
+    model = jobs.load(job, plan.model_id)
     whole = replace(plan, config=marked(model, plan.config), model_revision=model.revision)
     rows = list(done)
 
     def on_row(row: SweepRow, count: int) -> None:
         rows.append(row)
         view.live = BudgetSweep(whole, tuple(rows))
-        view.counts["sweep"] = (count, whole.total)
+        job.counts = (count, whole.total)
 
-    job.stage = WAITING
-    with QUEUE.turn(job.should_stop) as turn:
-        if not turn.held:
-            return None
-        job.stage = "Running"
+    with job.turn("Running") as turn:
         return run_sweep(
             model,
             whole,
@@ -98,19 +71,21 @@ class Contest(NamedTuple):
     samples: int
 
 
-def compare(view: ReasonView, contest: Contest) -> Job:
+def compare(contest: Contest) -> Job:
     """Run both ways; the result is a `Rivalry` over the problems that were done, if any."""
-    view.counts["rivals"] = (0, len(contest.problems.problems) * (contest.samples + 2))
-    return jobs.start(lambda job: _compare(job, view, contest))
+    return jobs.start(lambda job: _compare(job, contest))
 
 
-def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
+def _compare(job: Job, contest: Contest) -> Rivalry | None:
     from core.evaluation.compare import compare_rivals
     from core.evaluation.verifier import check_arithmetic
 
-    with _turn_of(job, contest.model) as (model, turn):
-        if not turn.held:
-            return None
+    def on_attempt(ended: int, total: int) -> None:
+        job.counts = (ended, total)
+
+    job.counts = (0, len(contest.problems.problems) * (contest.samples + 2))
+    model = jobs.load(job, contest.model)
+    with job.turn("Running") as turn:
         found = compare_rivals(
             model,
             contest.problems,
@@ -119,28 +94,27 @@ def _compare(job: Job, view: ReasonView, contest: Contest) -> Rivalry | None:
             samples=contest.samples,
             verifier=check_arithmetic,
             marks=model.think_marks,
-            on_attempt=lambda *counts: view.counts.update(rivals=counts),
+            on_attempt=on_attempt,
             should_stop=turn.should_stop,
         )
-        return found if found.votes else None
+    return found if found.votes else None
 
 
-def vote(view: ReasonView, where: str, problem: Problem, config: Reasoning, samples: int) -> Job:
+def vote(where: str, problem: Problem, config: Reasoning, samples: int) -> Job:
     """Ask a problem so many times in one batch; the result is a `Vote`, if any sample ended."""
-    view.counts["vote"] = (0, samples)
-    return jobs.start(lambda job: _vote(job, view, where, problem, config, samples))
+    return jobs.start(lambda job: _vote(job, where, problem, config, samples))
 
 
-def _vote(
-    job: Job, view: ReasonView, where: str, problem: Problem, config: Reasoning, samples: int
-) -> Vote | None:
+def _vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int) -> Vote | None:
     from core.evaluation.verifier import check_arithmetic
     from core.evaluation.votes import sample_and_vote
 
-    with _turn_of(job, where) as (model, turn):
-        if not turn.held:
-            return None
-        ended = count(1)
+    def on_attempt(_: object) -> None:
+        job.counts = (job.counts[0] + 1, samples)
+
+    job.counts = (0, samples)
+    model = jobs.load(job, where)
+    with job.turn("Running") as turn:
         found = sample_and_vote(
             model,
             problem,
@@ -148,10 +122,10 @@ def _vote(
             samples,
             verifier=check_arithmetic,
             marks=model.think_marks,
-            on_attempt=lambda _: view.counts.update(vote=(next(ended), samples)),
+            on_attempt=on_attempt,
             should_stop=turn.should_stop,
         )
-        return found if found.attempts else None
+    return found if found.attempts else None
 
 
 def tools(where: str, problem: Problem, config: Reasoning) -> Job:
@@ -167,9 +141,8 @@ def _tools(
     from core.evaluation.attempts import transcript_of
     from core.evaluation.tools import both_ways
 
-    with _turn_of(job, where) as (model, turn):
-        if not turn.held:
-            return None
+    model = jobs.load(job, where)
+    with job.turn("Running") as turn:
 
         def run(stage: str, asked: Problem, settings: Reasoning) -> Transcript:
             job.stage = stage
@@ -187,4 +160,4 @@ def _tools(
 
         alone, called = both_ways(problem, marked(model, config))
         both = run("Without the calculator", *alone), run("With the calculator", *called)
-    return None if job.should_stop() else both
+    return job.unless_stopped(both)

@@ -1,55 +1,124 @@
-"""Run and Stop, what happens on them, and how finished work reaches the view."""
+"""Buttons that start work and stop it: Run itself, and the rows of what is measured on demand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Literal
 
 import streamlit as st
 
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Timings, TokenStep, Trace
 from pages.ui.decode import controls
 from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.run.state import View
+from pages.ui.run.view import View
+from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import models
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
-
+# Seldom enough that drawing takes no time from what is being measured.
+POLL_SECONDS = 0.4
 
 Ask = Callable[[], Request]
 
 
 def draw(view: View, ask: Ask = controls.request) -> None:
-    """One button in one place: Run, or Stop while a run goes on.
+    """Run, or Stop while a run goes on.
 
     Args:
         ask: says what a run is asked for, by the controls of the page.
     """
-    job = view.jobs.get("decode")
     with st.container(key="run-side", width="content"):
-        _button(view, job, ask)
+        button(
+            view,
+            "decode",
+            "Run",
+            partial(start, view, ask),
+            key="start",
+            stop_key="stop_run",
+            type="primary",
+        )
 
 
-def _button(view: View, job: jobs.Job | None, ask: Ask) -> None:
+def button(
+    work: BackgroundWork,
+    name: str,
+    label: str,
+    start: Callable[[], None],
+    *,
+    key: str,
+    stop_key: str = "",
+    icon: str = "play_arrow",
+    type: Literal["primary", "secondary"] = "secondary",
+    disabled: bool = False,
+) -> None:
+    """One button in one place: it starts the work of this name, or stops it while it goes on.
+
+    Args:
+        key, stop_key: of the button that starts, and of the one that stops where it is another.
+    """
+    job = work.active(name)
     if job is None:
         st.button(
-            "Run",
-            key="start",
-            type="primary",
-            icon=":material/play_arrow:",
+            label,
+            key=key,
+            icon=f":material/{icon}:",
+            type=type,
+            disabled=disabled,
             on_click=start,
-            args=(view, ask),
         )
-    else:
-        st.button(
-            "Stopping" if job.stopping.is_set() else "Stop",
-            key="stop_run",
-            icon=":material/stop:",
-            disabled=job.stopping.is_set(),
-            on_click=job.stop,
-        )
+        return
+    st.button(
+        "Stopping" if job.stopping.is_set() else "Stop",
+        key=stop_key or key,
+        icon=":material/stop:",
+        disabled=job.stopping.is_set(),
+        on_click=job.stop,
+    )
+
+
+def measure(
+    work: BackgroundWork,
+    name: str,
+    label: str,
+    start: Callable[[], None],
+    note: str = "",
+    *,
+    row: str,
+    key: str,
+    stop_key: str = "",
+    icon: str = "timer",
+    disabled: bool = False,
+    options: Callable[[], None] | None = None,
+    progress: Callable[[Job], str] = lambda job: f"{job.stage}…",
+) -> None:
+    """A row with options, the button, and how far the work is, why it failed, or a note.
+
+    Args:
+        row: the key of the row.
+    """
+    start_or_stop = partial(
+        button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
+    )
+    with st.container(key=row, horizontal=True, vertical_alignment="center", gap="small"):
+        if options is not None:
+            options()
+        if job := work.active(name):
+            st.fragment(_under_way, run_every=POLL_SECONDS)(job, start_or_stop, progress)
+        else:
+            start_or_stop()
+            st.text(work.failures.get(name) or note, width="stretch")
+
+
+def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[Job], str]) -> None:
+    """Stop, and how far it is; the page's watch sees the end."""
+    job.watch()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        start_or_stop()
+        st.text(progress(job), width="stretch")
 
 
 def start(view: View, ask: Ask = controls.request) -> None:
@@ -65,7 +134,7 @@ def start(view: View, ask: Ask = controls.request) -> None:
     if not request.prompt.strip():
         view.failure = EMPTY_PROMPT
         return
-    view.jobs["decode"] = jobs.decode(request)
+    view.begin("decode", jobs.decode(request))
     view.request = request
     st.query_params["run"] = "1"
 
@@ -87,49 +156,3 @@ def restore(view: View, ask: Ask = controls.request) -> None:
         st.rerun()
     else:
         view.failure = next(filter(None, map(models.unknown, wanted)), LINK_NEEDS_RUN)
-
-
-def settle(view: View) -> None:
-    """Take over what finished work has left; work that ends later is seen by the page's watch."""
-    view.seen = view.progress()
-    run = _ended(view, "decode")
-    if run is not None:
-        view.failure = run.error
-        if run.result is not None:
-            view.show(run.result, "run")
-    for name in ("check", "compare"):
-        job = _ended(view, name)
-        if job is not None and job.result is None:
-            view.jobs[name] = job  # its error stays beside the button that started it
-        elif job is not None and name == "check" and view.trace is not None:
-            view.trace = view.trace.with_checks(job.result)
-        elif job is not None:
-            view.compared = job.result
-    view.seen = {name: state for name, state in view.seen.items() if name in view.jobs}
-
-
-def _ended(view: View, name: str) -> jobs.Job | None:
-    """The work, taken out of the view, if the page has seen its end."""
-    if name not in view.seen or view.jobs[name].active:
-        return None
-    return view.jobs.pop(name)
-
-
-def so_far(view: View, job: jobs.Job) -> Trace | None:
-    """The trace of a run that goes on, up to now; None before its first step."""
-    steps = tuple(job.steps)
-    request: Request | None = view.request
-    if request is None:
-        return None
-    tokens = [step for step in steps if isinstance(step, TokenStep)]
-    return Trace(
-        model_id=request.model,
-        prompt=request.prompt,
-        prompt_ids=(),
-        config=request.config,
-        steps=steps,
-        token_ids=tuple(step.token_id for step in tokens),
-        text="".join(step.text for step in tokens),
-        finish_reason="cancelled",
-        timings=Timings(0.0, 0.0, job.seconds),
-    )

@@ -5,32 +5,43 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from core import DecodingError, ModelError
 from core.decoding.beam.types import BeamStep
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, TokenStep, Trace
-from pages.ui.run.queue import QUEUE
+from pages.ui.run.queue import QUEUE, Turn
 from pages.ui.run.request import Request
 from pages.ui.shell import models
 
 POLL_SECONDS = 0.15
-# A page that nobody looks at any more stops asking; its run ends by itself.
+# A job that nobody polled for so long is cancelled.
 ABANDONED_SECONDS = 120.0
 RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
+T = TypeVar("T")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
+
+
+class StoppedError(Exception):
+    """The job was stopped while it waited for its turn: it has no result."""
 
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work in its own thread; the page reads these fields while it goes on."""
+    """One piece of work in its own thread; the page reads these fields while it goes on.
+
+    Args:
+        counts: how many runs of how many have ended, of work that makes several.
+    """
 
     stage: str = "Starting"
+    counts: tuple[int, int] = (0, 1)
     steps: list[Step] = field(default_factory=list)
     result: Any = None
     error: str = ""
@@ -71,6 +82,24 @@ class Job:
             self.stopping.set()
         return self.stopping.is_set()
 
+    @contextmanager
+    def turn(self, stage: str) -> Iterator[Turn]:
+        """Wait for the turn to use the models, then hold it under this stage.
+
+        Raises:
+            StoppedError: the job was stopped while it waited.
+        """
+        self.stage = "Waiting for other sessions"
+        with QUEUE.turn(self.should_stop) as turn:
+            if not turn.held:
+                raise StoppedError
+            self.stage = stage
+            yield turn
+
+    def unless_stopped(self, result: T) -> T | None:
+        """The result, where half of it would be worth nothing; None where the job was stopped."""
+        return None if self.should_stop() else result
+
 
 def start(work: Callable[[Job], Any]) -> Job:
     """Run `work(job)` in a thread; what it returns becomes `job.result`."""
@@ -82,6 +111,8 @@ def start(work: Callable[[Job], Any]) -> Job:
 def _run(job: Job, work: Callable[[Job], Any]) -> None:
     try:
         job.result = work(job)
+    except StoppedError:
+        pass
     except DecodingError as error:
         job.error = str(error)
     except Exception:
@@ -97,17 +128,13 @@ def decode(request: Request) -> Job:
     return start(lambda job: _decode(job, request))
 
 
-def _decode(job: Job, request: Request) -> Trace | None:
+def _decode(job: Job, request: Request) -> Trace:
     from core import check, collect
 
-    model = _load(job, request.model)
-    draft = _load(job, request.draft) if request.draft else None
+    model = load(job, request.model)
+    draft = load(job, request.draft) if request.draft else None
     prompt = request.prompt_for(model)
-    job.stage = "Waiting for other sessions"
-    with QUEUE.turn(job.should_stop) as turn:
-        if not turn.held:
-            return None
-        job.stage = "Reading the prompt"
+    with job.turn("Reading the prompt") as turn:
 
         def on_step(step: Step) -> None:
             job.steps.append(step)
@@ -141,47 +168,28 @@ def _check(job: Job, trace: Trace, with_model: bool) -> Any:
 
     model = load_for(job, trace) if with_model else None
     draft = load_draft_for(job, trace) if with_model else None
-    with QUEUE.turn(job.should_stop) as turn:
-        job.stage = "Checking"
-        return tuple(check(trace, model, draft)) if turn.held else None
-
-
-def logits_of(trace: Trace, index: int) -> Job:
-    """The full logits of one step, from one forward over its prefix: `(model, logits)`."""
-    return start(lambda job: _logits(job, trace, index))
-
-
-def _logits(job: Job, trace: Trace, index: int) -> Any:
-    from core.decoding.autoregressive.reshape import logits_at
-
-    model = load_for(job, trace)
-    with QUEUE.turn(job.should_stop) as turn:
-        job.stage = "Reading this step's logits"
-        return (model, logits_at(model, trace, index)) if turn.held else None
+    with job.turn("Checking"):
+        return tuple(check(trace, model, draft))
 
 
 def load_for(job: Job, trace: Trace) -> Any:
     """The model that made the trace, and no other version of it."""
-    return load_version(job, trace.model_id, trace.model_revision)
+    return load(job, trace.model_id, trace.model_revision)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
     """The draft model of a speculative run, and no other version of it; None where it had none."""
-    return load_version(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
+    return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
-def load_version(job: Job, where: str, revision: str, remedy: str = RUN_AGAIN) -> Any:
+def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:
     """The model in this version, or in any where none is named.
 
     Raises:
         ModelError: it can't be found, or is another version now.
     """
-    model = _load(job, where)
+    job.stage = "Loading the model"
+    model = models.load(where)
     if revision and model.revision and revision != model.revision:
         raise ModelError(f"This run was made with another version of the model: {remedy}.")
     return model
-
-
-def _load(job: Job, where: str) -> Any:
-    job.stage = "Loading the model"
-    return models.load(where)

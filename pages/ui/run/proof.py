@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
 from pages.ui.run import jobs
-from pages.ui.run.state import View
+from pages.ui.run.jobs import Job
+from pages.ui.run.view import View
 from pages.ui.widgets import style
 from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import source
@@ -19,6 +22,8 @@ _list = st.components.v2.component(
     css=source("run/proof.css"),
     js=source("run/proof.js"),
 )
+
+_BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 
 
 def badge(view: View, trace: Trace) -> None:
@@ -66,25 +71,25 @@ def _row(check: Check) -> dict[str, object]:
 
 
 def _against_model(view: View, trace: Trace) -> None:
-    job = view.active("check")
     may_load = view.may_load(str(value("model")))
-    st.button(
-        f"{job.stage}…" if job else "Check against the model",
-        key="check_model",
-        icon=":material/model_training:",
-        disabled=job is not None or not may_load,
-        on_click=_start,
-        args=(view, trace),
-    )
+    if job := view.active("check"):
+        st.fragment(_under_way, run_every=jobs.POLL_SECONDS)(job)
+    else:
+        st.button(
+            "Check against the model",
+            disabled=not may_load,
+            on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
+            **_BUTTON,
+        )
     st.caption(
         method_of(trace.config).against_model
         if may_load
         else "Choose this run's model in the sidebar first."
     )
-    ended = view.jobs.get("check")
-    if ended is not None and not ended.active and ended.error:
-        st.text(ended.error)
+    if error := view.failures.get("check"):
+        st.text(error)
 
 
-def _start(view: View, trace: Trace) -> None:
-    view.jobs["check"] = jobs.check_trace(trace, with_model=True)
+def _under_way(job: Job) -> None:
+    job.watch()
+    st.button(f"{job.stage}…", disabled=True, **_BUTTON)

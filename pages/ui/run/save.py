@@ -13,14 +13,13 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core import figures
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import registry
 from pages.ui.registry import Page
-from pages.ui.run.state import View
+from pages.ui.run.view import View
 from pages.ui.shell import address
 from pages.ui.widgets.figure import source
 
@@ -115,20 +114,6 @@ def _stem(trace: Trace) -> str:
 def trace_file(trace: Trace) -> bytes:
     """The trace as its file holds it."""
     return trace.to_json().encode()
-
-
-def web_page(view: View, trace: Trace, theme: Theme = LIGHT) -> bytes:
-    """The run and its figures as one page that needs no server and no network."""
-    step = view.step
-    drawn = [
-        figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
-        *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
-        *([figures.step_stages(step, trace, theme=theme)] if step else []),
-        figures.uncertainty(trace, selected=view.selected, theme=theme),
-        figures.prompt_reading(trace, theme=theme),
-        figures.timing([("This run", trace)], theme=theme),
-    ]
-    return document(trace, drawn, theme)
 
 
 def document(

@@ -11,10 +11,12 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 
 T = TypeVar("T")
+FOLDER = Path(__file__).parents[3] / "assets" / "traces"
 
 
-def example(path: Path, read: Callable[[str], T]) -> T | None:
+def example(name: str, read: Callable[[str], T]) -> T | None:
     """What `read` makes of the file, once for each version of it; None where it can't be read."""
+    path = FOLDER / name
     try:
         return _read((str(path), path.stat().st_mtime_ns), read)  # type: ignore[no-any-return]
     except (OSError, DecodingError):

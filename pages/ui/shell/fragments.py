@@ -1,4 +1,4 @@
-"""Parts of a page that are drawn anew by themselves: fragments, by their keys.
+"""Parts of a page that are rerun by themselves: fragments, by their keys.
 
 A whole page is a hundred elements, and the browser pays for each of them.
 """
@@ -8,28 +8,28 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-_STANDING = "standing_on"
+_MOUNTED_ON = "fragments_mounted_on"
 
 
-def fall() -> None:
-    """The app is drawn whole: nothing of it stands; the first line of every run."""
-    st.session_state.pop(_STANDING, None)
+def reset() -> None:
+    """Full rerun started: no fragment is mounted yet. The first line of every run."""
+    st.session_state.pop(_MOUNTED_ON, None)
 
 
-def stand() -> None:
-    """Every part of the page stands now."""
-    st.session_state[_STANDING] = _page()
+def mark_ready() -> None:
+    """Every fragment of this page is mounted now."""
+    st.session_state[_MOUNTED_ON] = _page()
 
 
-def redraw(*keys: str) -> None:
-    """End a callback so that only these parts are drawn anew; all where they don't stand.
+def rerun(*keys: str) -> None:
+    """End a callback so that only these fragments are rerun; everything where none is mounted.
 
     A control may still report its change while another page is being opened: that goes on.
     """
-    standing = st.session_state.get(_STANDING)
-    if standing is None:
+    mounted_on = st.session_state.get(_MOUNTED_ON)
+    if mounted_on is None:
         st.rerun()
-    if standing == _page():
+    if mounted_on == _page():
         st.rerun(list(keys))
 
 

@@ -23,3 +23,20 @@ def enter() -> None:
     if PagesManager.uses_pages_directory or "framed" not in st.session_state:
         PagesManager.uses_pages_directory = False
         st.rerun()
+
+
+def intro(title: str, words: str) -> None:
+    """What one sees on the page, in two sentences."""
+    with st.container(key="intro", gap="small"):
+        st.title(title, anchor=False)
+        st.markdown(words)
+
+
+def controls() -> st.delta_generator.DeltaGenerator:
+    """Where the page's controls stand."""
+    return st.container(key="controls", gap="small")
+
+
+def row(key: str = "method-row") -> st.delta_generator.DeltaGenerator:
+    """Their first row."""
+    return st.container(key=key, horizontal=True, vertical_alignment="center", gap="medium")

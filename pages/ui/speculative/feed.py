@@ -9,9 +9,10 @@ import streamlit as st
 from core import figures
 from core.decoding.trace import Trace
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
-from pages.ui.speculative import controls, job, work
+from pages.ui.speculative import measurement, work
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:
@@ -28,11 +29,11 @@ def draw(view: SpecView, trace: Trace) -> None:
         "every position and reads its last token. Both give the same probabilities. Click a token "
         "in the timeline to see its round."
     )
-    job.button(
+    measurement.row(
         view,
         "scored",
         "Time both ways",
-        lambda: work.score_both_ways(trace, int(controls.value("repeats"))),
+        lambda: work.score_both_ways(trace, int(value("repeats"))),
         "Runs this run under both ways of scoring, in turns.",
     )
     if view.scored is not None:

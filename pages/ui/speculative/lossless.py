@@ -16,9 +16,10 @@ from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
 from pages.ui.shell import models
-from pages.ui.speculative import controls, job, work
+from pages.ui.speculative import controls, measurement, work
 from pages.ui.speculative.state import SpecView, Three
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:
@@ -35,9 +36,9 @@ def draw(view: SpecView, trace: Trace) -> None:
 def _identical(view: SpecView, trace: Trace) -> None:
     """The target alone runs by itself where nothing has to be loaded for it."""
     if _runs_by_itself(view, trace):
-        view.jobs["alone"] = work.alone(trace)
+        view.begin("alone", work.alone(trace))
     st.markdown("**Greedy: token by token.** The target alone must write exactly this text.")
-    job.button(
+    measurement.row(
         view,
         "alone",
         "Run the target alone",
@@ -64,11 +65,11 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
         f"**{rule_words(config.acceptance)}**. If nothing is lost, both ways of decoding write "
         "each text equally often, but for chance."
     )
-    job.button(
+    measurement.row(
         view,
         "counted",
         "Count both ways",
-        lambda: work.count(trace, int(controls.value("runs")), int(controls.value("run_tokens"))),
+        lambda: work.count(trace, int(value("runs")), int(value("run_tokens"))),
         "Every run has a seed of its own.",
         options=controls.samples,
     )
@@ -88,7 +89,7 @@ def three_tokens() -> Three:
     """The enumeration of the typed probabilities under the chosen rule."""
     rule = controls.acceptance()
     target, draft = (normalised(controls.weights(m)) for m in ("target", "draft"))
-    epsilon, delta = (float(controls.value(f"typical_{m}")) for m in ("epsilon", "delta"))
+    epsilon, delta = (float(value(f"typical_{m}")) for m in ("epsilon", "delta"))
     return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
@@ -105,7 +106,7 @@ def _remarks() -> list[str]:
         for model in ("target", "draft")
         if not any(controls.weights(model))
     ]
-    if float(controls.value("temperature")) == 0:
+    if float(value("temperature")) == 0:
         remarks.append("This is of sampling: at temperature 0 each rule keeps the target's text.")
     return remarks
 

@@ -18,7 +18,7 @@ from core.figures.speculative.same import identity_words
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import emitted, kind_color
-from pages.ui.run import save as share
+from pages.ui.run import save
 from pages.ui.run.save import Note
 from pages.ui.speculative import controls
 from pages.ui.speculative.lossless import three_figure
@@ -43,7 +43,7 @@ def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         drawn.append(three_figure(view.three, theme))
     tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
     notes = _notes(view, trace)
-    return share.document(trace, drawn, theme, tokens=tokens, notes=notes)
+    return save.document(trace, drawn, theme, tokens=tokens, notes=notes)
 
 
 def _notes(view: SpecView, trace: Trace) -> list[Note]:

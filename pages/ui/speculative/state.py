@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import streamlit as st
 
@@ -12,17 +11,14 @@ from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Timings, Trace
+from core.decoding.trace import Trace
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import EXTRA, Emitted, token_at
-from pages.ui.run import bar
-from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.run.state import Source, View
-from pages.ui.shell import examples, models
+from pages.ui.run.view import Source, View
+from pages.ui.shell import models
 from pages.ui.speculative import controls
 
-EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "speculative.json"
 TOKEN, _OWN = "token", "own"
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
 
@@ -48,6 +44,11 @@ class SpecView(View):
         three: the enumeration on three tokens, as they were typed when the page was drawn.
     """
 
+    key: ClassVar[str] = "speculative"
+    example: ClassVar[str] = "speculative.json"
+    measurements: ClassVar[dict[str, str]] = {name: name for name in MEASUREMENTS}
+    of_trace: ClassVar[tuple[str, ...]] = ("check", *MEASUREMENTS)
+
     token: tuple[int, int] | None = None
     comparison: Comparison | None = None
     sweep: LengthSweep | None = None
@@ -59,13 +60,17 @@ class SpecView(View):
     linked: tuple[int, int] | None = None
     three: Three | None = None
 
+    @classmethod
+    def initial(cls) -> Self:
+        """The example, at the token that the link tells of."""
+        found, example = cls(linked=_linked_token()), cls.load_example()
+        if example is not None:
+            found.show(example, "example")
+        return found
+
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at the token that tells most of it."""
         super().show(trace, source)
-        for name in MEASUREMENTS:
-            setattr(self, name, None)
-            if job := self.jobs.pop(name, None):
-                job.stop()
         self.asked = self.request if source == "run" else None
         self.token = telling_token(trace)
         if self.linked is not None:
@@ -93,12 +98,6 @@ class SpecView(View):
         known = trace.draft_id in drafts or models.is_embedded(trace.draft_id)
         return known and super().may_load(chosen)
 
-    def progress(self) -> dict[str, tuple[object, ...]]:
-        """Where each work stands; a measurement's stage is shown by its own row, which is polled:
-        drawing the page anew at every run of it would take its time."""
-        found = super().progress()
-        return {name: s[-1:] if name in MEASUREMENTS else s for name, s in found.items()}
-
     def measuring(self) -> bool:
         """Whether anything runs the models now."""
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))
@@ -118,18 +117,6 @@ def telling_token(trace: Trace) -> tuple[int, int] | None:
 def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
     """Where the selected token stands in the text; -1 for one that was not emitted."""
     return next((at for at, found in enumerate(tokens) if (found.round, found.place) == token), -1)
-
-
-def view() -> SpecView:
-    """This session's view of the speculative page, with the stored example at first."""
-    if "speculative" not in st.session_state:
-        found = SpecView(linked=_linked_token())
-        example = load_example()
-        if example is not None:
-            found.show(example, "example")
-        st.session_state["speculative"] = found
-    shown: SpecView = st.session_state["speculative"]
-    return shown
 
 
 def _linked_token() -> tuple[int, int] | None:
@@ -152,42 +139,6 @@ def keep_token(found: SpecView) -> None:
         st.query_params[TOKEN] = f"{at}.{_OWN if place == EXTRA else place}"
     elif TOKEN in st.query_params:
         del st.query_params[TOKEN]
-
-
-def load_example() -> Trace | None:
-    """The stored run; None where the file is missing or damaged."""
-    return examples.example(EXAMPLE, Trace.load)
-
-
-def settle(found: SpecView) -> None:
-    """Take over what finished work has left."""
-    bar.settle(found)
-    for name in MEASUREMENTS:
-        job = found.jobs.get(name)
-        if job is not None and not job.active and not job.error:
-            if job.result is not None:
-                setattr(found, name, job.result)
-            del found.jobs[name]
-            found.seen.pop(name, None)
-
-
-def so_far(found: SpecView, job: Job) -> Trace | None:
-    """A run that goes on as a trace, up to now; None before its first round."""
-    steps = [step for step in tuple(job.steps) if isinstance(step, DraftRound)]
-    if found.request is None or not steps:
-        return None
-    return Trace(
-        model_id=found.request.model,
-        prompt=found.request.prompt,
-        prompt_ids=(),
-        config=found.request.config,
-        steps=tuple(steps),
-        token_ids=tuple(token for step in steps for token in step.token_ids),
-        text="".join(step.text for step in steps),
-        finish_reason="cancelled",
-        timings=Timings(0.0, 0.0, job.seconds),
-        draft_id=found.request.draft,
-    )
 
 
 def needs_run(found: SpecView, wanted: Request) -> bool:

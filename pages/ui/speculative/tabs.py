@@ -22,6 +22,7 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
+from pages.ui.run import panel
 from pages.ui.speculative import feed, lossless, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure, pager, play, style
@@ -60,18 +61,13 @@ def draw(view: SpecView, trace: Trace) -> None:
     _timeline(view, trace)
     if view.token is not None:
         _one_token(view, trace, *view.token)
-    with st.container(key="more"):
-        tabs = {
-            "Where the time goes": time.draw,
-            "Acceptance and metrics": time.metrics,
-            "What is fed to the target": feed.draw,
-            "Losslessness": lossless.draw,
-        }
-        found = st.tabs(list(tabs), key="spec-look", on_change="rerun", bind="query-params")
-        for tab, look in zip(found, tabs.values(), strict=True):
-            if tab.open:
-                with tab:
-                    look(view, trace)
+    drawings = {
+        "Where the time goes": time.draw,
+        "Acceptance and metrics": time.metrics,
+        "What is fed to the target": feed.draw,
+        "Losslessness": lossless.draw,
+    }
+    panel.tabs("spec-look", {name: partial(d, view, trace) for name, d in drawings.items()})
 
 
 def _timeline(view: SpecView, trace: Trace) -> None:

@@ -10,20 +10,21 @@ from core import figures
 from core.decoding.trace import Trace
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
-from pages.ui.speculative import controls, job, work
+from pages.ui.speculative import controls, measurement, work
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure
+from pages.ui.widgets.control import value
 
 _UNMEASURED = "Runs this and the target alone in turns, on this machine."
 
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The verdict, the stages of every round, latencies, and the sweep."""
-    job.button(
+    measurement.row(
         view,
         "comparison",
         "Measure against the target alone",
-        lambda: work.compare(trace, int(controls.value("repeats"))),
+        lambda: work.compare(trace, int(value("repeats"))),
         _UNMEASURED,
         options=controls.repeats,
     )
@@ -52,7 +53,7 @@ def draw(view: SpecView, trace: Trace) -> None:
 
 
 def _sweep(view: SpecView, trace: Trace) -> None:
-    job.button(
+    measurement.row(
         view,
         "sweep",
         "Measure draft lengths 1 to 10",

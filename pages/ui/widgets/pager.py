@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.ui.run.state import View
+from pages.ui.run.view import View
 
 
 class Window(NamedTuple):

@@ -12,7 +12,7 @@ from core.decoding.trace import TokenStep, Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
-from pages.ui.run.state import View
+from pages.ui.run.view import View
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
 

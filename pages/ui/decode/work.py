@@ -1,18 +1,22 @@
-"""One step under other knobs, redrawn from its stored logits while the knobs move."""
+"""What the Decode page runs beside its run: a step's logits, and the run with the other cache.
+
+One step under other knobs is redrawn from its stored logits while the knobs move.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.trace import TokenStep, Trace
 from pages.ui.decode import controls
+from pages.ui.decode.state import DecodeView
 from pages.ui.run import jobs
-from pages.ui.run.state import View
-
-# Logits of a small model arrive within this time; then nothing has to be drawn twice.
-PATIENCE_SECONDS = 0.25
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
+from pages.ui.widgets.control import value
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def _acts(config: MethodConfig) -> tuple[object, ...]:
     return (config.method, config.shaping, *(getattr(config, name, None) for name in fields))
 
 
-def selected(view: View, trace: Trace, step: TokenStep) -> Shaped:
+def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
     """The selected step under the controls' config."""
     try:
         config = controls.config()
@@ -51,15 +55,16 @@ def selected(view: View, trace: Trace, step: TokenStep) -> Shaped:
         return Shaped(step, trace, True, error=str(error))
     if not differs(trace.config, config):
         return Shaped(step, trace)
-    if not view.may_load(str(controls.value("model"))):
+    if not view.may_load(str(value("model"))):
         return Shaped(
             step, trace, True, error="Choose this run's model in the sidebar to reshape its steps."
         )
-    logits = _logits(view, trace, step.index)
-    job = view.jobs.get("logits")
-    if logits is None:
-        return Shaped(step, trace, True, waiting=job is not None and job.active, error=_error(view))
-    return _reshape(trace, step, config, *logits)
+    found, ready = view.soon(
+        "logits", (view.number, step.index), lambda job: _read_logits(job, trace, step.index)
+    )
+    if ready:
+        return _reshape(trace, step, config, *found)
+    return Shaped(step, trace, True, waiting=True, error=view.error("logits"))
 
 
 def _reshape(
@@ -76,31 +81,15 @@ def _reshape(
     return Shaped(shaped, replace(trace, config=config), True)
 
 
-def _error(view: View) -> str:
-    job = view.jobs.get("logits")
-    return job.error if job is not None and not job.active else ""
+def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:
+    """The model and the full logits of one step, from one forward over its prefix."""
+    from core.decoding.autoregressive.reshape import logits_at
+
+    model = jobs.load_for(job, trace)
+    with job.turn("Reading this step's logits"):
+        return model, logits_at(model, trace, index)
 
 
-def _logits(view: View, trace: Trace, index: int) -> tuple[object, object] | None:
-    """The model and the logits of the step, once they are there; starts reading them."""
-    wanted = (view.number, index)
-    if view.logits is None or view.logits[0] != wanted:
-        job = _reading(view, trace, wanted)
-        job.done.wait(PATIENCE_SECONDS)
-        if job.result is not None:
-            view.logits = (wanted, *job.result)
-            del view.jobs["logits"]
-        else:
-            view.seen["logits"] = view.progress()["logits"]
-    if view.logits is not None and view.logits[0] == wanted:
-        return view.logits[1], view.logits[2]
-    return None
-
-
-def _reading(view: View, trace: Trace, wanted: tuple[int, int]) -> jobs.Job:
-    if view.logits_wanted != wanted or "logits" not in view.jobs:
-        if before := view.jobs.get("logits"):
-            before.stop()
-        view.logits_wanted = wanted
-        view.jobs["logits"] = jobs.logits_of(trace, wanted[1])
-    return view.jobs["logits"]
+def measure_cache(trace: Trace) -> Job:
+    """The same run with the KV cache the other way."""
+    return jobs.decode(Request.again(trace, use_cache=not trace.config.use_cache))

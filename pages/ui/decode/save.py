@@ -1,0 +1,23 @@
+"""A run and its figures as one page that needs no server."""
+
+from __future__ import annotations
+
+from core import figures
+from core.decoding.trace import Trace
+from core.figures.base.theme import LIGHT, Theme
+from pages.ui.decode.state import DecodeView
+from pages.ui.run import save
+
+
+def web_page(view: DecodeView, trace: Trace, theme: Theme = LIGHT) -> bytes:
+    """The run and its figures as one page that needs no server and no network."""
+    step = view.step
+    drawn = [
+        figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
+        *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
+        *([figures.step_stages(step, trace, theme=theme)] if step else []),
+        figures.uncertainty(trace, selected=view.selected, theme=theme),
+        figures.prompt_reading(trace, theme=theme),
+        figures.timing([("This run", trace)], theme=theme),
+    ]
+    return save.document(trace, drawn, theme)

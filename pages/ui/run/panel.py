@@ -1,0 +1,164 @@
+"""The panel of a run: live while it goes on, then finished, stale or failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from core.decoding.trace import Trace
+from core.figures.base.labels import visible_token
+from pages.ui.run import jobs, proof, save
+from pages.ui.run.jobs import Job
+from pages.ui.run.view import View
+from pages.ui.run.work import BackgroundWork
+from pages.ui.widgets.control import value
+
+T = TypeVar("T")
+
+ENDED = {
+    "eos": "the model ended it",
+    "stop": "ended at a stop string",
+    "length": "ended at its length",
+    "cancelled": "stopped before its end",
+}
+SOURCES = {"example": "Example", "file": "From a file", "run": "Your run"}
+
+
+def draw(
+    view: View,
+    nothing: str,
+    live: Callable[[Job], None],
+    finished: Callable[[Trace], None],
+) -> None:
+    """The run under way, else the trace that is shown, else what Run would do.
+
+    Args:
+        nothing: what Run would do.
+        live, finished: draw the run, each with a `box`.
+    """
+    job = view.jobs.get("decode")
+    with st.container():
+        if job is not None:
+            st.fragment(_live, run_every=jobs.POLL_SECONDS)(job, live)
+            return
+        with st.container():
+            if view.trace is not None:
+                finished(view.trace)
+                return
+            with box():
+                st.markdown(f"**Nothing to show yet.**  \nPress Run: {nothing}")
+
+
+def _live(job: Job, live: Callable[[Job], None]) -> None:
+    job.watch()
+    live(job)
+
+
+def box() -> st.delta_generator.DeltaGenerator:
+    """Where a run's text stands."""
+    return st.container(key="text-panel", border=True, gap="small")
+
+
+def running(job: Job, made: str) -> None:
+    """The first line of a run that goes on.
+
+    Args:
+        made: how much it has made so far.
+    """
+    with _head("running"):
+        st.text(f"{job.stage} · {made} · {job.seconds:.1f} s", width="stretch")
+
+
+def head(
+    view: View, trace: Trace, *parts: str, draft: str = "", shown: Trace | None = None
+) -> None:
+    """The first line of a finished run: what it is, its proof, and the menu that saves it.
+
+    Args:
+        parts: what is said of the run.
+        draft: the draft model that the controls name.
+        shown: the trace as the page shows it, where that isn't the trace as it was run.
+    """
+    named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
+    others = [visible_token(own, 60) for own, chosen in named if own and own != chosen]
+    with _head("finished"):
+        st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
+        proof.badge(view, trace)
+        save.menu(view, trace, shown)
+
+
+def _head(state: str) -> st.delta_generator.DeltaGenerator:
+    return st.container(
+        key=f"status-{state}", horizontal=True, vertical_alignment="center", gap="small"
+    )
+
+
+def note(changed: str, plain: str) -> None:
+    """What the controls now say that the run did not; else what can be done with the run."""
+    with st.container(key="note-changed" if changed else "note-plain"):
+        st.text(changed or plain, width="stretch")
+
+
+def read_controls(view: View, read: Callable[[], T]) -> T | None:
+    """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
+    found, wrong = None, ""
+    try:
+        found = read()
+    except DecodingError as error:
+        wrong = str(error)
+    failure(wrong or view.failure)
+    return found
+
+
+def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
+    """Why there is no run; nothing where the sentence is empty.
+
+    Args:
+        again: tries it again, where that may help.
+    """
+    if not sentence:
+        return
+    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
+        st.markdown(":material/error:", width="content")
+        st.text(sentence, width="stretch")
+        if again is not None:
+            st.button("Try again", key="try_again", type="tertiary", on_click=again)
+
+
+def tabs(key: str, drawings: Mapping[str, Callable[[], None]], *, linked: bool = True) -> None:
+    """Tabs by their titles, of which only the open one is drawn.
+
+    Args:
+        linked: whether the address says which one is open.
+    """
+    with st.container(key="more"):
+        found = st.tabs(
+            list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
+        )
+        for tab, draw_tab in zip(found, drawings.values(), strict=True):
+            if tab.open:
+                with tab:
+                    draw_tab()
+
+
+def watch(work: BackgroundWork) -> None:
+    """Start the work that what was just drawn waits for, and redraw the page when any has ended."""
+    work.forget_unrequested()
+    work.start_deferred()
+    if work.under_way:
+        st.fragment(_watch, run_every=jobs.POLL_SECONDS)(work)
+
+
+def _watch(work: BackgroundWork) -> None:
+    for job in work.jobs.values():
+        job.watch()
+    if work.news:
+        st.rerun()
+
+
+def counted(count: int, thing: str) -> str:
+    """As "1 token" or "2 tokens"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,172 @@
+"""What one browser session looks at on a page: a trace, the selected step, the work under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import streamlit as st
+
+from core.decoding.speculative.types import DraftRound
+from core.decoding.trace import Step, Timings, TokenStep, Trace
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
+from pages.ui.run.work import BackgroundWork
+from pages.ui.shell import examples, models
+
+PAGE_COLUMNS = 40
+
+Source = Literal["example", "run", "file", "none"]
+
+
+@dataclass(eq=False)
+class PageView(BackgroundWork):
+    """What a session looks at on one page.
+
+    Args:
+        failure: why a run, or the file that was to be opened, shows nothing.
+    """
+
+    # Under which the session keeps it.
+    key: ClassVar[str]
+
+    failure: str = ""
+
+    @classmethod
+    def current(cls) -> Self:
+        """This session's view of the page."""
+        if cls.key not in st.session_state:
+            st.session_state[cls.key] = cls.initial()
+        shown: Self = st.session_state[cls.key]
+        return shown
+
+    @classmethod
+    def initial(cls) -> Self:
+        """What a new session looks at."""
+        return cls()
+
+
+@dataclass(eq=False)
+class View(PageView):
+    """One session's view of one trace.
+
+    Args:
+        number: counts the traces shown, so that what belongs to an earlier one is recognised.
+        selected: the step that is looked at, where steps are looked at one by one.
+        first: where the window of the page's main figure begins.
+        request: what the run under way was asked for.
+        painted: a first run has drawn the text, so the charts may follow.
+        restored: the link that opened the page was looked at.
+    """
+
+    # The file of the stored example.
+    example: ClassVar[str]
+    # The field that each measurement's result fills, by the name of its job.
+    measurements: ClassVar[dict[str, str]] = {}
+    # Jobs that belong to the trace which is shown.
+    of_trace: ClassVar[tuple[str, ...]] = ("check",)
+
+    trace: Trace | None = None
+    source: Source = "none"
+    number: int = 0
+    selected: int = 0
+    first: int = 0
+    request: Request | None = None
+    restored: bool = False
+    painted: bool = False
+
+    @classmethod
+    def initial(cls) -> Self:
+        """The stored example, where it can be read."""
+        found, example = cls(), cls.load_example()
+        if example is not None:
+            found.show(example, "example")
+        return found
+
+    @classmethod
+    def load_example(cls) -> Trace | None:
+        """The stored example; None where the file is missing or damaged."""
+        return examples.example(cls.example, Trace.load)
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another trace."""
+        self.trace, self.source = trace, source
+        self.number += 1
+        self.selected = self.first = 0
+        self.failure = ""
+        self.drop(*self.of_trace)
+        for name in self.measurements.keys() & self.of_trace:
+            setattr(self, self.measurements[name], None)
+
+    def open(self, trace: Trace) -> None:
+        """Look at a file's trace; what it says about its own proof is not believed but checked."""
+        self.show(trace.with_checks(()), "file")
+        self.begin("check", jobs.check_trace(trace, with_model=False))
+
+    def collect(self, name: str, result: Any) -> None:
+        """Take over what a job has left that a press started; None where it failed or stopped."""
+        if name == "decode":
+            self.failure = self.failures[name]
+        if result is None:
+            return
+        if name == "decode":
+            self.show(result, "run")
+        elif name == "check":
+            self.trace = self.trace and self.trace.with_checks(result)
+        elif name in self.measurements:
+            setattr(self, self.measurements[name], result)
+
+    @property
+    def steps(self) -> tuple[TokenStep, ...]:
+        return self.trace.token_steps if self.trace else ()
+
+    @property
+    def step(self) -> TokenStep | None:
+        """The selected step."""
+        steps = self.steps
+        return steps[min(self.selected, len(steps) - 1)] if steps else None
+
+    def select(self, index: int) -> None:
+        """Select a step everywhere; out of range means the nearest."""
+        self.selected = max(0, min(int(index), len(self.steps) - 1))
+        self.first = self.selected // PAGE_COLUMNS * PAGE_COLUMNS
+
+    def turn_page(self, window: str, first: int) -> None:
+        """Move the window whose beginning is in this field; the selection stays."""
+        setattr(self, window, max(0, first))
+
+    def may_load(self, chosen: str) -> bool:
+        """Whether the trace's model may be loaded: a file must not make the app fetch a model."""
+        if self.trace is None or self.source != "file":
+            return self.trace is not None
+        return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)
+
+    def partial_trace(self, job: Job) -> Trace | None:
+        """A run that goes on as a trace, up to now; None where nobody asked for it."""
+        if self.request is None:
+            return None
+        steps = tuple(job.steps)
+        token_ids, text = self.partial_text(steps)
+        return Trace(
+            model_id=self.request.model,
+            prompt=self.request.prompt,
+            prompt_ids=(),
+            config=self.request.config,
+            steps=steps,
+            token_ids=token_ids,
+            text=text,
+            finish_reason="cancelled",
+            timings=Timings(0.0, 0.0, job.seconds),
+            draft_id=self.request.draft,
+        )
+
+    def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
+        """The token ids and the text of the steps so far, of steps that emit tokens for good."""
+        ids, texts = list[int](), list[str]()
+        for step in steps:
+            if isinstance(step, TokenStep | DraftRound):
+                ids += [step.token_id] if isinstance(step, TokenStep) else step.token_ids
+                texts.append(step.text)
+        return tuple(ids), "".join(texts)

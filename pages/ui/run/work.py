@@ -1,0 +1,166 @@
+"""The background work of one page in one session: by name, keyed, the latest request wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.decoding.errors import DecodingError
+from pages.ui.run.jobs import Job, start
+
+# Work that is done within this time needs no second drawing.
+PATIENCE_SECONDS = 0.25
+# Deferred work begins so long after the page was drawn: it would take the browser's time.
+REST_SECONDS = 0.15
+
+
+@dataclass(eq=False)
+class BackgroundWork:
+    """The jobs of a page, at most one a name; what replaces a job stops it.
+
+    A press starts a job with `begin`, and `collect_results` takes over what it left. Drawing the
+    page requests keyed work with `soon` or `later`, which start it only where its last result is
+    of another key.
+
+    Args:
+        jobs: the last job of each name, until its result is taken over.
+        failures: why the last job that a press started has failed, by name; empty where it hasn't.
+        deferred: keyed work that begins when the page is drawn, by name.
+        pending_key: what each keyed job was requested for, by name.
+        cached: the key and the result of the last keyed job that finished, by name.
+        requested: keyed work that the page, as it is drawn, has asked for.
+        reported: ended jobs that the page was drawn from.
+    """
+
+    jobs: dict[str, Job] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    deferred: dict[str, Callable[[Job], Any]] = field(default_factory=dict)
+    pending_key: dict[str, Hashable] = field(default_factory=dict)
+    cached: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
+    requested: set[str] = field(default_factory=set)
+    reported: dict[str, Job] = field(default_factory=dict)
+
+    def active(self, name: str) -> Job | None:
+        """The job of this name, while it goes on."""
+        job = self.jobs.get(name)
+        return job if job is not None and job.active else None
+
+    def begin(self, name: str, job: Job) -> None:
+        """Hold a job that was started, and forget why the last one failed."""
+        self.failures[name] = ""
+        self.jobs[name] = job
+
+    def attempt(self, name: str, start: Callable[[], Job]) -> bool:
+        """Begin a job unless one of this name is there; a wrong setting becomes its failure."""
+        if name in self.jobs:
+            return False
+        try:
+            self.begin(name, start())
+        except DecodingError as error:
+            self.failures[name] = str(error)
+            return False
+        return True
+
+    def drop(self, *names: str) -> None:
+        """Stop jobs, and forget them and what they left."""
+        for name in names:
+            self.failures.pop(name, None)
+            self.cached.pop(name, None)
+            if job := self.jobs.pop(name, None):
+                job.stop()
+
+    def collect_results(self) -> None:
+        """Take over what ended jobs have left, before the page is drawn."""
+        self.requested.clear()
+        # The run first: what it shows puts an end to the measurements of the one before.
+        for name in sorted(self.jobs, key=lambda name: name != "decode"):
+            job = self.jobs.get(name)
+            if job is not None and not job.active and name not in self.pending_key:
+                del self.jobs[name]
+                self.failures[name] = job.error
+                self.collect(name, job.result)
+
+    def collect(self, name: str, result: Any) -> None:
+        """Take over what a job has left that a press started; None where it failed or stopped."""
+
+    def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
+        """The result for this key, and whether it is there; else the last one of another key.
+
+        Work that has to be done first begins with `start_deferred`, so that it doesn't compete
+        with the drawing of the page.
+        """
+        self.requested.add(name)
+        self._cache_result(name)
+        cached = self.cached.get(name)
+        if cached is not None and cached[0] == key:
+            return cached[1], True
+        if self.pending_key.get(name) != key or name not in self.jobs:
+            self.pending_key[name] = key
+            self.deferred[name] = work
+        return (cached[1] if cached else None), False
+
+    def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
+        """As `later`, but started at once and given a moment to finish."""
+        found, ready = self.later(name, key, work)
+        if not ready:
+            if name in self.deferred:
+                self._start(name)
+            self.jobs[name].done.wait(PATIENCE_SECONDS)
+            return self.later(name, key, work)
+        return found, ready
+
+    def start_deferred(self) -> None:
+        """Start the deferred work, as soon as the controls and the browser rest."""
+        for name in tuple(self.deferred):
+            self._start(name, REST_SECONDS)
+
+    def _start(self, name: str, rest: float = 0.0) -> None:
+        work = self.deferred.pop(name)
+        if before := self.jobs.get(name):
+            before.stop()
+        self.jobs[name] = start(lambda job: None if job.stopping.wait(rest) else work(job))
+
+    def _cache_result(self, name: str) -> None:
+        """Cache what a job gave that has ended by itself; an error stays with its job."""
+        job = self.jobs.get(name)
+        if job is None or job.active or name in self.deferred:
+            return
+        if job.error:
+            self.reported[name] = job
+            return
+        del self.jobs[name]
+        if not job.stopping.is_set():
+            self.cached[name] = (self.pending_key[name], job.result)
+
+    def forget_unrequested(self) -> None:
+        """Take note of ended keyed work that the page, as it was just drawn, has no use for."""
+        for name in self.pending_key.keys() & self.jobs.keys() - self.requested:
+            job = self.jobs[name]
+            if not job.active:
+                self._cache_result(name)
+                self.reported[name] = job
+
+    def error(self, name: str) -> str:
+        """Why the last keyed job of this name failed; counts as reported from now on."""
+        job = self.jobs.get(name)
+        if job is None or job.active or not job.error:
+            return ""
+        self.reported[name] = job
+        return job.error
+
+    def try_again(self) -> None:
+        """Forget what failed, so that it begins anew."""
+        for name in [name for name, job in self.jobs.items() if job.error]:
+            del self.jobs[name]
+
+    @property
+    def under_way(self) -> bool:
+        """Whether work goes on, or has ended since the page was drawn from it."""
+        return any(self.reported.get(name) is not job for name, job in self.jobs.items())
+
+    @property
+    def news(self) -> bool:
+        """Whether work has ended that the page wasn't drawn from yet."""
+        ended = [(name, job) for name, job in self.jobs.items() if not job.active]
+        return any(self.reported.get(name) is not job for name, job in ended)
