@@ -147,7 +147,6 @@ def _take(found: ReasonView, part: str, result: Any) -> None:
 
 def reading(trace: Trace) -> Reading:
     """The shown run's two texts and what was spent on each."""
-    assert isinstance(trace.config, Reasoning)
     return read_run(pieces_of(trace.token_steps), trace.config)
 
 

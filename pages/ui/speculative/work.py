@@ -37,7 +37,6 @@ def _counting(job: Job, what: str) -> Callable[[int, int], None]:
 
 def _config(trace: Trace) -> Speculative:
     config = trace.config
-    assert isinstance(config, Speculative)
     return config
 
 
