@@ -92,10 +92,8 @@ def transcript_of(problem: Problem, trace: Trace) -> Transcript:
     Raises:
         TraceError: the trace is of another method.
     """
-    attempt = attempt_of(problem, trace)
-    return Transcript(
-        problem, trace.require(Reasoning).config, pieces_of(trace.token_steps), attempt
-    )
+    attempt, config = attempt_of(problem, trace), trace.require(Reasoning).config
+    return Transcript(problem, config, pieces_of(trace.token_steps), attempt)
 
 
 def _attempt(

@@ -36,8 +36,7 @@ def _counting(job: Job, what: str) -> Callable[[int, int], None]:
 
 
 def _config(trace: Trace) -> Speculative:
-    config = trace.config
-    return config
+    return trace.require(Speculative).config
 
 
 def compare(trace: Trace, repeats: int) -> Job:
