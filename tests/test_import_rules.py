@@ -10,23 +10,20 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
-# The methods, with what each may be built on.
-ROOMS = {"autoregressive": set[str](), "beam": set[str](), "speculative": set[str]()}
-ROOMS["reasoning"] = {"autoregressive"}
+# The folders of the methods, and what a method may be built on.
+ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
+BUILT_ON = {"reasoning": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "config", "columnar", "errors", "serial", "trace", "validation"),
-    *("method", "methods", *(f"{room}.method" for room in ROOMS)),
+    *("method", "methods"),
+    *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec"),
-    *("autoregressive.__init__", "autoregressive.config"),
-    *(
-        f"beam.{name}"
-        for name in ("__init__", "config", "types", "hypotheses", "replay", "compare")
-    ),
+    *(f"beam.{name}" for name in ("types", "hypotheses", "replay", "compare")),
     *("lab.__init__", "lab.types", "lab.serial"),
-    *(f"speculative.{name}" for name in ("__init__", "config", "types", "metrics")),
-    *(f"speculative.{name}" for name in ("acceptance", "scoring", "serial", "report")),
-    *(f"reasoning.{name}" for name in ("__init__", "config", "types", "transcript", "calculator")),
+    *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring")),
+    *(f"speculative.{name}" for name in ("serial", "report")),
+    *(f"reasoning.{name}" for name in ("types", "transcript", "calculator")),
 }
 OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
 
@@ -49,7 +46,7 @@ FIGURES_MAY_READ = {
     for name in (
         *("trace", "config", "methods", "validation", "lab.types"),
         *("shaping.config", "shaping.spec"),
-        *(f"{method}.config" for method in ("autoregressive", "beam", "speculative", "reasoning")),
+        *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),
         *("speculative.scoring", "speculative.report"),
@@ -150,12 +147,12 @@ def test_pages_never_import_each_other() -> None:
         assert not {f"pages.{stem}" for stem in pages} & imports_of(path), path
 
 
-@pytest.mark.parametrize("method", ROOMS)
+@pytest.mark.parametrize("method", sorted(ROOMS))
 def test_decoding_methods_do_not_import_each_other(method: str) -> None:
     for part in ("config", "engine", "method"):
         imported = decoding_of(file_of(f"core.decoding.{method}.{part}"))
         rooms = {name.split(".")[0] for name in imported}
-        assert rooms & ROOMS.keys() <= ROOMS[method] | {method}, part
+        assert rooms & ROOMS <= BUILT_ON.get(method, set()) | {method}, part
 
 
 def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.errors import ConfigError, TraceError
+from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import Finished, Run, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
@@ -78,7 +78,7 @@ def attempt_of(problem: Problem, trace: Trace) -> Attempt:
     """
     return _attempt(
         problem,
-        _config_of(trace),
+        trace.require(Reasoning).config,
         pieces_of(trace.token_steps),
         [-step.surprisal for step in trace.token_steps],
         finish_reason=trace.finish_reason,
@@ -92,14 +92,8 @@ def transcript_of(problem: Problem, trace: Trace) -> Transcript:
     Raises:
         TraceError: the trace is of another method.
     """
-    attempt = attempt_of(problem, trace)
-    return Transcript(problem, _config_of(trace), pieces_of(trace.token_steps), attempt)
-
-
-def _config_of(trace: Trace) -> Reasoning:
-    if not isinstance(trace.config, Reasoning):
-        raise TraceError("Only a trace of a reasoning run is an attempt at a problem.")
-    return trace.config
+    attempt, config = attempt_of(problem, trace), trace.require(Reasoning).config
+    return Transcript(problem, config, pieces_of(trace.token_steps), attempt)
 
 
 def _attempt(

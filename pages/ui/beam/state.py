@@ -134,7 +134,6 @@ def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
 
 def _searches(config: MethodConfig) -> tuple[object, ...]:
     """What decides which steps a search makes; a setting that does nothing in it is left out."""
-    assert isinstance(config, BeamSearch)
     acting = config.shaping if config.draws else config.shaping.penalties_only()
     return (
         config.num_beams,

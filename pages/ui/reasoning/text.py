@@ -101,7 +101,6 @@ def _colors(theme: Theme) -> dict[str, str]:
 
 def pieces_of_trace(trace: Trace) -> list[Shown]:
     """A trace's text as it is shown; a forced token tells what the model would have written."""
-    assert isinstance(trace.config, Reasoning)
     steps = trace.token_steps
     return pieces_to_show(pieces_of(steps), trace.config, [_instead(step) for step in steps])
 

@@ -25,7 +25,6 @@ from pages.ui.widgets.control import value
 def draw(view: SpecView, trace: Trace) -> None:
     """The greedy comparison or the statistical test, and the exact table."""
     config = trace.config
-    assert isinstance(config, Speculative)
     if config.shaping.temperature == 0:
         _identical(view, trace)
     else:
