@@ -24,11 +24,11 @@ OTHER_VERSION = "press Run on the Decode page to make it again, or look at the p
 def read(job: Job, spot: Spot) -> Any:
     """The scene of a spot: one forward over the tokens before it."""
     model, ids = _loaded(job, spot)
-    from core.decoding.lab.step import lab_step, read_scene  # noqa: F401 - imported for what follows
+    from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401 - imported for what follows
 
     job.stage = "Reading the step"
     with QUEUE.turn(job.should_stop) as turn:
-        return read_scene(model, ids) if turn.held else None
+        return read_step_logits(model, ids) if turn.held else None
 
 
 def _loaded(job: Job, spot: Spot) -> tuple[Any, list[int]]:
