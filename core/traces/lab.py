@@ -76,25 +76,25 @@ def make_lab(trace: Trace) -> LabExample:
     from core.decoding.lab.continuations import continue_in_batch, rows_of
     from core.decoding.lab.decision_boundaries import every_flip
     from core.decoding.lab.series import roll, sweep
-    from core.decoding.lab.step import lab_step, read_scene
+    from core.decoding.lab.step import lab_step, read_step_logits
     from core.models.registry import load_model
 
     if not isinstance(trace.config, Sampling) or not trace.token_ids:
         raise DecodingError("The lab's example is made from a run of sampling that emitted tokens.")
     model, index = load_model(trace.model_id), telling_step(trace)
-    scene = read_scene(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+    step_logits = read_step_logits(model, [*trace.prompt_ids, *trace.token_ids[:index]])
     config = Sampling(shaping=trace.config.shaping, seed=trace.config.seed, draw=trace.config.draw)
     order = TRANSFORMERS
-    step = lab_step(scene, config, order, index, trace.prompt)
+    step = lab_step(step_logits, config, order, index, trace.prompt)
     seeds = [config.seed + at for at in range(ROWS)]
     grown = replace(config, max_new_tokens=ROW_TOKENS)
-    batch = list(continue_in_batch(model, scene.previous_ids, grown, seeds))
+    batch = list(continue_in_batch(model, step_logits.previous_ids, grown, seeds))
     return LabExample(
         index=index,
         step=step,
-        flips=every_flip(scene, config, order, index, KNOB_RANGES),
-        rolls=roll(scene, config, order, index, ROLLS),
-        sweep=sweep(scene, config, order, TEMPERATURES),
+        flips=every_flip(step_logits, config, order, index, KNOB_RANGES),
+        rolls=roll(step_logits, config, order, index, ROLLS),
+        sweep=sweep(step_logits, config, order, TEMPERATURES),
         continuations=Continuations(
             trace.model_id, step.text_before, grown, rows_of(model, batch, seeds)
         ),

@@ -6,7 +6,7 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DrawMethod
 from core.decoding.lab.decision_boundaries import every_flip
 from core.decoding.lab.series import roll, sweep
-from core.decoding.lab.step import Scene, lab_step
+from core.decoding.lab.step import StepLogits, lab_step
 from core.decoding.lab.types import Continuation, Continuations, LabExample, RowToken
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.orders import TRANSFORMERS, Order
@@ -33,11 +33,13 @@ class _Texts:
         return self.token_text(token_id).encode("utf-8", "replace")
 
 
-def make_scene(*, hostile: bool = False, seed: int = 1, name: str = "embedded:target") -> Scene:
+def make_scene(
+    *, hostile: bool = False, seed: int = 1, name: str = "embedded:target"
+) -> StepLogits:
     """A random step; its likeliest tokens are the first ids, which bear the texts."""
     scene = random_scene(400, seed)
     logits = scene.logits.sort(descending=True)[0]
-    return Scene(_Texts(scene.model, hostile, name), logits, (3, 1, 4))  # type: ignore[arg-type]
+    return StepLogits(_Texts(scene.model, hostile, name), logits, (3, 1, 4))  # type: ignore[arg-type]
 
 
 def make_lab(

@@ -16,7 +16,7 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
-from core.decoding.shaping.draws import dice_at
+from core.decoding.shaping.draws import noise_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
 from core.traces.lab import lab_bytes, telling_step
@@ -262,7 +262,7 @@ def test_roll_again_throws_the_next_dice_of_the_seed() -> None:
 
 def _late_seed() -> int:
     """A seed whose first number falls behind the likeliest tokens."""
-    return next(seed for seed in range(999) if float(dice_at("inverse_cdf", seed, 0, 8)) > 0.9)
+    return next(seed for seed in range(999) if float(noise_at("inverse_cdf", seed, 0, 8)) > 0.9)
 
 
 @pytest.mark.usefixtures("scripted")

@@ -15,7 +15,7 @@ from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.shaping.draws import Pick, draw, new_generator, throw
+from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
 from core.decoding.shaping.stages import (
     Distribution,
     only,
@@ -86,23 +86,23 @@ class Picker:
         self._generator = new_generator(self._sampling.seed if self._sampling else 0)
 
     def pick(
-        self, index: int, logits: Tensor, previous_ids: Sequence[int], dice: Tensor | None = None
+        self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
     ) -> Picked:
         """The token that follows from `[vocab]` logits after `previous_ids`.
 
         Args:
-            dice: of `draws.throw`; None throws the run's next ones.
+            noise: of `draws.draw_noise`; None draws the run's next.
         """
         started = perf_counter()
         held_back = self._eos if index < self._config.min_new_tokens else []
-        acts = penalties(self._config.shaping, previous_ids, held_back)
-        stages = shape(raw_distribution(logits), [*acts, *self._warpers])
+        processors = penalties(self._config.shaping, previous_ids, held_back)
+        stages = shape(raw_distribution(logits), [*processors, *self._warpers])
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
-            if dice is None:
-                dice = throw(method, self._generator, self._model.vocab_size)
-            pick = draw(stages[-1], method, dice)
+            if noise is None:
+                noise = draw_noise(method, self._generator, self._model.vocab_size)
+            pick = draw(stages[-1], method, noise)
         else:
             stages, pick = _argmax(stages)
         return Picked(pick, stages, shaped - started, perf_counter() - shaped)

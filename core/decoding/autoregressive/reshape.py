@@ -11,7 +11,7 @@ from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.draws import dice_at
+from core.decoding.shaping.draws import noise_at
 from core.decoding.trace import TokenStep, Trace
 
 
@@ -32,14 +32,14 @@ def reshape_step(
     config: MethodConfig,
     index: int,
 ) -> TokenStep:
-    """What step `index` would be under `config`, with the dice that its seed gives this step.
+    """What step `index` would be under `config`, with the noise that its seed gives this step.
 
     Args:
         logits: `[vocab]`, of `logits_at`.
         previous_ids: the prompt and the tokens generated before the step.
     """
-    picker, sampling, dice = Picker(model, config), drawn_by(config), None
+    picker, sampling, noise = Picker(model, config), drawn_by(config), None
     if sampling:
-        dice = dice_at(sampling.draw, sampling.seed, index, model.vocab_size)
-    picked = picker.pick(index, logits, previous_ids, dice)
+        noise = noise_at(sampling.draw, sampling.seed, index, model.vocab_size)
+    picked = picker.pick(index, logits, previous_ids, noise)
     return picker.record(index, picked, 0.0, join_text(model, [picked.pick.token_id]), None)

@@ -16,7 +16,7 @@ from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.draws import new_generator, throw
+from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
@@ -230,7 +230,7 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
         generator = new_generator(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
-            noise = -throw(sampling.draw, generator, model.vocab_size).log()
+            noise = -draw_noise(sampling.draw, generator, model.vocab_size).log()
             scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
             for candidate, prob, score in scored:
                 if score is not None and prob > 0:

@@ -13,7 +13,7 @@ from core.decoding.checks.expected import as_picked, expected_draw_of, expected_
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import RESCALING
-from core.decoding.shaping.draws import new_generator, throw
+from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import rescaled
 from core.decoding.trace import Check, PromptPosition, PromptStep, TokenStep, Trace
@@ -231,7 +231,7 @@ def _dice(trace: Trace) -> Check:
     if sampling and sampling.draw == "inverse_cdf":
         generator = new_generator(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
-            if step.draw.uniform != float(throw("inverse_cdf", generator, 0)):
+            if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
                 faults.append(f"step {step.index}: the seed gives another uniform number")
     return count("the dice are those of the seed", faults, "uniform numbers that differ")
 

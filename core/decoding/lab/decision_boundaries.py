@@ -1,4 +1,4 @@
-"""The same dice under other knobs: where along a knob's range the drawn token changes."""
+"""The same noise under other knobs: where along a knob's range the drawn token changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import Scene, acts_of, dice_of, shaped
+from core.decoding.lab.step import StepLogits, noise_of, processors_of, shaped
 from core.decoding.lab.types import KnobFlips, Piece
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import draw
@@ -28,14 +28,14 @@ _MOST_TRIES = 160
 
 
 def every_flip(
-    scene: Scene,
+    step_logits: StepLogits,
     config: Sampling,
     order: Order,
     number: int,
     ranges: Mapping[str, tuple[float, float]],
     should_stop: Callable[[], bool] = bool,
 ) -> tuple[KnobFlips, ...]:
-    """Which token the dice pick over each knob's whole range, the other knobs as they are.
+    """which token the noise picks over each knob's whole range, the other knobs as they are.
 
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
     two values give different tokens, the change between them is bisected: to a millionth of the
@@ -50,15 +50,15 @@ def every_flip(
             that stands beyond is searched up to where it stands.
         should_stop: asked before each try; True ends the search with what is known.
     """
-    rows = _own_row(scene, config, number), _sorted_row(scene, config, number)
+    rows = _own_row(step_logits, config, number), _sorted_row(step_logits, config, number)
     return tuple(
-        _knob_flips(scene, rows, config, order, name, reach, should_stop)
+        _knob_flips(step_logits, rows, config, order, name, reach, should_stop)
         for name, reach in ranges.items()
     )
 
 
 def flips(
-    scene: Scene,
+    step_logits: StepLogits,
     config: Sampling,
     order: Order,
     number: int,
@@ -68,7 +68,7 @@ def flips(
     should_stop: Callable[[], bool] = bool,
 ) -> KnobFlips:
     """As `every_flip`, of one knob between two values."""
-    return every_flip(scene, config, order, number, {name: (low, high)}, should_stop)[0]
+    return every_flip(step_logits, config, order, number, {name: (low, high)}, should_stop)[0]
 
 
 class _Row(NamedTuple):
@@ -78,31 +78,31 @@ class _Row(NamedTuple):
         ids: `[vocab]`, the token at each place.
         raw: over the places.
         previous: prompt and generated tokens, as places.
-        dice: of the places.
+        noise: of the places.
     """
 
     ids: Tensor
     raw: Distribution
     previous: Sequence[int]
-    dice: Tensor
+    noise: Tensor
 
 
-def _own_row(scene: Scene, config: Sampling, number: int) -> _Row:
-    raw, dice = raw_distribution(scene.logits), dice_of(scene, config, number)
-    return _Row(torch.arange(len(scene.logits)), raw, scene.previous_ids, dice)
+def _own_row(step_logits: StepLogits, config: Sampling, number: int) -> _Row:
+    raw, noise = raw_distribution(step_logits.logits), noise_of(step_logits, config, number)
+    return _Row(torch.arange(len(step_logits.logits)), raw, step_logits.previous_ids, noise)
 
 
-def _sorted_row(scene: Scene, config: Sampling, number: int) -> _Row:
+def _sorted_row(step_logits: StepLogits, config: Sampling, number: int) -> _Row:
     """By falling logit, ties by id."""
-    logits, ids = torch.sort(scene.logits, descending=True, stable=True)
+    logits, ids = torch.sort(step_logits.logits, descending=True, stable=True)
     ranks = torch.empty_like(ids).scatter_(0, ids, torch.arange(len(ids)))
-    previous = [int(ranks[token]) for token in set(scene.previous_ids) if token < len(ids)]
-    dice = dice_of(scene, config, number)
-    return _Row(ids, raw_distribution(logits), previous, dice[ids] if dice.dim() else dice)
+    previous = [int(ranks[token]) for token in set(step_logits.previous_ids) if token < len(ids)]
+    noise = noise_of(step_logits, config, number)
+    return _Row(ids, raw_distribution(logits), previous, noise[ids] if noise.dim() else noise)
 
 
 def _knob_flips(
-    scene: Scene,
+    step_logits: StepLogits,
     rows: tuple[_Row, _Row],
     config: Sampling,
     order: Order,
@@ -124,7 +124,7 @@ def _knob_flips(
     )
     scan = _scan(name, value, reach, whole)
     runs = search.runs(_telling(scan, value, on_sorted, should_stop))
-    text = scene.model.token_text
+    text = step_logits.model.token_text
     pieces = (Piece(a, b, token, text(token)) for a, b, token in search.refined(runs, value))
     return KnobFlips(name, value, tuple(pieces))
 
@@ -137,7 +137,7 @@ def _drawing(
     vocab_size = len(row.ids)
 
     def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
-        every = acts_of(row.previous, shaping, order)
+        every = processors_of(row.previous, shaping, order)
         return [(own, act) for own, act in every if (own in after) == late]
 
     before = shape(row.raw, acts(config.shaping, False))[-1]
@@ -149,7 +149,7 @@ def _drawing(
             stages = shaped(row.raw, row.previous, shaping, order)
         else:
             stages = shape(before, acts(shaping, True), vocab_size)
-        return int(row.ids[draw(stages[-1], config.draw, row.dice).token_id])
+        return int(row.ids[draw(stages[-1], config.draw, row.noise).token_id])
 
     return token_at
 

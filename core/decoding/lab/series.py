@@ -1,4 +1,4 @@
-"""Series of one step: a thousand throws of the dice, and every temperature."""
+"""Series of one step: a thousand draws, and every temperature."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 import torch
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import Scene, candidate_of, distributions, shaped
+from core.decoding.lab.step import StepLogits, candidate_of, distributions, shaped
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary
-from core.decoding.shaping.draws import draw, generator_at, throw
+from core.decoding.shaping.draws import draw, draw_noise, generator_at
 from core.decoding.shaping.orders import Order
 from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.statistics import chi_square
@@ -20,26 +20,26 @@ _LEAST_EXPECTED = 5.0
 
 
 def roll(
-    scene: Scene,
+    step_logits: StepLogits,
     config: Sampling,
     order: Order,
     number: int,
     total: int = 1000,
     should_stop: Callable[[], bool] = bool,
 ) -> Rolls:
-    """The throws after throw `number`, counted, and how well they fit the exact distribution."""
-    last = distributions(scene, config.shaping, order)[-1]
-    vocab = scene.model.vocab_size
+    """The draws after draw `number`, counted, and how well they fit the exact distribution."""
+    last = distributions(step_logits, config.shaping, order)[-1]
+    vocab = step_logits.model.vocab_size
     generator = generator_at(config.draw, config.seed, number + 1, vocab)
     counts: dict[int, int] = {}
-    thrown = 0
-    while thrown < total and not should_stop():
-        token = draw(last, config.draw, throw(config.draw, generator, vocab)).token_id
+    drawn = 0
+    while drawn < total and not should_stop():
+        token = draw(last, config.draw, draw_noise(config.draw, generator, vocab)).token_id
         counts[token] = counts.get(token, 0) + 1
-        thrown += 1
-    bins = _bins(scene.model, last, counts, thrown)
+        drawn += 1
+    bins = _bins(step_logits.model, last, counts, drawn)
     square, degrees, p_value = chi_square([(b.prob, b.rolls) for b in bins])
-    return Rolls(config.draw, config.seed, number + 1, thrown, bins, square, degrees, p_value)
+    return Rolls(config.draw, config.seed, number + 1, drawn, bins, square, degrees, p_value)
 
 
 def _bins(
@@ -66,7 +66,7 @@ def _bins(
 
 
 def sweep(
-    scene: Scene,
+    step_logits: StepLogits,
     config: Sampling,
     order: Order,
     temperatures: Sequence[float],
@@ -74,7 +74,7 @@ def sweep(
     should_stop: Callable[[], bool] = bool,
 ) -> Sweep:
     """The final distribution at every temperature: the `count` likeliest tokens, and entropy."""
-    raw = raw_distribution(scene.logits)
+    raw = raw_distribution(step_logits.logits)
     ids = torch.sort(raw.logits, descending=True, stable=True)[1][: min(count, len(raw.logits))]
     columns: list[list[float]] = []
     entropies, kept, tried = [], [], []
@@ -82,7 +82,7 @@ def sweep(
         if should_stop():
             break
         shaping = replace(config.shaping, temperature=value)
-        last = shaped(raw, scene.previous_ids, shaping, order)[-1]
+        last = shaped(raw, step_logits.previous_ids, shaping, order)[-1]
         columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
         entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
         kept.append(last.kept)
@@ -90,7 +90,7 @@ def sweep(
     stages = [raw]
     return Sweep(
         temperatures=tuple(tried),
-        candidates=tuple(candidate_of(scene, stages, token) for token in ids.tolist()),
+        candidates=tuple(candidate_of(step_logits, stages, token) for token in ids.tolist()),
         probs=tuple(zip(*columns, strict=True)) if columns else ((),) * len(ids),
         entropies=tuple(entropies),
         kept=tuple(kept),

@@ -1,6 +1,7 @@
 """The sampling lab's measurements on one step's stored logits; nothing here runs the model.
 
-Every function takes the order of the acts as an argument (`orders`); runs know only transformers'.
+Every function takes the order of the processors as an argument (`orders`); runs know transformers'
+alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.draws import Pick, dice_at, draw
+from core.decoding.shaping.draws import Pick, draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order
 from core.decoding.shaping.stages import (
     Distribution,
@@ -32,8 +33,8 @@ from core.decoding.shaping.stages import (
 from core.decoding.trace import Candidate, Draw, Stage, StepSeconds, Timings, TokenStep, Trace
 
 
-class Scene(NamedTuple):
-    """A step that the knobs act on.
+class StepLogits(NamedTuple):
+    """The model's logits of a step, which the knobs act on.
 
     Args:
         model: the tokens; a step that is kept for long keeps no weights.
@@ -46,58 +47,62 @@ class Scene(NamedTuple):
     previous_ids: tuple[int, ...]
 
 
-def read_scene(model: LanguageModel, previous_ids: Sequence[int]) -> Scene:
+def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepLogits:
     """The step after some tokens, from one forward over them.
 
     Raises:
         PromptError: no token, an unknown one, or too many.
     """
-    return Scene(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
+    return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
 def distributions(
-    scene: Scene, shaping: Shaping, order: Order = TRANSFORMERS
+    step_logits: StepLogits, shaping: Shaping, order: Order = TRANSFORMERS
 ) -> list[Distribution]:
     """Every distribution from `raw` to what is drawn from, in the order's sequence.
 
-    At temperature 0 the filters don't act: the last stage is `argmax`. Acts that the order's
-    library doesn't have are left out.
+    At temperature 0 the filters don't act: the last stage is `argmax`. Processors that the
+    order's library doesn't have are left out.
 
     Raises:
         DecodingError: the logits are no distribution.
     """
-    return shaped(raw_distribution(scene.logits), scene.previous_ids, shaping, order)
+    return shaped(raw_distribution(step_logits.logits), step_logits.previous_ids, shaping, order)
 
 
 def shaped(
     raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
 ) -> list[Distribution]:
     """As `distributions`, from a raw distribution that is there already."""
-    stages = shape(raw, acts_of(previous_ids, shaping, order))
+    stages = shape(raw, processors_of(previous_ids, shaping, order))
     if shaping.temperature == 0:
         stages.append(only(stages[-1], int(torch.argmax(stages[-1].logits))))
     return stages
 
 
-def acts_of(
+def processors_of(
     previous_ids: Sequence[int], shaping: Shaping, order: Order
 ) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
     """What acts on the logits, in the order's sequence; at temperature 0 the penalties only."""
-    acts = dict(penalties(shaping, previous_ids, []))
+    found = dict(penalties(shaping, previous_ids, []))
     if shaping.temperature > 0:
-        acts |= dict(warpers(shaping))
-    return [(name, acts[name]) for name in order.processors if name in acts]
+        found |= dict(warpers(shaping))
+    return [(name, found[name]) for name in order.processors if name in found]
 
 
-def dice_of(scene: Scene, config: Sampling, number: int) -> Tensor:
-    """The dice of throw `number`: those that step `number` of a run with this seed throws."""
-    return dice_at(config.draw, config.seed, number, scene.model.vocab_size)
+def noise_of(step_logits: StepLogits, config: Sampling, number: int) -> Tensor:
+    """The noise of draw `number`: that of step `number` of a run with this seed."""
+    return noise_at(config.draw, config.seed, number, step_logits.model.vocab_size)
 
 
 def lab_step(
-    scene: Scene, config: Sampling, order: Order = TRANSFORMERS, number: int = 0, text: str = ""
+    step_logits: StepLogits,
+    config: Sampling,
+    order: Order = TRANSFORMERS,
+    number: int = 0,
+    text: str = "",
 ) -> LabStep:
-    """The step under `config`, with the dice of throw `number`.
+    """The step under `config`, with the noise of draw `number`.
 
     Args:
         text: what was written by hand as the prompt, for the trace.
@@ -105,9 +110,9 @@ def lab_step(
     Raises:
         DecodingError: the logits are no distribution.
     """
-    model, dice = scene.model, dice_of(scene, config, number)
-    stages = distributions(scene, config.shaping, order)
-    pick, raw_pick = (draw(stage, config.draw, dice) for stage in (stages[-1], stages[0]))
+    model, noise = step_logits.model, noise_of(step_logits, config, number)
+    stages = distributions(step_logits, config.shaping, order)
+    pick, raw_pick = (draw(stage, config.draw, noise) for stage in (stages[-1], stages[0]))
     reading = read_step(model, stages, pick, config.top_candidates)
     greedy = config.shaping.temperature == 0
     step = TokenStep(
@@ -126,13 +131,13 @@ def lab_step(
         finish_reason=None,
     )
     return LabStep(
-        trace=_one_step_trace(scene, config, step, text),
-        text_before=join_text(model, scene.previous_ids),
+        trace=_one_step_trace(step_logits, config, step, text),
+        text_before=join_text(model, step_logits.previous_ids),
         order=order,
         throw=number,
-        raw_pick=candidate_of(scene, stages, raw_pick.token_id),
-        crossing=_crossing(scene, stages, reading.stages),
-        skipped=skipped_acts(config.shaping, order),
+        raw_pick=candidate_of(step_logits, stages, raw_pick.token_id),
+        crossing=_crossing(step_logits, stages, reading.stages),
+        skipped=skipped_processors(config.shaping, order),
     )
 
 
@@ -173,19 +178,19 @@ def _numbers(
     return (None, None, None) if greedy else (pick.uniform, pick.interval, scores)
 
 
-def skipped_acts(shaping: Shaping, order: Order) -> tuple[str, ...]:
-    """Acts that are switched on and that the order's library doesn't have."""
+def skipped_processors(shaping: Shaping, order: Order) -> tuple[str, ...]:
+    """Settings that are switched on and that the order's library doesn't have."""
     return tuple(name for name in shaping.active(TRANSFORMERS.processors) if order.lacks(name))
 
 
-def _one_step_trace(scene: Scene, config: Sampling, step: TokenStep, text: str) -> Trace:
-    model = scene.model
+def _one_step_trace(step_logits: StepLogits, config: Sampling, step: TokenStep, text: str) -> Trace:
+    model = step_logits.model
     return Trace(
         model_id=model.model_id,
         model_revision=model.revision,
         dtype=model.dtype,
         prompt=text,
-        prompt_ids=scene.previous_ids,
+        prompt_ids=step_logits.previous_ids,
         config=config,
         steps=(step,),
         token_ids=(step.token_id,),
@@ -195,14 +200,16 @@ def _one_step_trace(scene: Scene, config: Sampling, step: TokenStep, text: str) 
     )
 
 
-def candidate_of(scene: Scene, stages: Sequence[Distribution], token_id: int) -> Candidate:
+def candidate_of(
+    step_logits: StepLogits, stages: Sequence[Distribution], token_id: int
+) -> Candidate:
     """A token with its numbers, wherever it ranks."""
     raw, last, wanted = stages[0], stages[-1], torch.tensor([token_id])
     alive = [stage.log_probs_of(wanted)[0] > -torch.inf for stage in stages]
     gone = next((stage.name for stage, kept in zip(stages, alive, strict=True) if not kept), None)
     return Candidate(
         token_id,
-        scene.model.token_text(token_id),
+        step_logits.model.token_text(token_id),
         rank_of(raw.logits, token_id),
         float(raw.logits[token_id]),
         _prob(raw, token_id),
@@ -216,7 +223,7 @@ def _prob(stage: Distribution, token_id: int) -> float:
 
 
 def _crossing(
-    scene: Scene, stages: Sequence[Distribution], records: Sequence[Stage]
+    step_logits: StepLogits, stages: Sequence[Distribution], records: Sequence[Stage]
 ) -> Crossing | None:
     """The least probable token that top-p kept, with the mass up to it."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
@@ -228,5 +235,5 @@ def _crossing(
     own = _prob(seen, token_id)
     after = 1.0 - records[at].removed_mass
     probs = tuple(_prob(stage, token_id) for stage in stages)
-    candidate = candidate_of(scene, stages, token_id)
+    candidate = candidate_of(step_logits, stages, token_id)
     return Crossing(candidate, max(0.0, after - own), after, (*probs, probs[-1]))

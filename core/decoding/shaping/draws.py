@@ -15,7 +15,7 @@ from core.decoding.shaping.stages import Distribution
 _FEW_FIRST = 32
 # So many of the likeliest tokens are looked at before the whole vocabulary is sorted.
 _TOP_FIRST = (256, 4096)
-# A generator's state (5 KB) is kept before each so many throws.
+# A generator's state (5 KB) is kept before each so many draws of noise.
 _STATE_EVERY = 8
 
 
@@ -37,30 +37,30 @@ def new_generator(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def throw(method: DrawMethod, generator: torch.Generator, vocab_size: int) -> Tensor:
-    """A step's dice: one uniform number, or an exponential one for each token, `[vocab]`."""
+def draw_noise(method: DrawMethod, generator: torch.Generator, vocab_size: int) -> Tensor:
+    """One step's noise: a uniform number, or an exponential one for each token, `[vocab]`."""
     if method == "inverse_cdf":
         return torch.rand((), generator=generator, dtype=torch.float64)
     return torch.empty(vocab_size).exponential_(generator=generator)
 
 
 @lru_cache(maxsize=16)
-def dice_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> Tensor:
-    """The dice that step `index` of a run with this seed throws."""
-    return throw(method, generator_at(method, seed, index, vocab_size), vocab_size)
+def noise_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> Tensor:
+    """The noise of step `index` of a run with this seed."""
+    return draw_noise(method, generator_at(method, seed, index, vocab_size), vocab_size)
 
 
 def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> torch.Generator:
-    """A generator that throws the dice of step `index` next.
+    """A generator that draws the noise of step `index` next.
 
-    The throws before it are thrown away, from the nearest one whose state was kept.
+    It draws what comes before from the nearest step whose state was kept.
     """
     states = _states((method, seed, vocab_size))
     start = min(index // _STATE_EVERY, len(states) - 1)
     generator = torch.Generator()
     generator.set_state(states[start])
     for number in range(start * _STATE_EVERY, index):
-        throw(method, generator, vocab_size)
+        draw_noise(method, generator, vocab_size)
         if (number + 1) % _STATE_EVERY == 0:
             states.setdefault((number + 1) // _STATE_EVERY, generator.get_state())
     return generator
@@ -68,17 +68,17 @@ def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> 
 
 @lru_cache(maxsize=8)
 def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
-    """State i stands before throw 8 i; filled in order, by whichever thread comes there first."""
+    """State i stands before step 8 i; filled in order, by whichever thread comes there first."""
     return {0: new_generator(series[1]).get_state()}
 
 
-def draw(distribution: Distribution, method: DrawMethod, dice: Tensor) -> Pick:
-    """The token that the dice of `throw` pick."""
+def draw(distribution: Distribution, method: DrawMethod, noise: Tensor) -> Pick:
+    """The token that the noise of `draw_noise` picks."""
     if method == "inverse_cdf":
-        return pick_by_uniform(distribution, float(dice))
+        return pick_by_uniform(distribution, float(noise))
     if method == "multinomial":
-        return _multinomial(distribution, dice)
-    return pick_by_gumbel(distribution, -dice.log())
+        return _multinomial(distribution, noise)
+    return pick_by_gumbel(distribution, -noise.log())
 
 
 def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:

@@ -38,11 +38,11 @@ class History(NamedTuple):
         """The tokens, each once."""
         return self.ids if isinstance(self.ids, Set) else set(self.ids)
 
-    def places_of(self, token_ids: Set[int], size: int) -> list[int]:
-        """Where some tokens stand in `[size]` logits, those that the row doesn't hold left out."""
+    def places_of(self, token_ids: Set[int], size: int) -> dict[int, int]:
+        """The place in `[size]` logits of each of some tokens that the row holds."""
         if self.places is None:
-            return sorted(token for token in token_ids if token < size)
-        return [place for token, place in self.places.items() if token in token_ids]
+            return {token: token for token in sorted(token_ids) if token < size}
+        return {token: place for token, place in self.places.items() if token in token_ids}
 
 
 # logits `[vocab]`, the setting's value, what was written before
@@ -56,7 +56,8 @@ def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tens
 
     A token counts once, wherever it stands in prompt or generated text.
     """
-    seen = torch.tensor(history.places_of(history.seen, logits.shape[-1]), dtype=torch.long)
+    places = history.places_of(history.seen, logits.shape[-1])
+    seen = torch.tensor(list(places.values()), dtype=torch.long)
     scores = logits[seen]
     return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
 
@@ -64,7 +65,7 @@ def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tens
 def no_repeat_ngram_size(logits: Tensor, size: int, history: History) -> Tensor:
     """Remove every token that would complete an n-gram that was written before."""
     banned = set(repeating_tokens(size, list(history.ids)))
-    return remove_tokens(logits, history.places_of(banned, logits.shape[-1]))
+    return remove_tokens(logits, list(history.places_of(banned, logits.shape[-1]).values()))
 
 
 def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:

@@ -23,10 +23,11 @@ OTHER_VERSION = "press Run on the Decode page to make it again, or look at the p
 def _read_logits(job: Job, ref: StepRef) -> Any:
     """The logits of a step: one forward over the tokens before it."""
     model, ids = _load(job, ref)
-    from core.decoding.lab.step import lab_step, read_scene  # noqa: F401 - imported for what follows
+    # Imported here for what follows the reading, too.
+    from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
     with job.turn("Reading the step"):
-        return read_scene(model, ids)
+        return read_step_logits(model, ids)
 
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.lab.step import Scene
+from core.decoding.lab.step import StepLogits
 from core.models.scripted import ScriptedModel
 
 
-def scene_of(logits: Tensor, previous_ids: Sequence[int] = (1,)) -> Scene:
+def scene_of(logits: Tensor, previous_ids: Sequence[int] = (1,)) -> StepLogits:
     """A step with these logits, after these tokens."""
     tokens = ["<end>", *(f" t{at}" for at in range(1, len(logits)))]
     model = ScriptedModel(lambda _: logits, tokens=tokens, given="logits")
-    return Scene(model, logits.float(), tuple(previous_ids))
+    return StepLogits(model, logits.float(), tuple(previous_ids))
 
 
-def probabilities(*probs: float) -> Scene:
+def probabilities(*probs: float) -> StepLogits:
     """A step with these probabilities."""
     return scene_of(torch.tensor(probs).log())
 
 
-def random_scene(size: int = 300, seed: int = 0, scale: float = 2.0) -> Scene:
+def random_scene(size: int = 300, seed: int = 0, scale: float = 2.0) -> StepLogits:
     """A step with normally distributed logits, no two alike."""
     logits = scale * torch.randn(size, generator=torch.Generator().manual_seed(seed))
     return scene_of(logits, (3, 1, 4, 1, 5))

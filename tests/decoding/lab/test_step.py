@@ -11,7 +11,7 @@ import torch
 
 from core import Sampling, Shaping, collect
 from core.decoding.config import DRAW_METHODS
-from core.decoding.lab.step import lab_step, read_scene
+from core.decoding.lab.step import lab_step, read_step_logits
 from core.decoding.shaping.orders import LLAMA_CPP, TRANSFORMERS
 from tests.decoding.lab.scenes import probabilities, random_scene
 from tests.models.builders import random_language_model
@@ -23,7 +23,7 @@ def test_the_step_of_a_run_comes_back_under_its_own_knobs_and_throw(draw) -> Non
     config = Sampling(max_new_tokens=6, seed=9, shaping=Shaping(top_k=30), draw=draw)
     trace = collect(model, "the small red fox", config)
     for index, step in enumerate(trace.token_steps):
-        scene = read_scene(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+        scene = read_step_logits(model, [*trace.prompt_ids, *trace.token_ids[:index]])
         again = lab_step(scene, config, TRANSFORMERS, index, trace.prompt)
         assert again.step.token_id == step.token_id
         assert again.step.draw.uniform == step.draw.uniform
@@ -75,7 +75,7 @@ def test_temperature_0_draws_nothing() -> None:
 
 def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
     model = random_language_model("llama")
-    scene, names = read_scene(model, [5, 6, 7]), [model.token_text(at) for at in range(20)]
+    scene, names = read_step_logits(model, [5, 6, 7]), [model.token_text(at) for at in range(20)]
     weights = weakref.ref(model.hf_model)
     lab = lab_step(scene, Sampling())
     del model
@@ -87,6 +87,6 @@ def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
 
 def test_reading_a_scene_is_one_forward_over_the_tokens() -> None:
     model = random_language_model("gpt2")
-    scene = read_scene(model, [5, 6, 7])
+    scene = read_step_logits(model, [5, 6, 7])
     assert torch.equal(scene.logits, model.start([5, 6, 7]).logits[0])
     assert scene.previous_ids == (5, 6, 7)

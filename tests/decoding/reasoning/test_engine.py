@@ -21,7 +21,7 @@ from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.reasoning.types import Call
-from core.decoding.shaping.draws import new_generator, throw
+from core.decoding.shaping.draws import draw_noise, new_generator
 from core.models.scripted import END, ScriptedModel
 from tests.evaluation.thinkers import (
     FAINT,
@@ -250,7 +250,7 @@ def test_a_forced_token_throws_no_dice_unless_it_takes_a_picked_one_s_place() ->
         if step.forced_as == "think_start":
             assert step.draw.method == "forced" and step.draw.uniform is None
         else:
-            assert step.draw.uniform == float(throw("inverse_cdf", generator, 0))
+            assert step.draw.uniform == float(draw_noise("inverse_cdf", generator, 0))
 
 
 def test_what_the_model_chooses_is_what_sampling_would_choose() -> None:

@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from collections.abc import Iterable
+from typing import Any
 
 from core import Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, WARPERS
+
+# Where a slider's range would hardly ever leave a choice, or there is no slider.
+_RANGES = {
+    "repetition_penalty": (0.8, 1.6),
+    "no_repeat_ngram_size": (1, 4),
+    "temperature": (0.2, 2.0),
+    "top_k": (1, 80),
+    "top_p": (0.05, 0.99),
+    "min_p": (0.01, 0.4),
+    "typical_p": (0.1, 0.95),
+    "epsilon_cutoff": (0.001, 0.1),
+    "eta_cutoff": (0.001, 0.1),
+}
 
 
-def _sometimes(dice: random.Random, value: float, neutral: float) -> float:
-    return value if dice.random() < 0.4 else neutral
+def random_settings(
+    dice: random.Random, names: Iterable[str], share: float = 0.4
+) -> dict[str, Any]:
+    """A value for each of some settings, switched off in all but a share of runs.
+
+    A setting that is no number, and so has no range, stays off.
+    """
+    return {name: _value(dice, name, share) for name in names}
+
+
+def _value(dice: random.Random, name: str, share: float) -> Any:
+    spec = SETTINGS[name]
+    if name in _RANGES:
+        low, high = _RANGES[name]
+    elif spec.slider is not None:
+        low, high = spec.slider.low + spec.slider.step, spec.slider.high - spec.slider.step
+    else:
+        return spec.off
+    value = dice.randint(int(low), int(high)) if spec.whole else round(dice.uniform(low, high), 3)
+    return value if dice.random() < share else spec.off
 
 
 def random_penalties(dice: random.Random) -> Shaping:
     """What acts where nothing is drawn."""
-    return Shaping(
-        repetition_penalty=_sometimes(dice, round(dice.uniform(0.8, 1.6), 2), 1.0),
-        no_repeat_ngram_size=int(_sometimes(dice, dice.randint(1, 4), 0)),
-    )
+    return Shaping(**random_settings(dice, PENALTIES))
 
 
 def random_shaping(dice: random.Random) -> Shaping:
     """Every filter and penalty, each in two runs of five."""
-    return replace(
-        random_penalties(dice),
-        temperature=_sometimes(dice, round(dice.uniform(0.2, 2), 2), 1.0),
-        top_k=int(_sometimes(dice, dice.randint(1, 80), 0)),
-        top_p=_sometimes(dice, round(dice.uniform(0.05, 0.99), 2), 1.0),
-        min_p=_sometimes(dice, round(dice.uniform(0.01, 0.4), 2), 0.0),
-        typical_p=_sometimes(dice, round(dice.uniform(0.1, 0.95), 2), 1.0),
-        epsilon_cutoff=_sometimes(dice, round(dice.uniform(0.001, 0.1), 3), 0.0),
-        eta_cutoff=_sometimes(dice, round(dice.uniform(0.001, 0.1), 3), 0.0),
-    )
+    return Shaping(**random_settings(dice, (*PENALTIES, *WARPERS)))

@@ -11,7 +11,14 @@ import torch
 from core.decoding.config import DRAW_METHODS, DrawMethod
 from core.decoding.shaping import draws
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.draws import Pick, dice_at, draw, new_generator, pick_by_uniform, throw
+from core.decoding.shaping.draws import (
+    Pick,
+    draw,
+    draw_noise,
+    new_generator,
+    noise_at,
+    pick_by_uniform,
+)
 from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
 
 PROBS = [0.5, 0.1, 0.3, 0.1]
@@ -55,13 +62,13 @@ def test_a_large_vocabulary_gives_what_a_full_sort_gives() -> None:
 
 
 def _drawn(distribution: Distribution, method: DrawMethod, generator: torch.Generator) -> Pick:
-    return draw(distribution, method, throw(method, generator, VOCAB))
+    return draw(distribution, method, draw_noise(method, generator, VOCAB))
 
 
 def test_multinomial_is_torchs_own_to_the_letter() -> None:
     logits = 2 * torch.randn(500, generator=torch.Generator().manual_seed(5))
     for seed in range(40):
-        dice = throw("multinomial", new_generator(seed), 500)
+        dice = draw_noise("multinomial", new_generator(seed), 500)
         ours = draw(raw_distribution(logits), "multinomial", dice)
         torch.manual_seed(seed)
         assert ours.token_id == int(torch.multinomial(torch.softmax(logits, -1), 1))
@@ -97,7 +104,7 @@ def test_gumbel_and_multinomial_agree_on_the_same_dice() -> None:
 def test_gumbel_noise_survives_large_logits() -> None:
     distribution = _distribution([0.25, 0.25, 0.25, 0.25, 0.0], temperature=0.001)
     counts = Counter(
-        draw(distribution, "gumbel", throw("gumbel", new_generator(seed), 5)).token_id
+        draw(distribution, "gumbel", draw_noise("gumbel", new_generator(seed), 5)).token_id
         for seed in range(400)
     )
     assert set(counts) == {0, 1, 2, 3}
@@ -113,9 +120,9 @@ def test_a_token_without_probability_is_not_drawn_by_rounding() -> None:
 @pytest.mark.parametrize("method", DRAW_METHODS)
 def test_the_dice_of_a_step_are_those_that_a_run_throws_there(method) -> None:
     generator = new_generator(8)
-    thrown = [throw(method, generator, 6) for _ in range(5)]
+    thrown = [draw_noise(method, generator, 6) for _ in range(5)]
     for index in (4, 0, 2):
-        assert torch.equal(dice_at(method, 8, index, 6), thrown[index])
+        assert torch.equal(noise_at(method, 8, index, 6), thrown[index])
 
 
 @pytest.mark.parametrize("method", DRAW_METHODS)
@@ -123,12 +130,12 @@ def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -
     draws._states.cache_clear()
     walking, thrown = new_generator(21), []
     for _ in range(64):
-        thrown.append(throw(method, walking, 6))
+        thrown.append(draw_noise(method, walking, 6))
     made = []
-    real = draws.throw
-    monkeypatch.setattr(draws, "throw", lambda *asked: made.append(1) or real(*asked))
+    real = draws.draw_noise
+    monkeypatch.setattr(draws, "draw_noise", lambda *asked: made.append(1) or real(*asked))
     for index, most in ((60, 61), (61, 8), (59, 8), (7, 8), (63, 8)):
         made.clear()
-        dice = throw(method, draws.generator_at(method, 21, index, 6), 6)
+        dice = draw_noise(method, draws.generator_at(method, 21, index, 6), 6)
         assert torch.equal(dice, thrown[index])
         assert len(made) < most

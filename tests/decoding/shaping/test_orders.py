@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers.generation import logits_process as hf
 
-from core.decoding.lab.step import distributions, skipped_acts
+from core.decoding.lab.step import distributions, skipped_processors
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, ORDERS, TRANSFORMERS, VLLM, Order
 from core.decoding.shaping.stages import penalties, raw_distribution, shape, warpers
@@ -93,9 +93,9 @@ def test_min_p_before_top_p_makes_top_p_count_what_is_left() -> None:
 
 def test_an_act_that_a_library_lacks_is_left_out_and_named() -> None:
     shaping = Shaping(typical_p=0.5, eta_cutoff=0.1, top_k=2)
-    assert skipped_acts(shaping, VLLM) == ("typical_p", "eta_cutoff")
-    assert skipped_acts(shaping, LLAMA_CPP) == ("eta_cutoff",)
-    assert skipped_acts(shaping, TRANSFORMERS) == ()
+    assert skipped_processors(shaping, VLLM) == ("typical_p", "eta_cutoff")
+    assert skipped_processors(shaping, LLAMA_CPP) == ("eta_cutoff",)
+    assert skipped_processors(shaping, TRANSFORMERS) == ()
     names = [stage.name for stage in distributions(probabilities(0.5, 0.3, 0.2), shaping, VLLM)]
     assert names == ["raw", "top_k"]
 

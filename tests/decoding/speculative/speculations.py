@@ -8,8 +8,10 @@ from functools import cache
 import torch
 
 from core import Shaping, Speculative
+from core.decoding.shaping.config import PENALTIES, SETTINGS
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
+from tests.decoding.shaping.shapings import random_settings
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 ARCHITECTURES = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox")
@@ -63,22 +65,12 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
         return value if dice.random() < 0.35 else neutral
 
     longest = dice.randint(1, 24)
-    penalties = {
-        "repetition_penalty": sometimes(round(dice.uniform(0.8, 1.6), 2), 1.0),
-        "no_repeat_ngram_size": sometimes(dice.randint(1, 4), 0),
-    }
-    filters = {
-        "temperature": sometimes(round(dice.uniform(0.3, 2), 2), 1.0),
-        "top_k": sometimes(dice.randint(1, 80), 0),
-        "top_p": sometimes(round(dice.uniform(0.05, 0.99), 2), 1.0),
-        "min_p": sometimes(round(dice.uniform(0.01, 0.4), 2), 0.0),
-        "typical_p": sometimes(round(dice.uniform(0.1, 0.95), 2), 1.0),
-    }
+    shaping = random_settings(dice, PENALTIES if greedy else SETTINGS, 0.35)
     return Speculative(
         max_new_tokens=longest,
         min_new_tokens=dice.choice([0, 0, 1, longest // 2]),
         stop_strings=dice.choice([(), (), ("a", "e")]),
-        shaping=Shaping(**penalties, **({"temperature": 0.0} if greedy else filters)),
+        shaping=Shaping(**shaping | ({"temperature": 0.0} if greedy else {})),
         top_candidates=dice.choice([1, 5, 20]),
         use_cache=dice.random() < 0.85,
         draft_length=dice.randint(1, 7),
