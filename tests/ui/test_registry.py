@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 
 import pytest
 
-from core.decoding.methods import METHODS
+from core.decoding.methods import BY_NAME
 from pages.ui import registry
 from pages.ui.registry import PAGES, Page
 
@@ -34,7 +34,7 @@ def test_every_method_s_traces_are_shown_by_one_page() -> None:
         "sampling": ("lab",),
         "speculative": ("speculative",),
     }
-    assert {m for m in METHODS if not registry.page_of(m).path} == {"greedy", "sampling"}
+    assert {m for m in BY_NAME if not registry.page_of(m).path} == {"greedy", "sampling"}
 
 
 def test_an_unknown_path_is_the_first_page() -> None:
