@@ -19,7 +19,7 @@ from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.draws import noise_at
 from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
-from core.traces.lab import lab_bytes, telling_step
+from core.traces.lab import lab_bytes, load_lab, telling_step
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab import page as lab_page
@@ -30,7 +30,7 @@ from pages.ui.lab import work as lab_work
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.shell import models
+from pages.ui.shell import examples, models
 from pages.ui.widgets.control import defaults
 from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
@@ -110,7 +110,8 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
-    example, run = lab_state.load_example(), DecodeView.load_example()
+    example = load_lab(examples.FOLDER / "lab.json")
+    run = Trace.load(examples.FOLDER / DecodeView.example)
     said = defaults()
     settings = lab_controls.settings(said.__getitem__)
     index = telling_step(run)
