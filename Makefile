@@ -18,27 +18,29 @@ help:
 
 $(VENV)/.app: requirements.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and none was found: install it, or name it with make PYTHON=/path/to/python3"; exit 1; }
-	@test -x $(PY) || { echo "Making a virtual environment in $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
-	@echo "Installing what the app needs (a few minutes the first time)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(PY) -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
+	@$(PY) install.py requirements.txt
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.app
-	@echo "Installing what the tests need"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(PY) install.py requirements-dev.txt
 	@touch $@
 
 run: $(VENV)/.app
 	@echo "Starting Decoding Explorer; stop it with Ctrl+C"
 	@$(PY) -m streamlit run app.py $(ARGS)
 
+# What holds must hold on any processor: the engine's tests run with the plainest of torch's kernels too.
 test: $(VENV)/.dev
-	@$(PY) -m tests.browser.find_browser
-	@echo "Running the tests"
 ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
 else
+	@echo "Running the tests that need no browser"
 	@$(TEST_ENV) $(PY) -m pytest -n 2 -m "not browser"
+	@echo "Running the engine's tests as on a processor without vector instructions"
+	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" tests/decoding tests/models
+	@$(PY) -m tests.browser.find_browser
+	@echo "Running the tests in a browser"
 	@$(TEST_ENV) $(PY) -m pytest -m browser --reruns 1
 endif
 

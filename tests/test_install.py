@@ -1,0 +1,149 @@
+"""What `make` installs and says, with a false pip and a small server for PyTorch's index."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+import install
+
+Asked = list[tuple[str, ...]]
+
+
+@pytest.fixture
+def index() -> Iterator[str]:
+    """The address of an index that knows torch."""
+
+    class Index(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(200 if self.path == "/whl/cpu/torch/" else 404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    server = HTTPServer(("127.0.0.1", 0), Index)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of a server that takes a question and never answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Linux without a driver and without torch; what pip is asked to install."""
+    asked: Asked = []
+
+    def pip(_: str, *arguments: str) -> tuple[int, str]:
+        asked.append(arguments)
+        return 0, ""
+
+    monkeypatch.setattr(install, "pip", pip)
+    monkeypatch.setattr(install, "has_nvidia_driver", lambda: False)
+    monkeypatch.setattr(install, "installed_torch", lambda: "")
+    monkeypatch.setattr(sys, "platform", "linux")
+    return asked
+
+
+@pytest.fixture
+def wishes(tmp_path: Path) -> Path:
+    file = tmp_path / "requirements.txt"
+    file.write_text("plotly==7.1.0\ntorch==2.13.0\n")
+    return file
+
+
+def test_without_a_driver_torch_comes_from_pytorch_s_cpu_index(
+    asked, wishes, index, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(install, "CPU_INDEX", index)
+    assert install.install(wishes) == 0
+    assert asked == [
+        ("--no-deps", "--index-url", index, "torch==2.13.0"),
+        ("-r", str(wishes)),
+    ]
+    assert "answer" not in capsys.readouterr().out
+
+
+def test_where_the_index_does_not_answer_pip_chooses_and_the_user_is_told(
+    asked, wishes, silent, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(install, "CPU_INDEX", silent)
+    real = install.answers
+    monkeypatch.setattr(install, "answers", lambda url: real(url, 0.2))
+    assert install.install(wishes) == 0
+    assert asked == [("-r", str(wishes))]
+    assert f"{silent} doesn't answer" in capsys.readouterr().out
+
+
+def test_an_index_without_torch_or_without_a_server_does_not_answer(index) -> None:
+    assert install.answers(f"{index}/torch/")
+    assert not install.answers(f"{index}/other/")
+    assert not install.answers("http://127.0.0.1:9/torch/")
+    assert not install.answers("no address")
+
+
+@pytest.mark.parametrize("platform", ["darwin", "linux"])
+def test_elsewhere_and_with_a_driver_pip_chooses_silently(
+    platform, asked, wishes, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(install, "has_nvidia_driver", lambda: platform == "linux")
+    monkeypatch.setattr(install, "answers", lambda _: pytest.fail("no need to ask"))
+    assert install.install(wishes) == 0
+    assert asked == [("-r", str(wishes))]
+    assert capsys.readouterr().out == "Installed torch \n"
+
+
+@pytest.mark.parametrize(("there", "wanted"), [("2.13.0+cpu", None), ("2.12.0", "torch==2.13.0")])
+def test_a_torch_of_the_right_version_stays(there, wanted, wishes, monkeypatch) -> None:
+    monkeypatch.setattr(install, "installed_torch", lambda: there)
+    assert install.wanted_torch(wishes) == wanted
+
+
+def test_a_cpu_build_that_fails_says_why_and_leaves_torch_to_pip(
+    asked, wishes, index, monkeypatch, capsys
+) -> None:
+    def pip(_: str, *arguments: str) -> tuple[int, str]:
+        asked.append(arguments)
+        return (1, "ERROR: No space left") if "--no-deps" in arguments else (0, "")
+
+    monkeypatch.setattr(install, "CPU_INDEX", index)
+    monkeypatch.setattr(install, "pip", pip)
+    assert install.install(wishes) == 0
+    assert asked[-1] == ("-r", str(wishes))
+    assert "ERROR: No space left\nThat failed" in capsys.readouterr().out
+
+
+def test_pip_is_quiet_unless_it_fails_and_then_its_own_words_are_shown(tmp_path, capfd) -> None:
+    nothing, impossible = tmp_path / "nothing.txt", tmp_path / "impossible.txt"
+    nothing.write_text("pip\n")
+    impossible.write_text(f"{tmp_path}/no-such-wheel-1.0-py3-none-any.whl\n")
+    assert install.install(nothing) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("Installing nothing.txt") and out.count("\n") == 1 and err == ""
+    assert install.install(impossible) != 0
+    assert "no-such-wheel" in capfd.readouterr().err
+
+
+def test_a_long_command_shows_that_it_is_alive(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(install, "DOT_SECONDS", 0.05)
+    program = "import sys, time; time.sleep(0.3); print('said'); sys.exit(3)"
+    status, printed = install.run_quietly("Working", [sys.executable, "-c", program])
+    assert (status, printed) == (3, "said")
+    shown = capsys.readouterr().out
+    assert shown.startswith("Working ..") and shown.endswith(" s\n") and "said" not in shown
