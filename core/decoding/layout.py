@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cached_property
-from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -171,12 +170,12 @@ class Layout:
         """Records by column; all their fields are scalars."""
         names, hints = record._fields, get_type_hints(record, include_extras=True)
         columns = {name: self._tuple((hints[name], ...), marks).schema for name in names}
-        rules = self._rules.get(tuple[record, ...], ())
+        known, rules = frozenset(names), self._rules.get(tuple[record, ...], ())
 
         def read(data: Any, inside: Plain) -> Any:
-            _require_known(data, columns)
+            _require_known(data, known)
             values = inside(data).values()
-            if len({len(column) for column in values}) != 1:
+            if len(set(map(len, values))) != 1:
                 raise ValueError("the candidates' columns differ in length")
             rows = tuple(map(record._make, zip(*values, strict=True)))
             for rule in rules:
@@ -199,35 +198,40 @@ class Layout:
             for name in _CONSTANTS
             if get_origin(hints.get(name)) is ClassVar
         }
-        known, rules = {*constants, *names}, self._rules.get(record, ())
+        known, rules = frozenset((*constants, *names)), self._rules.get(record, ())
 
         def read(data: Any, inside: Plain) -> Any:
             _require_known(data, known)
+            fields = inside(data)
             for name, value in constants.items():
                 if data.get(name) != value:
                     raise ValueError(f"its {name} is not {value}")
-            found = record(**inside(data))
+            found = record(**fields)
             for rule in rules:
                 rule(found)
             return found
 
         schema = _object({name: part.schema for name, part in parts.items()}, left_out)
-        plain = _plain_record(names, parts, constants, left_out, is_dataclass(record))
+        plain = _plain_record(record, (*constants, *names), parts, left_out)
         return _Part(cs.no_info_wrap_validator_function(read, schema), plain)
 
 
 def _plain_record(
+    record: Any,
     names: Sequence[str],
     parts: Mapping[str, _Part],
-    constants: Mapping[str, Any],
     left_out: Mapping[str, Callable[[Any], bool]],
-    by_attribute: bool,
 ) -> Plain:
+    """What makes a dict of a record: of these attributes, each made plain, unless it's left out."""
     converting = [(name, part.plain) for name, part in parts.items() if part.plain]
-    values_of: Plain = attrgetter(*names) if by_attribute else tuple
+
+    def attributes(value: Any) -> dict[str, Any]:
+        return {name: getattr(value, name) for name in names}
+
+    fields_of: Plain = attributes if is_dataclass(record) else record._asdict
 
     def plain(value: Any) -> dict[str, Any]:
-        data = {**constants, **dict(zip(names, values_of(value), strict=True))}
+        data: dict[str, Any] = fields_of(value)
         for name, convert in converting:
             data[name] = convert(data[name])
         for name, when in left_out.items():
@@ -243,15 +247,14 @@ def _object(parts: Mapping[str, CoreSchema], optional: Container[str] = ()) -> C
         name: cs.typed_dict_field(schema, required=name not in optional)
         for name, schema in parts.items()
     }
-    return cs.typed_dict_schema(fields, extra_behavior="ignore")
+    return cs.typed_dict_schema(fields, extra_behavior="ignore", config=_STRICT)
 
 
-def _require_known(data: Any, known: Container[str]) -> None:
+def _require_known(data: Any, known: frozenset[str]) -> None:
     """One fault, where pydantic would gather one for each unknown field, however many there are."""
-    if isinstance(data, dict):
-        unknown = next((name for name in data if name not in known), None)
-        if unknown is not None:
-            raise ValueError(f"{brief(unknown)} is no field of it")
+    if isinstance(data, dict) and not known.issuperset(data):
+        unknown = next(name for name in data if name not in known)
+        raise ValueError(f"{brief(unknown)} is no field of it")
 
 
 def _fields_of(record: Any) -> tuple[str, ...]:

@@ -65,9 +65,7 @@ class Candidate(NamedTuple):
 
 # The most probable tokens, and the chosen one.
 _Rows = Bounds(max_length=MAX_CANDIDATES + 1)
-Candidates: TypeAlias = Annotated[
-    tuple[Candidate, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_CANDIDATES + 1)
-]
+Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
 
 
 class Stage(NamedTuple):

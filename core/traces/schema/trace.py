@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from core.decoding.beam.types import BeamStep
 from core.decoding.layout import Layout, Rules
+from core.decoding.methods import method_of
 from core.decoding.serial import CODECS
 from core.decoding.shaping.config import STAGES
-from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import (
     Candidate,
     Draw,
@@ -33,11 +32,11 @@ _DRAW_FIELDS: dict[str, set[str]] = {
     "gumbel": {"scores"},
     "multinomial": {"scores"},
 }
-# The steps of the methods that don't emit a `TokenStep`.
-_OWN_STEPS: dict[str, type] = {"beam": BeamStep, "speculative": DraftRound}
 
 
 def _listed_once(candidates: Sequence[Candidate]) -> None:
+    if not candidates:
+        raise ValueError("there is no candidate")
     if len({c.token_id for c in candidates}) != len(candidates):
         raise ValueError("a candidate is listed twice")
 
@@ -97,7 +96,7 @@ def _reasoned(step: Step) -> bool:
 
 def _steps_are_the_method_s(trace: Trace) -> None:
     method = trace.config.method
-    own = _OWN_STEPS.get(method, TokenStep)
+    own = method_of(trace.config).step
     if not all(isinstance(step, PromptStep | own) for step in trace.steps):
         raise ValueError("a step is of another method than the settings")
     if method != "reasoning" and any(map(_reasoned, trace.steps)):
