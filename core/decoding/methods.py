@@ -41,7 +41,7 @@ def config_to_dict(config: MethodConfig) -> dict[str, Any]:
     return {"method": config.method, **values, "shaping": shaping, "stop_strings": stop_strings}
 
 
-def config_from_dict(data: dict[str, Any]) -> MethodConfig:
+def config_from_dict(data: object) -> MethodConfig:
     """The inverse of `config_to_dict`.
 
     Raises:

@@ -10,12 +10,35 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from core.decoding.beam.types import BeamStep, Hypothesis
-from core.decoding.config import ConfigT_co, DrawMethod, MethodConfig
+from core.decoding.beam.config import MAX_BEAMS
+from core.decoding.beam.types import BeamStep, Ended, Hypothesis
+from core.decoding.bounds import (
+    MAX_NUMBER,
+    MAX_STEPS,
+    Bounds,
+    ByColumn,
+    Index,
+    LeftOut,
+    LongText,
+    Nats,
+    Number,
+    OneOf,
+    Prob,
+    Rank,
+    Seconds,
+    ShortText,
+    TokenId,
+    TokenIds,
+    Uniform,
+)
+from core.decoding.config import MAX_CANDIDATES, ConfigT_co, DrawMethod, MethodConfig
 from core.decoding.errors import TraceError
+from core.decoding.shaping.config import STAGES
 from core.decoding.speculative.types import DraftRound
+
+StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
@@ -31,13 +54,18 @@ class Candidate(NamedTuple):
     `removed_by` names the stage that took the token out, None while it is in.
     """
 
-    token_id: int
-    text: str
-    rank: int
-    logit: float
-    raw_prob: float
-    prob: float
-    removed_by: str | None = None
+    token_id: TokenId
+    text: ShortText
+    rank: Rank
+    logit: Number
+    raw_prob: Prob
+    prob: Prob
+    removed_by: StageName | None = None
+
+
+# The most probable tokens, and the chosen one.
+_Rows = Bounds(max_length=MAX_CANDIDATES + 1)
+Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
 
 
 class Stage(NamedTuple):
@@ -48,11 +76,11 @@ class Stage(NamedTuple):
     still in, `removed_mass` is the mass that this stage took from the distribution before it.
     """
 
-    name: str
-    probs: tuple[float, ...]
-    tail_mass: float
-    kept: int
-    removed_mass: float
+    name: StageName
+    probs: Annotated[tuple[Prob, ...], _Rows]
+    tail_mass: Prob
+    kept: Rank
+    removed_mass: Prob
 
 
 class Draw(NamedTuple):
@@ -66,17 +94,17 @@ class Draw(NamedTuple):
     """
 
     method: DrawMethod | Literal["argmax", "forced"]
-    uniform: float | None = None
-    interval: tuple[float, float] | None = None
-    scores: tuple[float | None, ...] | None = None
+    uniform: Uniform | None = None
+    interval: tuple[Prob, Prob] | None = None
+    scores: Annotated[tuple[Number | None, ...], _Rows] | None = None
 
 
 class StepSeconds(NamedTuple):
     """Where a step's time went; `forward` of the first step is 0, the prompt step paid for it."""
 
-    forward: float
-    shaping: float
-    draw: float
+    forward: Seconds
+    shaping: Seconds
+    draw: Seconds
 
     @property
     def total(self) -> float:
@@ -90,25 +118,30 @@ class PromptPosition:
     `next_*` tell of the token that really follows in the prompt, None at the last position.
     """
 
-    index: int
-    token_id: int
-    text: str
-    entropy: float
-    candidates: tuple[Candidate, ...]
-    next_token_id: int | None = None
-    next_prob: float | None = None
-    next_rank: int | None = None
+    index: Index
+    token_id: TokenId
+    text: ShortText
+    entropy: Nats
+    candidates: Candidates
+    next_token_id: TokenId | None = None
+    next_prob: Prob | None = None
+    next_rank: Rank | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptStep:
     """Prompt processing: one forward over the prompt, read at every position."""
 
-    positions: tuple[PromptPosition, ...]
-    seconds: float
+    kind: ClassVar[str] = "prompt"
+
+    seconds: Seconds
+    positions: Annotated[tuple[PromptPosition, ...], Bounds(max_length=MAX_STEPS)]
 
 
-@dataclass(frozen=True, slots=True)
+_NotForced = LeftOut(lambda step: step.forced_as is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenStep:
     """One call that emitted one token.
 
@@ -125,21 +158,23 @@ class TokenStep:
         instead_of: the token that `draw` had picked, where a forced one took its place.
     """
 
-    index: int
-    token_id: int
-    candidates: tuple[Candidate, ...]
-    entropy: float
-    tail_mass: float
-    surprisal: float
+    kind: ClassVar[str] = "token"
+
+    index: Index
+    token_id: TokenId
+    text: ShortText
+    candidates: Candidates
+    entropy: Nats
+    tail_mass: Prob
+    surprisal: Annotated[float, Bounds(ge=-0.001, le=MAX_NUMBER)]
     origin: Origin
     phase: Phase
+    forced_as: Annotated[ForcedAs | None, _NotForced] = None
+    instead_of: Annotated[TokenId | None, _NotForced] = None
     draw: Draw
-    stages: tuple[Stage, ...]
-    text: str
+    stages: Annotated[tuple[Stage, ...], Bounds(min_length=2, max_length=len(STAGES))]
     seconds: StepSeconds
-    finish_reason: FinishReason | None = None
-    forced_as: ForcedAs | None = None
-    instead_of: int | None = None
+    finish_reason: Ended | None = None
 
     @property
     def token_ids(self) -> tuple[int, ...]:
@@ -166,22 +201,26 @@ _Config = TypeVar("_Config", bound=MethodConfig)
 class Check(NamedTuple):
     """The outcome of one proof: `value` is the worst deviation measured, `tolerance` its bound."""
 
-    name: str
+    name: ShortText
     passed: bool
-    value: float
-    tolerance: float
-    detail: str = ""
+    value: Number
+    tolerance: Number
+    detail: LongText = ""
 
 
 class Timings(NamedTuple):
     """Seconds of work until the first token is out, for the tokens after it, and by the clock."""
 
-    prefill: float
-    decode: float
-    total: float
+    prefill: Seconds
+    decode: Seconds
+    total: Seconds
 
 
-@dataclass(frozen=True, slots=True)
+_NotSearched = LeftOut(lambda trace: trace.config.method != "beam")
+_NotDrafted = LeftOut(lambda trace: trace.config.method != "speculative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace(Generic[ConfigT_co]):
     """Everything that a run recorded; readable without the model.
 
@@ -204,26 +243,31 @@ class Trace(Generic[ConfigT_co]):
             prompt lookup.
     """
 
-    model_id: str
-    prompt: str
-    prompt_ids: tuple[int, ...]
+    schema: ClassVar[str] = "decoding-explorer/trace"
+    version: ClassVar[int] = 1
+
+    model_id: ShortText
+    model_revision: ShortText = ""
+    dtype: ShortText = ""
+    versions: Annotated[dict[ShortText, ShortText], Bounds(max_length=50)] = field(
+        default_factory=dict
+    )
+    created: ShortText = ""
+    prompt: LongText
+    rendered_prompt: LongText = ""
+    prompt_ids: TokenIds
     config: ConfigT_co
-    steps: tuple[Step, ...]
-    token_ids: tuple[int, ...]
-    text: str
+    steps: Annotated[tuple[Step, ...], Bounds(max_length=MAX_STEPS)]
+    token_ids: TokenIds
+    text: LongText
     finish_reason: FinishReason
     timings: Timings
-    rendered_prompt: str = ""
-    model_revision: str = ""
-    dtype: str = ""
-    notes: tuple[str, ...] = ()
-    versions: dict[str, str] = field(default_factory=dict)
-    created: str = ""
-    checks: tuple[Check, ...] = ()
-    hypotheses: tuple[Hypothesis, ...] = ()
-    draft_id: str = ""
-    draft_revision: str = ""
-    draft_dtype: str = ""
+    notes: Annotated[tuple[LongText, ...], Bounds(max_length=50)] = ()
+    checks: Annotated[tuple[Check, ...], Bounds(max_length=100)] = ()
+    hypotheses: Annotated[tuple[Hypothesis, ...], Bounds(max_length=MAX_BEAMS), _NotSearched] = ()
+    draft_id: Annotated[ShortText, _NotDrafted] = ""
+    draft_revision: Annotated[ShortText, _NotDrafted] = ""
+    draft_dtype: Annotated[ShortText, _NotDrafted] = ""
 
     @property
     def token_steps(self) -> tuple[TokenStep, ...]:

@@ -7,14 +7,19 @@ import json
 import math
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.lab.serial import example_from_dict, example_to_dict
 from core.decoding.lab.types import Continuations, LabExample
+from core.decoding.layout import Codec, Codecs, Layout
+from core.decoding.methods import config_from_dict, config_to_dict
+from core.decoding.serial import CODECS as TRACE_CODECS
+from core.decoding.serial import require_header
 from core.decoding.shaping.config import KNOB_RANGES
-from core.decoding.shaping.orders import TRANSFORMERS
+from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.decoding.trace import Trace
 
 # So often dice can be rolled again: each throw has to be thrown.
@@ -28,6 +33,57 @@ ROWS, ROW_TOKENS = 6, 20
 _TELLING = math.log(9)
 # Where the dice fell on the likeliest token, hardly any knob changes the outcome.
 _DULL = 0.7
+# Numbers are stored to so many digits, but for what stands under these names.
+_DIGITS, _EXACT = 9, ("trace", "config")
+
+
+def _order(key: object) -> Order:
+    if not isinstance(key, str) or key not in ORDERS:
+        raise ValueError("the order is none of those that the lab knows")
+    return ORDERS[key]
+
+
+def _sampling(data: object) -> Sampling:
+    config = config_from_dict(data)
+    if not isinstance(config, Sampling):
+        raise ValueError("the continuations' method is not sampling")
+    return config
+
+
+CODECS: Codecs = {
+    **TRACE_CODECS,
+    Sampling: Codec(config_to_dict, _sampling),
+    Order: Codec(lambda order: order.key, _order),
+}
+
+
+@cache
+def _layout() -> Layout:
+    return Layout(LabExample, CODECS)
+
+
+def example_to_dict(example: LabExample) -> Any:
+    """Plain dicts, lists, strings and numbers; ready for `json.dump`."""
+    return _rounded(_layout().plain(example))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: item if name in _EXACT else _rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def example_from_dict(data: Any) -> LabExample:
+    """The example that `example_to_dict` wrote, its numbers to nine digits.
+
+    Raises:
+        TraceError: something else, another version, or a field missing or of the wrong kind.
+    """
+    require_header(data, LabExample)
+    example: LabExample = _layout().read(data)
+    return example
 
 
 def telling_step(trace: Trace) -> int:

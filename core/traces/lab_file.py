@@ -8,12 +8,12 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import TraceError
-from core.decoding.lab.serial import SCHEMA, VERSION, example_from_dict
 from core.decoding.lab.types import LabExample
+from core.decoding.serial import require_header
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.trace import Trace
-from core.traces.file import parsed, trace_of, validated
-from core.traces.schema.lab import LabFile
+from core.traces.file import parsed, trace_of
+from core.traces.schema.lab import lab_layout
 
 
 def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace | LabExample:
@@ -26,13 +26,14 @@ def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Tra
         TraceError: one sentence that says what is wrong with the file.
     """
     data = parsed(source, max_bytes)
-    if isinstance(data, dict) and data.get("schema") == SCHEMA:
+    if isinstance(data, dict) and data.get("schema") == LabExample.schema:
         return _lab_of(data)
     return trace_of(data)
 
 
 def _lab_of(data: Any) -> LabExample:
-    found = example_from_dict(validated(data, LabFile, SCHEMA, VERSION))
+    require_header(data, LabExample)
+    found: LabExample = lab_layout().read(data)
     if found.step.config != _plain(found.step.config):
         raise TraceError("The file's settings are none that the lab's knobs can hold.")
     return found

@@ -155,7 +155,7 @@ def test_a_click_never_fades_what_is_not_selected(trace):
 def empty_traces():
     full = make_trace(3)
     yield replace(full, steps=(), token_ids=(), text="")
-    yield replace(full, steps=(PromptStep((), 0.0),), token_ids=(), text="")
+    yield replace(full, steps=(PromptStep(positions=(), seconds=0.0),), token_ids=(), text="")
     yield replace(full, steps=full.steps[:1], token_ids=(), text="")
     yield replace(full, steps=full.token_steps)
     yield replace(full, steps=full.steps[:2], token_ids=full.token_ids[:1])
@@ -218,7 +218,7 @@ def test_a_lone_surrogate_from_a_strangers_file_breaks_nothing(trace):
     prompt, step = trace.steps[0], trace.steps[1]
     broken = tuple(c._replace(text="\ud800") for c in step.candidates)
     step = replace(step, candidates=broken)
-    prompt = PromptStep(tuple(replace(p, text="\ud800") for p in prompt.positions), 0.1)
+    prompt = replace(prompt, positions=tuple(replace(p, text="\ud800") for p in prompt.positions))
     trace = replace(trace, steps=(prompt, step), model_id="\ud800")
     for figure in all_figures(trace).values():
         assert any("\\ud800" in text for text in strings(figure))

@@ -226,7 +226,7 @@ def _prompt_step(ids: Sequence[int], recipe: Recipe) -> PromptStep:
                 next_rank=None if following is None else order.index(following) + 1,
             )
         )
-    return PromptStep(tuple(positions), 0.0123)
+    return PromptStep(positions=tuple(positions), seconds=0.0123)
 
 
 def make_trace(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core import BeamSearch, Greedy, Trace, check, collect, guess_parents, read_trace, rerank
-from core.traces.schema import beam
+from core.decoding.beam import types as beam
 from tests.models.builders import random_language_model
 from tests.traces.reading import read, refusal
 

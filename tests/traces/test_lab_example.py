@@ -12,10 +12,17 @@ import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, collect, load_model
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.lab.serial import example_from_dict, example_to_dict
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import TRANSFORMERS
-from core.traces.lab import ROLLS, TEMPERATURES, load_lab, make_lab, telling_step
+from core.traces.lab import (
+    ROLLS,
+    TEMPERATURES,
+    example_from_dict,
+    example_to_dict,
+    load_lab,
+    make_lab,
+    telling_step,
+)
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "assets" / "traces" / "lab.json"

@@ -49,7 +49,7 @@ FAULTS = {
     "another phase": (lambda d: step(d, 4).update(phase="dreaming"), "phase"),
     "a bad setting": (lambda d: d["config"].update(max_thinking_tokens=-1), "max_thinking_tokens"),
     "a long mark": (lambda d: d["config"].update(think_end="x" * 2000), "think_end"),
-    "another method": (lambda d: d["config"].update(method="greedy"), "only a reasoning run"),
+    "another method": (lambda d: d.update(config={"method": "greedy"}), "only a reasoning run"),
 }
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import Ending
+from core.decoding.loop.ending import Ended, Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
@@ -24,7 +24,7 @@ from core.decoding.shaping.stages import (
     shape,
     warpers,
 )
-from core.decoding.trace import Draw, FinishReason, Phase, Step, StepSeconds, TokenStep
+from core.decoding.trace import Draw, Phase, Step, StepSeconds, TokenStep
 
 
 def generate(
@@ -113,7 +113,7 @@ class Picker:
         picked: Picked,
         forward: float,
         text: str,
-        finish_reason: FinishReason | None,
+        finish_reason: Ended | None,
         phase: Phase = "answer",
     ) -> TokenStep:
         """The frozen step."""

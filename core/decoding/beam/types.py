@@ -7,10 +7,30 @@ one becomes a row of the next step's beam. The first beam holds the prompt (once
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
+
+from core.decoding.beam.config import MAX_BEAMS
+from core.decoding.bounds import (
+    Bounds,
+    ByColumn,
+    Index,
+    LongText,
+    Nats,
+    Number,
+    Rank,
+    Seconds,
+    ShortText,
+    TokenId,
+)
+
+# K of the largest beam, of a model with some sixty end-of-sequence tokens.
+MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
+MAX_LENGTH = 100_000
 
 Fate: TypeAlias = Literal["kept", "finished", "pruned"]
 Ended: TypeAlias = Literal["eos", "stop", "length"]
+Row: TypeAlias = Annotated[int, Bounds(ge=0, lt=MAX_BEAMS)]
+_Rows = Bounds(max_length=MAX_BEAMS)
 
 
 class BeamCandidate(NamedTuple):
@@ -29,15 +49,15 @@ class BeamCandidate(NamedTuple):
         ended: what would end the path with this token, whatever its fate; None where nothing does.
     """
 
-    rank: int
-    parent: int
-    token_id: int
-    text: str
-    logprob: float
-    raw_logprob: float
-    cum_logprob: float
+    rank: Rank
+    parent: Row
+    token_id: TokenId
+    text: ShortText
+    logprob: Number
+    raw_logprob: Number
+    cum_logprob: Number
     fate: Fate
-    row: int | None = None
+    row: Row | None = None
     ended: Ended | None = None
 
 
@@ -47,9 +67,9 @@ class BeamSeconds(NamedTuple):
     `forward` of the first step is 0, the prompt step paid for it.
     """
 
-    forward: float
-    scores: float
-    search: float
+    forward: Seconds
+    scores: Seconds
+    search: Seconds
 
     @property
     def total(self) -> float:
@@ -73,13 +93,17 @@ class BeamStep:
         finish_reason: of the best hypothesis; set on the last step of a search that ended.
     """
 
-    index: int
-    candidates: tuple[BeamCandidate, ...]
-    groups: tuple[int, ...]
-    entropies: tuple[float, ...]
-    kept_logprobs: tuple[tuple[float | None, ...], ...]
-    finished_texts: tuple[str, ...]
-    limit: int
+    kind: ClassVar[str] = "beam"
+
+    index: Index
+    candidates: Annotated[
+        tuple[BeamCandidate, ...], ByColumn(), Bounds(max_length=MAX_BEAM_CANDIDATES)
+    ]
+    groups: Annotated[tuple[Row, ...], Bounds(min_length=1, max_length=MAX_BEAMS)]
+    entropies: Annotated[tuple[Nats, ...], _Rows]
+    kept_logprobs: Annotated[tuple[Annotated[tuple[Number | None, ...], _Rows], ...], _Rows]
+    finished_texts: Annotated[tuple[LongText, ...], _Rows]
+    limit: Annotated[int, Bounds(ge=1, le=MAX_LENGTH)]
     origin: Literal["argmax", "sampled"]
     seconds: BeamSeconds
     finish_reason: Ended | None = None
@@ -129,13 +153,13 @@ class Hypothesis(NamedTuple):
         finish_reason: what ended it.
     """
 
-    token_ids: tuple[int, ...]
-    text: str
-    score: float
-    sum_logprob: float
-    parents: tuple[int, ...]
+    token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_LENGTH)]
+    text: LongText
+    score: Number
+    sum_logprob: Number
+    parents: Annotated[tuple[Row, ...], Bounds(max_length=MAX_LENGTH)]
     finish_reason: Ended
-    group: int = 0
+    group: Row = 0
 
 
 class ReferencePath(NamedTuple):

@@ -8,12 +8,32 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.config import DrawMethod, MethodConfig
+from core.decoding.bounds import (
+    MAX_COUNT,
+    Bounds,
+    Index,
+    LongText,
+    Nats,
+    Prob,
+    Rank,
+    Seconds,
+    Seed,
+    ShortText,
+    TokenId,
+)
+from core.decoding.config import MAX_CANDIDATES, DrawMethod, MethodConfig
 from core.decoding.shaping.orders import Order
 from core.decoding.trace import Candidate, FinishReason, TokenStep, Trace
+
+_Temperatures = Bounds(max_length=201)
+_Tokens = Bounds(max_length=100)
+_Name: TypeAlias = Annotated[str, Bounds(max_length=40)]
+_Entropy: TypeAlias = Annotated[float, Bounds(ge=0, le=100)]
+# A top-k is a whole number and stays one.
+KnobValue: TypeAlias = Annotated[int | float, Bounds(ge=0, le=MAX_COUNT)]
 
 
 class Crossing(NamedTuple):
@@ -24,9 +44,9 @@ class Crossing(NamedTuple):
     """
 
     candidate: Candidate
-    before: float
-    after: float
-    probs: tuple[float, ...]
+    before: Prob
+    after: Prob
+    probs: Annotated[tuple[Prob, ...], Bounds(max_length=MAX_CANDIDATES + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +64,12 @@ class LabStep:
     """
 
     trace: Trace
-    text_before: str
+    text_before: LongText
     order: Order
-    throw: int
+    throw: Index
     raw_pick: Candidate
     crossing: Crossing | None = None
-    skipped: tuple[str, ...] = ()
+    skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=20)] = ()
 
     @property
     def step(self) -> TokenStep:
@@ -73,10 +93,10 @@ class Piece(NamedTuple):
     tokens follow one another quickly.
     """
 
-    low: float
-    high: float
-    token_id: int
-    text: str
+    low: KnobValue
+    high: KnobValue
+    token_id: TokenId
+    text: ShortText
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +111,9 @@ class KnobFlips:
         acts: False where the order's library has no such act.
     """
 
-    name: str
-    value: float
-    pieces: tuple[Piece, ...]
+    name: _Name
+    value: KnobValue
+    pieces: Annotated[tuple[Piece, ...], Bounds(max_length=2_000)]
     acts: bool = True
 
     @property
@@ -119,11 +139,11 @@ class KnobFlips:
 class RollBin(NamedTuple):
     """A token, or all the rare ones together (`token_id` None), in a series of rolls."""
 
-    token_id: int | None
-    text: str
-    prob: float
-    rolls: int
-    tokens: int = 1
+    token_id: TokenId | None
+    text: ShortText
+    prob: Prob
+    rolls: Index
+    tokens: Rank = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +159,13 @@ class Rolls:
     """
 
     method: DrawMethod
-    seed: int
-    first_throw: int
-    total: int
-    bins: tuple[RollBin, ...]
-    chi_square: float
-    degrees: int
-    p_value: float | None
+    seed: Seed
+    first_throw: Index
+    total: Index
+    bins: Annotated[tuple[RollBin, ...], Bounds(max_length=1_001)]
+    chi_square: Nats
+    degrees: Index
+    p_value: Prob | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,29 +178,29 @@ class Sweep:
         kept: tokens that can be drawn, `[temperature]`.
     """
 
-    temperatures: tuple[float, ...]
-    candidates: tuple[Candidate, ...]
-    probs: tuple[tuple[float, ...], ...]
-    entropies: tuple[float, ...]
-    kept: tuple[int, ...]
+    temperatures: Annotated[tuple[Annotated[float, Bounds(ge=0, le=100)], ...], _Temperatures]
+    candidates: Annotated[tuple[Candidate, ...], _Tokens]
+    probs: Annotated[tuple[Annotated[tuple[Prob, ...], _Temperatures], ...], _Tokens]
+    entropies: Annotated[tuple[_Entropy, ...], _Temperatures]
+    kept: Annotated[tuple[Rank, ...], _Temperatures]
 
 
 class RowToken(NamedTuple):
     """A token of a continuation: the model's own probability and the one drawn from."""
 
-    token_id: int
-    text: str
-    raw_prob: float
-    prob: float
+    token_id: TokenId
+    text: ShortText
+    raw_prob: Prob
+    prob: Prob
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """One way on; `seed` None is the greedy one."""
 
-    seed: int | None
-    tokens: tuple[RowToken, ...]
-    text: str
+    seed: Seed | None
+    tokens: Annotated[tuple[RowToken, ...], Bounds(max_length=2_000)]
+    text: LongText
     finish_reason: FinishReason
 
     @property
@@ -218,11 +238,11 @@ class Continuations:
         seconds: what the batch took.
     """
 
-    model_id: str
-    text_before: str
+    model_id: ShortText
+    text_before: LongText
     config: Sampling
-    rows: tuple[Continuation, ...]
-    seconds: float = 0.0
+    rows: Annotated[tuple[Continuation, ...], Bounds(max_length=33)]
+    seconds: Seconds = 0.0
 
     @property
     def sampled(self) -> tuple[Continuation, ...]:
@@ -242,9 +262,12 @@ class LabExample:
         flips, rolls, sweep, continuations: empty or None where they were not worked out.
     """
 
-    index: int
+    schema: ClassVar[str] = "decoding-explorer/lab"
+    version: ClassVar[int] = 1
+
+    index: Index
     step: LabStep
-    flips: tuple[KnobFlips, ...] = ()
+    flips: Annotated[tuple[KnobFlips, ...], Bounds(max_length=50)] = ()
     rolls: Rolls | None = None
     sweep: Sweep | None = None
     continuations: Continuations | None = None

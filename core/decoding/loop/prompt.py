@@ -29,7 +29,7 @@ def process_prompt(
     started = perf_counter()
     context = model.start(prompt_ids, use_cache=use_cache, on_logits=read)
     seconds = perf_counter() - started - reading
-    return PromptStep(tuple(positions), seconds), context
+    return PromptStep(positions=tuple(positions), seconds=seconds), context
 
 
 def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.loop.ending import Ended
 from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.text import TextStream, encode_plain, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.trace import FinishReason, ForcedAs, Phase
+from core.decoding.trace import ForcedAs, Phase
 from core.decoding.validation import brief
 
 
@@ -124,7 +125,7 @@ class BudgetController:
     def _closes(self, token_id: int) -> bool:
         return self._end_mark in self._seen + visible_bytes(self._model, token_id)
 
-    def after(self, decision: TokenDecision) -> tuple[str, FinishReason | None]:
+    def after(self, decision: TokenDecision) -> tuple[str, Ended | None]:
         """The text that a token adds, and why the run ends with it, None where it goes on."""
         token_id, own = decision.token_id, decision.forced_as is None
         text = self._stream.push(token_id)
@@ -156,7 +157,7 @@ class BudgetController:
             result = encode_plain(self._model, result_of(expression) + END_RESULT)
             self._force(result, "result")
 
-    def _reason(self, own: int | None) -> FinishReason | None:
+    def _reason(self, own: int | None) -> Ended | None:
         if own is not None and own in self._model.eos_ids:
             return "eos"
         if self._answer and self._stream.stopped:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.loop.ending import Ended
 from core.decoding.loop.prompt import process_prompt
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import LanguageModel
@@ -19,7 +20,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController, TokenDecision, cannot_force
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.trace import Draw, FinishReason, Step, StepSeconds, TokenStep
+from core.decoding.trace import Draw, Step, StepSeconds, TokenStep
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> Iterator[Step]:
@@ -67,7 +68,7 @@ def _record_forced(
     forcing: _Forcing,
     forward: float,
     text: str,
-    finish_reason: FinishReason | None,
+    finish_reason: Ended | None,
 ) -> TokenStep:
     """A forced token with what the model wanted: one more stage, the one-hot distribution on it."""
     decision, logits, picked = forcing

@@ -7,7 +7,11 @@ A round's drafted tokens stand at positions 0, 1, 2, ...; the token that the tar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
+
+from core.decoding.bounds import Bounds, ByColumn, Index, Prob, Seconds, ShortText, TokenId, Uniform
+from core.decoding.config import MAX_CANDIDATES
+from core.decoding.speculative.config import MAX_DRAFT_LENGTH
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
@@ -22,17 +26,23 @@ class PairCandidate(NamedTuple):
     (raw) where tokens are looked up in the text.
     """
 
-    token_id: int
-    text: str
-    target_prob: float
-    draft_prob: float | None
-    target_raw_prob: float
-    draft_raw_prob: float | None
+    token_id: TokenId
+    text: ShortText
+    target_prob: Prob
+    draft_prob: Prob | None
+    target_raw_prob: Prob
+    draft_raw_prob: Prob | None
 
     @property
     def excess(self) -> float:
         """max(0, target_prob - draft_prob): its part of the residual, before renormalising."""
         return max(0.0, self.target_prob - (self.draft_prob or 0.0))
+
+
+# Both models' top candidates, and the drafted and the recovered token.
+PairCandidates: TypeAlias = Annotated[
+    tuple[PairCandidate, ...], ByColumn(), Bounds(max_length=2 * MAX_CANDIDATES + 2)
+]
 
 
 class DraftToken(NamedTuple):
@@ -58,20 +68,20 @@ class DraftToken(NamedTuple):
         threshold: of typical acceptance, what target_prob has to exceed.
     """
 
-    token_id: int
-    text: str
-    draft_prob: float
-    target_prob: float
-    accept_prob: float
-    uniform: float | None
+    token_id: TokenId
+    text: ShortText
+    draft_prob: Annotated[float, Bounds(gt=0, le=1.001)]
+    target_prob: Prob
+    accept_prob: Prob
+    uniform: Uniform | None
     passed: bool
     outcome: Outcome
-    residual_mass: float
-    candidates: tuple[PairCandidate, ...]
-    draft_uniform: float | None = None
-    draft_interval: tuple[float, float] | None = None
-    interval: tuple[float, float] | None = None
-    threshold: float | None = None
+    residual_mass: Prob
+    candidates: PairCandidates
+    draft_uniform: Uniform | None = None
+    draft_interval: tuple[Prob, Prob] | None = None
+    interval: tuple[Prob, Prob] | None = None
+    threshold: Prob | None = None
 
 
 class ExtraToken(NamedTuple):
@@ -89,14 +99,14 @@ class ExtraToken(NamedTuple):
         candidates: of a bonus; a recovered token's are those of the rejected one.
     """
 
-    token_id: int
-    text: str
-    prob: float
-    target_prob: float
-    draft_prob: float | None
-    uniform: float | None
-    interval: tuple[float, float] | None
-    candidates: tuple[PairCandidate, ...] = ()
+    token_id: TokenId
+    text: ShortText
+    prob: Prob
+    target_prob: Prob
+    draft_prob: Prob | None
+    uniform: Uniform | None
+    interval: tuple[Prob, Prob] | None
+    candidates: PairCandidates = ()
 
 
 class CacheSizes(NamedTuple):
@@ -105,9 +115,9 @@ class CacheSizes(NamedTuple):
     Of a target that scores by batch expansion `peak` counts the longest row's.
     """
 
-    before: int
-    peak: int
-    after: int
+    before: Index
+    peak: Index
+    after: Index
 
 
 class RoundSeconds(NamedTuple):
@@ -121,11 +131,11 @@ class RoundSeconds(NamedTuple):
         prefill: the draft's prompt processing, in the first round only.
     """
 
-    propose: float
-    score: float
-    verify: float
-    record: float
-    prefill: float = 0.0
+    propose: Seconds
+    score: Seconds
+    verify: Seconds
+    record: Seconds
+    prefill: Seconds = 0.0
 
     @property
     def total(self) -> float:
@@ -152,14 +162,16 @@ class DraftRound:
         finish_reason: set on the last round of a run that ended by itself.
     """
 
-    index: int
-    start: int
-    draft_length: int
+    kind: ClassVar[str] = "round"
+
+    index: Index
+    start: Index
+    draft_length: Annotated[int, Bounds(ge=0, le=MAX_DRAFT_LENGTH)]
     draft_end: DraftEnd
-    drafted: tuple[DraftToken, ...]
+    drafted: Annotated[tuple[DraftToken, ...], Bounds(max_length=MAX_DRAFT_LENGTH)]
     recovered: ExtraToken | None
     bonus: ExtraToken | None
-    texts: tuple[str, ...]
+    texts: Annotated[tuple[ShortText, ...], Bounds(max_length=MAX_DRAFT_LENGTH + 1)]
     target_cache: CacheSizes
     draft_cache: CacheSizes | None
     seconds: RoundSeconds

@@ -1,0 +1,296 @@
+"""Records as plain JSON values and back, by the types of their fields.
+
+A record is a dataclass or a NamedTuple. It is stored as an object of its fields, in their order,
+behind its class variables `schema`, `version` and `kind` where it has them; the marks of `bounds`
+say what a field may hold. Reading is strict: it refuses unknown fields, missing ones, other types
+and numbers that are none, and stops at a list's first fault, however long the list is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationError
+from pydantic_core import core_schema as cs
+
+from core.decoding.bounds import Bounds, ByColumn, LeftOut, OneOf
+from core.decoding.errors import ConfigError, TraceError
+from core.decoding.validation import brief
+
+_CONSTANTS = ("schema", "version", "kind")
+_STRICT = CoreConfig(strict=True, allow_inf_nan=False)
+_SCALARS: dict[Any, Callable[..., CoreSchema]] = {
+    int: cs.int_schema,
+    float: cs.float_schema,
+    str: cs.str_schema,
+    bool: cs.bool_schema,
+}
+_LONGEST_FAULT = 200
+
+Plain = Callable[[Any], Any]
+# What a record must keep to beyond its fields' types, by its class; what a tuple of records that is
+# stored by column must keep to, by `tuple[Record, ...]`. A rule raises ValueError.
+Rules = Mapping[Any, Sequence[Callable[[Any], None]]]
+
+
+class Codec(NamedTuple):
+    """A type with a layout of its own; `read` raises ValueError for a wrong value."""
+
+    plain: Plain
+    read: Plain
+
+
+Codecs = Mapping[type, Codec]
+
+
+class _Part(NamedTuple):
+    """How a type is read, and what makes a value of it plain; None where it is so already."""
+
+    schema: CoreSchema
+    plain: Plain | None = None
+
+
+class Layout:
+    """How a record is stored.
+
+    Args:
+        record: its class.
+        codecs: types that have a layout of their own.
+        rules: what else is asked of what is read.
+    """
+
+    def __init__(
+        self,
+        record: type,
+        codecs: Codecs | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self._codecs, self._rules = codecs or {}, rules or {}
+        self._part = self._record(record)
+
+    @cached_property
+    def _validator(self) -> SchemaValidator:
+        return SchemaValidator(self._part.schema, _STRICT)
+
+    def plain(self, value: Any) -> Any:
+        """Dicts, lists, strings and numbers; ready for `json.dump`."""
+        assert self._part.plain
+        return self._part.plain(value)
+
+    def read(self, data: Any) -> Any:
+        """The inverse of `plain`.
+
+        Raises:
+            TraceError: one sentence about the first field that is wrong.
+        """
+        try:
+            return self._validator.validate_python(data)
+        except ValidationError as error:
+            raise TraceError(_first_fault(error)) from None
+
+    def _of(self, hint: Any, marks: Sequence[Any] = ()) -> _Part:
+        if get_origin(hint) is Annotated:
+            hint, marks = hint.__origin__, hint.__metadata__
+        if isinstance(hint, TypeVar):
+            hint = hint.__bound__
+        if hint in self._codecs:
+            codec = self._codecs[hint]
+            return _Part(cs.no_info_plain_validator_function(codec.read), codec.plain)
+        for mark in marks:
+            if isinstance(mark, OneOf):
+                return _Part(cs.literal_schema(list(mark.names)))
+        if hint in _SCALARS:
+            return _Part(_SCALARS[hint](**_bounds(marks)))
+        return self._of_several(hint, marks)
+
+    def _of_several(self, hint: Any, marks: Sequence[Any]) -> _Part:
+        origin, args = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return _Part(cs.literal_schema(list(args)))
+        if origin in (Union, UnionType):
+            return self._union(args, marks)
+        if origin is dict:
+            keys, values = (self._of(arg).schema for arg in args)
+            return _Part(cs.dict_schema(keys, values, fail_fast=True, **_bounds(marks)), dict)
+        if origin is tuple:
+            by_column = any(isinstance(mark, ByColumn) for mark in marks)
+            return self._table(args[0], marks) if by_column else self._tuple(args, marks)
+        return self._record(hint)
+
+    def _union(self, members: Sequence[Any], marks: Sequence[Any]) -> _Part:
+        """Anything or None, texts of several Literals, numbers, or records told by `kind`."""
+        if NoneType in members:
+            others = tuple(member for member in members if member is not NoneType)
+            schema, plain = (
+                self._of(others[0], marks) if len(others) == 1 else self._union(others, marks)
+            )
+            return _Part(cs.nullable_schema(schema), plain and _unless_none(plain))
+        if all(get_origin(member) is Literal for member in members):
+            return _Part(cs.literal_schema([name for one in members for name in get_args(one)]))
+        if all(member in _SCALARS for member in members):
+            return _Part(cs.union_schema([self._of(member, marks).schema for member in members]))
+        parts = {member: self._record(member) for member in members}
+        choices = {member.kind: part.schema for member, part in parts.items()}
+        plains: dict[Any, Any] = {member: part.plain for member, part in parts.items()}
+        return _Part(
+            cs.tagged_union_schema(choices, "kind"), lambda value: plains[type(value)](value)
+        )
+
+    def _tuple(self, args: Sequence[Any], marks: Sequence[Any]) -> _Part:
+        """A tuple of one type and any length, or of numbers by their places."""
+        endless = args[-1] is Ellipsis
+        items = [self._of(arg) for arg in (args[:1] if endless else args)]
+        # Not strict about the tuple itself: JSON has lists.
+        schema = cs.tuple_schema(
+            [item.schema for item in items],
+            variadic_item_index=0 if endless else None,
+            strict=False,
+            fail_fast=True,
+            **_bounds(marks),
+        )
+        item = items[0].plain
+        return _Part(schema, list if item is None else lambda value: [item(one) for one in value])
+
+    def _table(self, record: Any, marks: Sequence[Any]) -> _Part:
+        """Records by column; all their fields are scalars."""
+        names, hints = record._fields, get_type_hints(record, include_extras=True)
+        columns = {name: self._tuple((hints[name], ...), marks).schema for name in names}
+        known, rules = frozenset(names), self._rules.get(tuple[record, ...], ())
+
+        def read(data: Any, inside: Plain) -> Any:
+            _require_known(data, known)
+            values = inside(data).values()
+            if len(set(map(len, values))) != 1:
+                raise ValueError("the candidates' columns differ in length")
+            rows = tuple(map(record._make, zip(*values, strict=True)))
+            for rule in rules:
+                rule(rows)
+            return rows
+
+        def plain(rows: Sequence[Any]) -> dict[str, list[Any]]:
+            values = zip(*rows, strict=True) if rows else ((),) * len(names)
+            return dict(zip(names, map(list, values), strict=True))
+
+        return _Part(cs.no_info_wrap_validator_function(read, _object(columns)), plain)
+
+    def _record(self, record: Any) -> _Part:
+        """A dataclass or a NamedTuple by its fields' names."""
+        names, hints = _fields_of(record), get_type_hints(record, include_extras=True)
+        parts = {name: self._of(hints[name]) for name in names}
+        left_out = {name: mark.when for name in names for mark in _marks(hints[name], LeftOut)}
+        constants = {
+            name: getattr(record, name)
+            for name in _CONSTANTS
+            if get_origin(hints.get(name)) is ClassVar
+        }
+        known, rules = frozenset((*constants, *names)), self._rules.get(record, ())
+
+        def read(data: Any, inside: Plain) -> Any:
+            _require_known(data, known)
+            fields = inside(data)
+            for name, value in constants.items():
+                if data.get(name) != value:
+                    raise ValueError(f"its {name} is not {value}")
+            found = record(**fields)
+            for rule in rules:
+                rule(found)
+            return found
+
+        schema = _object({name: part.schema for name, part in parts.items()}, left_out)
+        plain = _plain_record(record, (*constants, *names), parts, left_out)
+        return _Part(cs.no_info_wrap_validator_function(read, schema), plain)
+
+
+def _plain_record(
+    record: Any,
+    names: Sequence[str],
+    parts: Mapping[str, _Part],
+    left_out: Mapping[str, Callable[[Any], bool]],
+) -> Plain:
+    """What makes a dict of a record: of these attributes, each made plain, unless it's left out."""
+    converting = [(name, part.plain) for name, part in parts.items() if part.plain]
+
+    def attributes(value: Any) -> dict[str, Any]:
+        return {name: getattr(value, name) for name in names}
+
+    fields_of: Plain = attributes if is_dataclass(record) else record._asdict
+
+    def plain(value: Any) -> dict[str, Any]:
+        data: dict[str, Any] = fields_of(value)
+        for name, convert in converting:
+            data[name] = convert(data[name])
+        for name, when in left_out.items():
+            if when(value):
+                del data[name]
+        return data
+
+    return plain
+
+
+def _object(parts: Mapping[str, CoreSchema], optional: Container[str] = ()) -> CoreSchema:
+    fields = {
+        name: cs.typed_dict_field(schema, required=name not in optional)
+        for name, schema in parts.items()
+    }
+    return cs.typed_dict_schema(fields, extra_behavior="ignore", config=_STRICT)
+
+
+def _require_known(data: Any, known: frozenset[str]) -> None:
+    """One fault, where pydantic would gather one for each unknown field, however many there are."""
+    if isinstance(data, dict) and not known.issuperset(data):
+        unknown = next(name for name in data if name not in known)
+        raise ValueError(f"{brief(unknown)} is no field of it")
+
+
+def _fields_of(record: Any) -> tuple[str, ...]:
+    if is_dataclass(record):
+        return tuple(field.name for field in fields(record))
+    names: tuple[str, ...] = record._fields
+    return names
+
+
+def _marks(hint: Any, kind: type) -> list[Any]:
+    return [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, kind)]
+
+
+def _bounds(marks: Sequence[Any]) -> dict[str, Any]:
+    found = (mark._asdict() for mark in marks if isinstance(mark, Bounds))
+    return {name: value for own in found for name, value in own.items() if value is not None}
+
+
+def _unless_none(plain: Plain) -> Plain:
+    return lambda value: None if value is None else plain(value)
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    cause = fault.get("ctx", {}).get("error")
+    if isinstance(cause, ConfigError):
+        return f"The trace file's settings are invalid: {cause}"
+    where = _line(".".join(str(part) for part in fault["loc"]), 80) or "the top"
+    said = fault["msg"].removeprefix("Value error, ")
+    what = _line(said.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
+    more = error.error_count() - 1
+    others = f" (and {more} more)" if more else ""
+    return f"The trace file is invalid at {where}: {what}{others}."
+
+
+def _line(text: str, limit: int) -> str:
+    """Text that a stranger may have put something into, as part of one short line."""
+    cut = text if len(text) <= limit else f"{text[:limit]}…"
+    return "".join(char if char.isprintable() else "?" for char in cut)

@@ -1,0 +1,41 @@
+"""Files that earlier versions wrote are read as before, and written again to the byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core import Trace, check, read_trace
+from core.traces.lab import lab_bytes, load_lab
+from core.traces.lab_file import read_any
+
+DATA = Path(__file__).parent / "data"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "traces"
+RUNS = [
+    *(path for path in sorted(DATA.glob("*.json")) if path.stem != "lab"),
+    *(EXAMPLES / f"{name}.json" for name in ("decode", "beam", "speculative")),
+]
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_stored_run_is_read_as_before_and_written_to_the_byte(path: Path) -> None:
+    stored = path.read_bytes()
+    trace = read_trace(stored)
+    assert trace == Trace.load(path) == read_any(stored)
+    assert trace.to_json().encode() == stored.strip()
+    assert all(outcome.passed for outcome in (*trace.checks, *check(trace)))
+
+
+@pytest.mark.parametrize("path", [DATA / "lab.json", EXAMPLES / "lab.json"])
+def test_a_stored_step_of_the_lab_is_read_as_before_and_written_to_the_byte(path: Path) -> None:
+    stored = path.read_bytes()
+    example = load_lab(path)
+    assert example == read_any(stored)
+    assert lab_bytes(example) == stored.strip()
+
+
+def test_every_method_has_a_stored_run() -> None:
+    methods = {json.loads(path.read_bytes())["config"]["method"] for path in RUNS}
+    assert methods == {"greedy", "sampling", "beam", "speculative", "reasoning"}
