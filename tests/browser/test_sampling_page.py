@@ -12,11 +12,12 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from pages.ui.lab.state import EXAMPLE
 from tests.browser.decode_page import DecodePage
 from tests.browser.sampling_page import CHARTS, PATIENCE_MS, SamplingPage
 
 pytestmark = pytest.mark.browser
+
+EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "lab.json"
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script> **b** $x$'
 

@@ -115,9 +115,10 @@ def test_a_decimal_point_ends_no_step_and_a_line_does() -> None:
 
 
 def test_only_a_run_that_thinks_between_marks_can_be_stopped() -> None:
-    for config in (Greedy(max_new_tokens=2), Reasoning(think_start="", think_end="")):
-        with pytest.raises(TraceError, match="between marks"):
-            stop_strip(MODEL, PROBLEM, collect(MODEL, "q", config))
+    with pytest.raises(TraceError, match="a trace of greedy, not of reasoning"):
+        stop_strip(MODEL, PROBLEM, collect(MODEL, "q", Greedy(max_new_tokens=2)))
+    with pytest.raises(TraceError, match="between marks"):
+        stop_strip(MODEL, PROBLEM, collect(MODEL, "q", Reasoning(think_start="", think_end="")))
 
 
 def test_it_knew_from_the_first_point_after_which_all_are_right() -> None:
