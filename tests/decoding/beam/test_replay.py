@@ -123,7 +123,15 @@ def _step(index: int, groups, candidates, table) -> BeamStep:
 
 def _trace(*steps: BeamStep) -> Trace:
     return Trace(
-        "m", "p", (1,), BeamSearch(num_beams=2), steps, (), "", "cancelled", Timings(0, 0, 0)
+        model_id="m",
+        prompt="p",
+        prompt_ids=(1,),
+        config=BeamSearch(num_beams=2),
+        steps=steps,
+        token_ids=(),
+        text="",
+        finish_reason="cancelled",
+        timings=Timings(0, 0, 0),
     )
 
 
