@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import registry
 from pages.ui.run import save
 from pages.ui.shell import address, browser, fragments, frame, models, sidebar
-from pages.ui.widgets import style
+from pages.ui.widgets import control, style
 
 fragments.reset()
 st.set_page_config(
@@ -26,8 +26,12 @@ page = st.navigation(
     ],
     position="top",
 )
+row = registry.page_at(page.url_path)
+row.load_controls.find()  # Declares the page's controls.
+# Not before the page is known, or beginning again would lead to the first one.
+control.clean_address()
 with st.sidebar:
-    sidebar.show(prompt=not registry.page_at(page.url_path).own_prompt)
+    sidebar.show(prompt=not row.own_prompt)
     save.open_file(page.url_path)
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)

@@ -17,9 +17,13 @@ class Named:
 
     name: str
 
+    def find(self) -> Any:
+        """Import the function."""
+        return resolve_name(f"pages.ui.{self.name}")
+
     def __call__(self, *args: Any) -> Any:
         """Import the function and call it."""
-        return resolve_name(f"pages.ui.{self.name}")(*args)
+        return self.find()(*args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,6 @@ class Number(Control):
         return self.cast(min(max(held, self.low), self.high))
 
     def _widget(self, **arguments: Any) -> None:
-        _drop_infinite(self.key)
         bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
         st.number_input(value=self.default, **bounds, **arguments)
 
@@ -206,7 +205,6 @@ class Slider(Control):
 
     def draw(self, *, width: int | str | None = None, **more: Any) -> None:
         """Draw the slider and the field; `more` are arguments of `draw_knob`."""
-        _drop_infinite(self.key)
         width = width or self.width or "stretch"
         with st.container(key=f"knob-{self.key}", gap=None, width=width):
             draw_knob(self.knob, **{"disabled": not self.acts(value), **more})
@@ -217,18 +215,25 @@ def slider(knob: Knob, **more: Any) -> Slider:
     return Slider(knob.key, knob.label, knob.default, knob, **more)
 
 
-def _drop_infinite(key: str) -> None:
-    """Remove a number from the address that is infinite or NaN: a field for whole numbers fails.
+def clean_address() -> None:
+    """Remove infinite numbers and NaN from the address: a field for whole numbers fails at them.
 
-    A field reads the address that its run began with, so the run begins again.
+    A field reads the address that its run began with, so the run begins again: before any control
+    of the run is drawn, as later the address belongs to the controls.
     """
-    try:
-        finite = math.isfinite(float(st.query_params.get(key, 0)))
-    except ValueError:
-        return  # A word: the field falls back to its default.
-    if not finite:
+    numbers = [key for key in st.query_params if isinstance(_rows.get(key), Number | Slider)]
+    wrong = [key for key in numbers if not _is_usable(st.query_params[key])]
+    for key in wrong:
         del st.query_params[key]
+    if wrong:
         st.rerun()
+
+
+def _is_usable(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return True  # A word: the field falls back to its default.
 
 
 def declare(*rows: Control) -> tuple[Control, ...]:
