@@ -6,6 +6,7 @@ import ast
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -152,6 +153,19 @@ def test_decoding_methods_do_not_import_each_other(method: str) -> None:
         imported = decoding_of(file_of(f"core.decoding.{method}.{part}"))
         rooms = {name.split(".")[0] for name in imported}
         assert rooms & ROOMS <= BUILT_ON.get(method, set()) | {method}, part
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    every = [
+        path for folder in ("core", "pages", "training") for path in (ROOT / folder).rglob("*.py")
+    ]
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in every}
+    graph = nx.DiGraph(
+        (names[path], found)
+        for path in every
+        for found in imports_of(path) & set(names.values()) - {names[path]}
+    )
+    assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
 
 
 def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:

