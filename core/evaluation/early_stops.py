@@ -41,8 +41,8 @@ def stop_strip(
         TraceError: the trace is of another method, or has no closing mark to force.
         as `reason_in_batch`.
     """
-    config = trace.config
-    if not isinstance(config, Reasoning) or not config.think_end:
+    config = trace.require(Reasoning).config
+    if not config.think_end:
         raise TraceError("Only the trace of a run that thinks between marks can be stopped early.")
     opened, places = stopping_places(trace.token_steps, config)
     end_ids = encode_plain(model, config.think_end)

@@ -56,7 +56,7 @@ def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
 
 def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
     """What the path up to a candidate of this step would score if it ended there."""
-    penalty = getattr(trace.config, "length_penalty", 1.0)
+    penalty = trace.require(BeamSearch).config.length_penalty
     return score_of(candidate.cum_logprob, step + 1, penalty)
 
 
@@ -85,4 +85,4 @@ def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.Dat
 
 def is_grouped(trace: Trace) -> bool:
     """Whether the search had several groups."""
-    return isinstance(trace.config, BeamSearch) and trace.config.num_beam_groups > 1
+    return trace.require(BeamSearch).config.num_beam_groups > 1

@@ -106,8 +106,7 @@ def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | Non
 
 def rule_of(trace: Trace) -> Acceptance:
     """The acceptance rule of a run."""
-    config = trace.config
-    return config.acceptance if isinstance(config, Speculative) else "speculative"
+    return trace.require(Speculative).config.acceptance
 
 
 def rule_words(rule: Acceptance) -> str:
