@@ -57,9 +57,7 @@ def beam_tree(
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
         return plain_sentence(theme, sentence, title=TITLE, caption=caption)
-    tree = beam_graph(steps)
-    end = best_node(steps, next(iter(trace.hypotheses), None))
-    strong = path_to(tree, end) if end else ()
+    tree, strong = _with_best_path(trace)
     path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
@@ -86,6 +84,13 @@ def beam_tree(
     sheet.layout["meta"] |= _plot_area(sheet, layout, drawing.columns)  # type: ignore[operator]
     add_key(sheet, [_key(theme, pruned, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
+
+
+def _with_best_path(trace: Trace) -> tuple[nx.DiGraph, tuple[Node, ...]]:
+    """The whole tree, and the nodes from the prompt to the best hypothesis."""
+    tree = beam_graph(trace.beam_steps)
+    end = best_node(trace.beam_steps, next(iter(trace.hypotheses), None))
+    return tree, path_to(tree, end) if end else ()
 
 
 def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:

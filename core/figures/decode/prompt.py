@@ -85,10 +85,7 @@ def prompt_reading(
     grid_axes(sheet, "position", "prompt", _ROWS, numbers, frame, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
     mark_column(sheet, numbers, selected, len(_ROWS))
-    if positions[-1].next_token_id is None:
-        _point_at_last(sheet, len(positions) - 1, frame)
-    used = key_entry(theme.accent, "the prediction that is used", "<b>□</b>")
-    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
+    _explain(sheet, positions, frame)
     return sheet.figure()
 
 
@@ -181,6 +178,13 @@ def _add_surprisal(
     top = 1.12 * max([1.0, *(value for value in values if value is not None)])
     upright = {"domain": [0, height], "anchor": "x", "range": [0, top], "nticks": 4}
     sheet.layout["yaxis2"] = axis(theme, "surprisal, nats", **upright)
+
+
+def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) -> None:
+    if positions[-1].next_token_id is None:
+        _point_at_last(sheet, len(positions) - 1, frame)
+    used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
+    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
 
 
 def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
