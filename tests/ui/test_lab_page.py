@@ -175,6 +175,8 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypat
     touch(app)
     assert words in " ".join(captions(app.run()))
     assert not whole
+    # A job that ended while the page is drawn would draw it once more.
+    assert all(job.done.wait(SECONDS) for job in list(lab_of(app).jobs.values()))
     app.run()
     assert len(whole) == 1
 

@@ -164,9 +164,6 @@ class View(PageView):
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
         """The token ids and the text of the steps so far, of steps that emit tokens for good."""
-        ids, texts = list[int](), list[str]()
-        for step in steps:
-            if isinstance(step, TokenStep | DraftRound):
-                ids += [step.token_id] if isinstance(step, TokenStep) else step.token_ids
-                texts.append(step.text)
-        return tuple(ids), "".join(texts)
+        emitting = [step for step in steps if isinstance(step, TokenStep | DraftRound)]
+        ids = tuple(token for step in emitting for token in step.token_ids)
+        return ids, "".join(step.text for step in emitting)
