@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import pkgutil
-from dataclasses import is_dataclass
-from typing import get_args
+from dataclasses import dataclass, is_dataclass
+from typing import ClassVar, Literal, get_args
 
 import pytest
 
 import core.decoding
-from core.decoding.config import MethodConfig
+from core.cli.main import build_parser
+from core.cli.options import config_of
+from core.decoding.config import MethodConfig, setting
 from core.decoding.errors import ConfigError
-from core.decoding.methods import METHODS, method_of
+from core.decoding.method import Method
+from core.decoding.methods import BY_NAME, METHODS, method_of
 from core.decoding.trace import Step
 from core.models.scripted import ScriptedModel
 
@@ -55,3 +58,30 @@ def test_a_config_of_no_method_is_refused() -> None:
 
     with pytest.raises(ConfigError, match="config must be one of Greedy, Sampling, "):
         decode(ScriptedModel(lambda _: {}), "a", MethodConfig())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy(MethodConfig):
+    """A method that no file of the command line knows."""
+
+    method: ClassVar[str] = "toy"
+    words: ClassVar[str] = "toy decoding"
+
+    toy_width: int = setting(2, "how wide")
+    toy_rule: Literal["near", "far"] = setting("near", "how far")
+
+
+def test_a_method_without_a_file_in_cli_has_its_settings_as_options(monkeypatch, capsys) -> None:
+    toy = Method(config=Toy, engine="", against_model="")
+    monkeypatch.setattr("core.cli.options.METHODS", (*METHODS, toy))
+    monkeypatch.setattr("core.cli.options.BY_NAME", {**BY_NAME, "toy": toy})
+    parser = build_parser()
+    read = ["decode", "--prompt", "x"]
+    assert config_of(parser.parse_args([*read, "--toy-width", "3"])) == Toy(toy_width=3)
+    assert config_of(parser.parse_args([*read, "--toy-rule", "far"])) == Toy(toy_rule="far")
+    assert config_of(parser.parse_args([*read, "--method", "toy"])) == Toy()
+    with pytest.raises(ConfigError, match="--top-k does nothing in toy decoding; use --method s"):
+        config_of(parser.parse_args([*read, "--method", "toy", "--top-k", "3"]))
+    with pytest.raises(SystemExit):
+        parser.parse_args([*read, "--toy-rule", "nowhere"])
+    assert "invalid choice: 'nowhere'" in capsys.readouterr().err

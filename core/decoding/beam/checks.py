@@ -11,7 +11,7 @@ import torch
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.checks.trace_checks import (
+from core.decoding.checks.common import (
     VALUE_TOLERANCE,
     checked_if_whole,
     count,

@@ -10,8 +10,8 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring, candidates_of_a_group
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
+from core.decoding.checks.common import count, worst
 from core.decoding.checks.model_checks import fit_faults, logit_tolerance
-from core.decoding.checks.trace_checks import count, worst
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
+from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
 from core.decoding.checks.expected import expected_draw
 from core.decoding.checks.replay import rank_fits, replayed_fault
-from core.decoding.checks.trace_checks import VALUE_TOLERANCE, count, worst
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel

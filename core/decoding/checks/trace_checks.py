@@ -3,59 +3,35 @@
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TypeVar
 
 from core.decoding.autoregressive.config import drawn_by
+from core.decoding.checks.common import (
+    TINY,
+    VALUE_TOLERANCE,
+    checked_if_whole,
+    count,
+    finish,
+    prompt_reading,
+    spread,
+    worst,
+)
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
-from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import rescaled
-from core.decoding.trace import Check, PromptPosition, PromptStep, TokenStep, Trace
-
-# Numbers that were derived from the same float32 logits, relative to the largest of them.
-VALUE_TOLERANCE = 1e-5
-# No number of a trace file is larger; an infinite deviation is written as this.
-_LARGEST = 3e38
-# Below this a probability has lost digits that its logit still has.
-_TINY = 1e-30
-
-
-def worst(name: str, deviations: Iterable[float], tolerance: float, detail: str) -> Check:
-    """A check of the largest deviation; one that is no number fails."""
-    value = max((_LARGEST if math.isnan(d) else min(d, _LARGEST) for d in deviations), default=0.0)
-    return Check(name, value <= tolerance, value, tolerance, detail)
-
-
-def count(name: str, faults: Sequence[str], detail: str) -> Check:
-    """A check that allows no fault; the first one becomes its detail."""
-    return Check(name, not faults, float(len(faults)), 0.0, faults[0] if faults else detail)
-
-
-_Config = TypeVar("_Config", bound=MethodConfig)
-
-
-def checked_if_whole(
-    trace: Trace[_Config],
-    whole: Callable[[Trace[_Config]], Check],
-    checks: Iterable[Callable[[Trace[_Config]], Check]],
-) -> list[Check]:
-    """The check of the trace's wholeness, and the others where it passes: they rely on it."""
-    first = whole(trace)
-    return [first, *(check(trace) for check in checks)] if first.passed else [first]
+from core.decoding.trace import Check, TokenStep, Trace
 
 
 def self_checks(trace: Trace) -> list[Check]:
     """Of a method whose steps emit one token each; a failed check alone where one isn't whole."""
-    return checked_if_whole(trace, _whole, _SELF_CHECKS)
+    return checked_if_whole(trace, whole, _SELF_CHECKS)
 
 
-def _whole(trace: Trace) -> Check:
+def whole(trace: Trace) -> Check:
     """Whether the other checks can be made: every step holds its token and numbers for all."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
     return count("every step is whole", faults, "steps with something missing")
@@ -99,16 +75,8 @@ def _spreads(trace: Trace) -> Iterator[float]:
         for stage in step.stages:
             if stage.name in RESCALING:
                 logits = rescaled(logits, shaping, stage.name, history)
-            yield _spread(logits, stage.probs)
+            yield spread(logits, stage.probs)
         seen.add(step.token_id)
-
-
-def _spread(logits: Sequence[float], probs: Sequence[float]) -> float:
-    alive = [(x, p) for x, p in zip(logits, probs, strict=True) if p > _TINY]
-    if not alive:
-        return 0.0
-    gaps = [math.log(p) - x for x, p in alive]
-    return (max(gaps) - min(gaps)) / max(1.0, *(abs(x) for x, _ in alive))
 
 
 def _filters_renormalise(trace: Trace) -> Check:
@@ -150,7 +118,7 @@ def _candidate_fault(step: TokenStep) -> str:
     for at, candidate in enumerate(step.candidates):
         if (candidate.raw_prob, candidate.prob) != (first.probs[at], last.probs[at]):
             return f"{where}: a candidate's probabilities are not its stages'"
-        if candidate.raw_prob > _TINY and not _says_what_removed_it(step, at):
+        if candidate.raw_prob > TINY and not _says_what_removed_it(step, at):
             return f"{where}: a candidate was removed by another stage than it says"
     return ""
 
@@ -225,7 +193,7 @@ def _interval_fault(step: TokenStep) -> str:
     return ""
 
 
-def _dice(trace: Trace) -> Check:
+def _noise(trace: Trace) -> Check:
     """The uniform numbers are those that the seed gives."""
     sampling, faults = drawn_by(trace.config), []
     if sampling and sampling.draw == "inverse_cdf":
@@ -240,7 +208,7 @@ def _surprisals(trace: Trace) -> Check:
     errors = (
         abs(step.surprisal + math.log(step.chosen.raw_prob))
         for step in trace.token_steps
-        if step.chosen.raw_prob > _TINY
+        if step.chosen.raw_prob > TINY
     )
     detail = "largest deviation from -ln of the token's raw probability"
     return worst("surprisal is -ln(probability)", errors, VALUE_TOLERANCE, detail)
@@ -274,56 +242,6 @@ def _steps_make_tokens(trace: Trace) -> Check:
     return count("steps make up the tokens and the text", faults, "mismatches")
 
 
-def prompt_reading(trace: Trace) -> Check:
-    """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
-    positions = trace.prompt_step.positions if trace.prompt_step else ()
-    faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
-    if _bare(trace.prompt) not in _bare(trace.rendered_prompt):
-        faults.append("what was asked is not in the prompt that the model saw")
-    if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
-        faults.append("prompt processing read other tokens than the prompt's")
-    return count("prompt processing agrees with the prompt", faults, "positions that disagree")
-
-
-def _bare(text: str) -> str:
-    """What a chat template and a tokenizer's normaliser leave as it was."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
-    where, at = f"prompt position {position.index}", position.index + 1
-    if position.next_token_id != (prompt_ids[at] if 0 < at < len(prompt_ids) else None):
-        return f"{where}: another token follows in the prompt"
-    logits = [c.logit for c in position.candidates]
-    if _spread(logits, [c.raw_prob for c in position.candidates]) > VALUE_TOLERANCE:
-        return f"{where}: the probabilities don't follow from the logits"
-    if sum(c.raw_prob for c in position.candidates) > 1 + MASS_TOLERANCE:
-        return f"{where}: the candidates have more mass than there is"
-    for candidate in position.candidates:
-        if candidate.token_id == position.next_token_id and (
-            candidate.rank != position.next_rank or candidate.raw_prob != position.next_prob
-        ):
-            return f"{where}: the next token's numbers are not its candidate's"
-    return ""
-
-
-def finish(trace: Trace) -> Check:
-    """Whether a run of one sequence ended once, and as it says."""
-    reason, config, faults = trace.finish_reason, trace.config, []
-    told = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
-    if (told[-1] if told else None) != (None if reason == "cancelled" else reason):
-        faults.append(f"the last step doesn't say that the run ended with {reason}")
-    if any(told[:-1]):
-        faults.append("a step before the last one ended the run")
-    if len(trace.token_ids) > config.max_new_tokens:
-        faults.append("more tokens than max_new_tokens")
-    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
-        faults.append("no stop string is in the text")
-    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
-        faults.append("the run ended before min_new_tokens")
-    return count("the finish reason holds", faults, f"ended with {reason}")
-
-
 _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _sums_to_one,
     _follow_from_logits,
@@ -332,10 +250,13 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _settings_made_the_steps,
     _cuts,
     _draw_explains_token,
-    _dice,
+    _noise,
     _surprisals,
     _entropies,
     _steps_make_tokens,
     prompt_reading,
     finish,
 )
+# How the settings and the draw led to the token; a method that chooses in another way has others.
+_OF_THE_DRAW = {_settings_made_the_steps, _cuts, _draw_explains_token, _noise}
+NUMBER_CHECKS = tuple(check for check in _SELF_CHECKS if check not in _OF_THE_DRAW)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks import trace_checks
-from core.decoding.checks.trace_checks import count
+from core.decoding.checks.common import count
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of

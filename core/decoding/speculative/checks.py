@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.trace_checks import (
+from core.decoding.checks.common import (
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
     prompt_reading,
     worst,
 )
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
@@ -187,7 +187,7 @@ def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: fl
     return inside and abs(high - low - prob) <= VALUE_TOLERANCE
 
 
-def _dice(trace: Trace[Speculative]) -> Check:
+def _noise(trace: Trace[Speculative]) -> Check:
     """Every uniform number is what the seed gives, in the order of the draws."""
     config, faults = trace.config, []
     generator = new_generator(config.seed)
@@ -258,7 +258,7 @@ _CHECKS: tuple[Callable[[Trace[Speculative]], Check], ...] = (
     _own_numbers,
     _accept_probs,
     _outcomes,
-    _dice,
+    _noise,
     _draws,
     _residuals,
     *RUN_CHECKS,

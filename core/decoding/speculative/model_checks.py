@@ -12,6 +12,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.checks.boundary_tokens import boundary_tokens
+from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import (
     HasReference,
@@ -22,7 +23,6 @@ from core.decoding.checks.model_checks import (
     prompt_text_faults,
     same_tokens,
 )
-from core.decoding.checks.trace_checks import count, worst
 from core.decoding.loop.text import TextStream, join_text
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.config import Shaping

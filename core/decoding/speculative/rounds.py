@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.checks.trace_checks import count
+from core.decoding.checks.common import count
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace

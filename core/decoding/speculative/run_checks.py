@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from core.decoding.checks.common import count, finish
 from core.decoding.checks.token_text import added_faults, display_faults
-from core.decoding.checks.trace_checks import count, finish
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.drafting import look_up
 from core.decoding.speculative.rounds import candidate_of

@@ -178,7 +178,7 @@ def test_a_file_whose_parts_contradict_each_other_fails_and_raises_nothing(model
 
 
 def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
-    from core.decoding.checks.trace_checks import worst
+    from core.decoding.checks.common import worst
 
     for value in (float("nan"), float("inf")):
         outcome = worst("a check", [0.0, value], 1.0, "")

@@ -1,0 +1,100 @@
+"""What the checks of every method are made of, and what holds of any run of one sequence."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.config import MethodConfig
+from core.decoding.trace import Check, PromptPosition, PromptStep, Trace
+
+# Numbers that were derived from the same float32 logits, relative to the largest of them.
+VALUE_TOLERANCE = 1e-5
+# No number of a trace file is larger; an infinite deviation is written as this.
+_LARGEST = 3e38
+# Below this a probability has lost digits that its logit still has.
+TINY = 1e-30
+_Config = TypeVar("_Config", bound=MethodConfig)
+
+
+def worst(name: str, deviations: Iterable[float], tolerance: float, detail: str) -> Check:
+    """A check of the largest deviation; one that is no number fails."""
+    value = max((_LARGEST if math.isnan(d) else min(d, _LARGEST) for d in deviations), default=0.0)
+    return Check(name, value <= tolerance, value, tolerance, detail)
+
+
+def count(name: str, faults: Sequence[str], detail: str) -> Check:
+    """A check that allows no fault; the first one becomes its detail."""
+    return Check(name, not faults, float(len(faults)), 0.0, faults[0] if faults else detail)
+
+
+def checked_if_whole(
+    trace: Trace[_Config],
+    whole: Callable[[Trace[_Config]], Check],
+    checks: Iterable[Callable[[Trace[_Config]], Check]],
+) -> list[Check]:
+    """The check of the trace's wholeness, and the others where it passes: they rely on it."""
+    first = whole(trace)
+    return [first, *(check(trace) for check in checks)] if first.passed else [first]
+
+
+def prompt_reading(trace: Trace) -> Check:
+    """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
+    if _bare(trace.prompt) not in _bare(trace.rendered_prompt):
+        faults.append("what was asked is not in the prompt that the model saw")
+    if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
+        faults.append("prompt processing read other tokens than the prompt's")
+    return count("prompt processing agrees with the prompt", faults, "positions that disagree")
+
+
+def _bare(text: str) -> str:
+    """What a chat template and a tokenizer's normaliser leave as it was."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
+    where, at = f"prompt position {position.index}", position.index + 1
+    if position.next_token_id != (prompt_ids[at] if 0 < at < len(prompt_ids) else None):
+        return f"{where}: another token follows in the prompt"
+    logits = [c.logit for c in position.candidates]
+    if spread(logits, [c.raw_prob for c in position.candidates]) > VALUE_TOLERANCE:
+        return f"{where}: the probabilities don't follow from the logits"
+    if sum(c.raw_prob for c in position.candidates) > 1 + MASS_TOLERANCE:
+        return f"{where}: the candidates have more mass than there is"
+    for candidate in position.candidates:
+        if candidate.token_id == position.next_token_id and (
+            candidate.rank != position.next_rank or candidate.raw_prob != position.next_prob
+        ):
+            return f"{where}: the next token's numbers are not its candidate's"
+    return ""
+
+
+def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
+    """How far ln p - logit is from being one number for all tokens, relative to the logits."""
+    alive = [(x, p) for x, p in zip(logits, probs, strict=True) if p > TINY]
+    if not alive:
+        return 0.0
+    gaps = [math.log(p) - x for x, p in alive]
+    return (max(gaps) - min(gaps)) / max(1.0, *(abs(x) for x, _ in alive))
+
+
+def finish(trace: Trace) -> Check:
+    """Whether a run of one sequence ended once, and as it says."""
+    reason, config, faults = trace.finish_reason, trace.config, []
+    told = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
+    if (told[-1] if told else None) != (None if reason == "cancelled" else reason):
+        faults.append(f"the last step doesn't say that the run ended with {reason}")
+    if any(told[:-1]):
+        faults.append("a step before the last one ended the run")
+    if len(trace.token_ids) > config.max_new_tokens:
+        faults.append("more tokens than max_new_tokens")
+    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
+        faults.append("no stop string is in the text")
+    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
+        faults.append("the run ended before min_new_tokens")
+    return count("the finish reason holds", faults, f"ended with {reason}")
