@@ -84,13 +84,12 @@ def load_controls(example: LabExample) -> None:
 
 
 def knobs() -> None:
-    """All eight numbers, four in a row."""
+    """The numbers that shape the step, as many in a row as fit."""
     with st.container(key="lab-knobs"):
-        for first in range(0, len(KNOB_ROWS), 4):
-            row = KNOB_ROWS[first : first + 4]
-            for column, knob in zip(st.columns(len(row), gap="small"), row, strict=True):
-                with column:
-                    st.fragment(_knob, key=f"lab-{knob.key}")(knob.key)
+        columns = st.columns(len(KNOB_ROWS), gap="small")
+    for column, knob in zip(columns, KNOB_ROWS, strict=True):
+        with column:
+            st.fragment(_knob, key=f"lab-{knob.key}")(knob.key)
 
 
 def _knob(key: str) -> None:
