@@ -151,6 +151,7 @@ def test_asking_whether_a_file_can_be_written_leaves_it_as_it_was(tmp_path) -> N
 
 _ONLY_WHERE_SOMETHING_IS_DRAWN = (
     "--temperature 0.5",
+    "--top-n-sigma 1.5",
     "--top-k 5",
     "--top-p 0.9",
     "--min-p 0.1",

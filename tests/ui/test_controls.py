@@ -120,6 +120,7 @@ def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:
     state = {knob.key: app.slider(key=knob.slider_key).disabled for knob in KNOBS}
     assert state == {
         "temperature": True,
+        "top_n_sigma": True,
         "top_k": True,
         "top_p": True,
         "min_p": True,

@@ -288,6 +288,7 @@ def test_the_address_restores_every_control() -> None:
     app = open_lab(
         prompt="the cat",
         temperature="1.25",
+        top_n_sigma="2.5",
         top_k="5",
         top_p="0.9",
         min_p="0.001",
@@ -316,6 +317,7 @@ def test_the_address_restores_every_control() -> None:
     settings = lab_controls.settings(lambda key: app.session_state[key])
     shaping = Shaping(
         temperature=1.25,
+        top_n_sigma=2.5,
         top_k=5,
         top_p=0.9,
         min_p=0.001,

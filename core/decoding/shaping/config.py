@@ -49,6 +49,19 @@ class Shaping:
             stretch=lambda value: 1 / value,
         ),
     )
+    top_n_sigma: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Top-nσ",
+            help="Drop tokens whose logit lies more than n standard deviations of the logits below "
+            "the highest. 0 is off.",
+            interval=Interval(0.0, 100.0),
+            cut=Floor(lambda n, seen: seen.highest * math.exp(-n * seen.deviation)),
+            slider=Slider(0.0, 3.0, 0.05, typed=100.0, decode=True),
+            generate=None,
+        ),
+    )
     top_k: int = setting(
         0,
         SettingSpec(
@@ -186,5 +199,13 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
     "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
     "vllm": ("repetition_penalty", "temperature", "min_p", "top_k", "top_p"),
     "mlx-lm": ("repetition_penalty", "top_p", "min_p", "top_k", "temperature"),
-    "llama.cpp": ("repetition_penalty", "top_k", "typical_p", "top_p", "min_p", "temperature"),
+    "llama.cpp": (
+        "repetition_penalty",
+        "top_n_sigma",
+        "top_k",
+        "typical_p",
+        "top_p",
+        "min_p",
+        "temperature",
+    ),
 }

@@ -1,8 +1,9 @@
 """Penalties, bans, temperature and filters: pure functions on logits.
 
 The formulas and their treatment of ties are those of transformers 5.23
-(`generation/logits_process.py`, `min_tokens_to_keep` as there). Each returns logits of the same
-shape `[..., vocab]`, with -inf where a token is removed. A function carries its setting's name.
+(`generation/logits_process.py`, `min_tokens_to_keep` as there) where a function names no other
+source. Each returns logits of the same shape `[..., vocab]`, with -inf where a token is removed. A
+function carries its setting's name.
 """
 
 from __future__ import annotations
@@ -86,6 +87,21 @@ def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
 def temperature(logits: Tensor, value: float) -> Tensor:
     """Divide by the temperature, above 0."""
     return logits / value
+
+
+def top_n_sigma(logits: Tensor, n: float, min_tokens_to_keep: int = 1) -> Tensor:
+    """Remove logits below max - n * sigma (Tang et al. 2024); one that equals it survives.
+
+    sigma is the population standard deviation of the logits that are not -inf, as in llama.cpp's
+    `llama_sampler_top_n_sigma_apply`.
+    """
+    alive = logits > -math.inf
+    count = alive.sum(dim=-1, keepdim=True)
+    mean = logits.where(alive, 0.0).sum(dim=-1, keepdim=True) / count
+    squares = (logits - mean).square().where(alive, 0.0)
+    sigma = (squares.sum(dim=-1, keepdim=True) / count).sqrt()
+    floor = logits.amax(dim=-1, keepdim=True) - n * sigma
+    return _remove_below(logits, logits, floor, min_tokens_to_keep)
 
 
 def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
@@ -176,10 +192,10 @@ def eta_cutoff(logits: Tensor, epsilon: float, min_tokens_to_keep: int = 1) -> T
     return _remove_below(logits, probs, floor, min_tokens_to_keep)
 
 
-def _remove_below(logits: Tensor, probs: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:
+def _remove_below(logits: Tensor, level: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:
     # amax is a hundred times as fast as a topk of 1.
     if min_tokens_to_keep == 1:
         spared = logits.amax(dim=-1, keepdim=True)
     else:
         spared = torch.topk(logits, min(min_tokens_to_keep, logits.shape[-1]))[0][..., -1, None]
-    return logits.masked_fill((probs < floor) & (logits < spared), -math.inf)
+    return logits.masked_fill((level < floor) & (logits < spared), -math.inf)

@@ -13,6 +13,7 @@ from tests.models.builders import random_language_model
 
 FEW, MANY = 5, 20
 CUTS = {
+    "top_n_sigma": (Shaping(top_n_sigma=1.5), (0.8, 2.5)),
     "top_k": (Shaping(top_k=20), (3, 200)),
     "top_p": (Shaping(top_p=0.9), (0.8, 0.99)),
     "min_p": (Shaping(temperature=0.5, min_p=0.3), (0.05, 0.6)),
@@ -144,6 +145,7 @@ def test_honest_runs_with_many_settings_pass(family) -> None:
     for seed in range(25):
         shaping = Shaping(
             temperature=pick(0.3, 0.9, 1.0, 1.7),
+            top_n_sigma=pick(0.0, 0.4, 2.0),
             top_k=int(pick(0, 1, 7, 40)),
             top_p=pick(0.3, 0.9, 0.999, 1.0),
             min_p=pick(0.0, 0.02, 0.5),

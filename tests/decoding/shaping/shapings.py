@@ -51,5 +51,7 @@ def random_penalties(dice: random.Random) -> Shaping:
 
 
 def random_shaping(dice: random.Random) -> Shaping:
-    """Every filter and penalty, each in two runs of five."""
-    return Shaping(**random_settings(dice, (*PENALTIES, *WARPERS)))
+    """Every filter and penalty that `generate` has too, each in two runs of five."""
+    return Shaping(
+        **random_settings(dice, (n for n in (*PENALTIES, *WARPERS) if SETTINGS[n].generate))
+    )

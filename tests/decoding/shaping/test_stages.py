@@ -18,6 +18,7 @@ LOGITS = st.lists(st.floats(-30, 30, width=32), min_size=2, max_size=60).map(tor
 SHAPINGS = st.builds(
     Shaping,
     temperature=st.floats(0.05, 5),
+    top_n_sigma=st.floats(0, 5),
     top_k=st.integers(0, 70),
     top_p=st.floats(0, 1),
     min_p=st.floats(0, 1),
@@ -62,10 +63,10 @@ def test_a_larger_top_k_keeps_more(logits, k, more) -> None:
     assert _kept(logits, Shaping(top_k=k)) <= _kept(logits, Shaping(top_k=k + more))
 
 
-@pytest.mark.parametrize("name", ["top_p", "typical_p"])
+@pytest.mark.parametrize("name", ["top_p", "typical_p", "top_n_sigma"])
 @given(LOGITS, st.floats(0.01, 1), st.floats(0.01, 1))
 @settings(deadline=None, max_examples=100)
-def test_a_larger_mass_keeps_more(name, logits, a, b) -> None:
+def test_a_larger_mass_or_distance_keeps_more(name, logits, a, b) -> None:
     low, high = sorted((a, b))
     assert _kept(logits, Shaping(**{name: low})) <= _kept(logits, Shaping(**{name: high}))
 
