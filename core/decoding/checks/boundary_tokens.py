@@ -72,7 +72,8 @@ def _filtered(logits: Tensor, shaping: Shaping, by: float) -> Tensor:
     for name, process in warpers(replace(shaping, **masses)):
         rule, highest = SETTINGS[name].cut, logits.max()
         if isinstance(rule, Floor) and highest > -math.inf:
-            level = rule.level(getattr(shaping, name), seen_in(logits)) * (1 - 4 * by)
+            value = getattr(shaping, name)
+            level = rule.level(value, seen_in(logits)) * (1 - (4 + rule.sway(value)) * by)
             below = (torch.softmax(logits, -1) < level) & (logits < highest)
             logits = logits.masked_fill(below, -math.inf)
         else:

@@ -138,9 +138,10 @@ class _Edge(NamedTuple):
         slack = MASS_TOLERANCE + 4 * self.tolerance
         return self.firm_mass - slack <= wanted <= self.mass + slack
 
-    def at_floor(self, wanted: float) -> bool:
-        above = wanted * (1 + 4 * self.tolerance) + _LEAST
-        below = wanted * (1 - 4 * self.tolerance) - _LEAST
+    def at_floor(self, wanted: float, sway: float) -> bool:
+        slack = (4 + sway) * self.tolerance
+        above = wanted * (1 + slack) + _LEAST
+        below = wanted * (1 - slack) - _LEAST
         return (self.kept == 1 or self.lowest >= below) and self.following <= above
 
 
@@ -150,7 +151,7 @@ def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, seen: Seen) -> boo
         return edge.at_count(value)
     if isinstance(rule, Mass):
         return edge.at_mass(value)
-    return edge.at_floor(rule.level(value, seen))
+    return edge.at_floor(rule.level(value, seen), rule.sway(value))
 
 
 def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:

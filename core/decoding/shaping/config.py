@@ -57,7 +57,8 @@ class Shaping:
             help="Drop tokens whose logit lies more than n standard deviations of the logits below "
             "the highest. 0 is off.",
             interval=Interval(0.0, 100.0),
-            cut=Floor(lambda n, seen: seen.highest * math.exp(-n * seen.deviation)),
+            # An error of the logits is one of their deviation too, n times.
+            cut=Floor(lambda n, seen: seen.highest * math.exp(-n * seen.deviation), sway=float),
             slider=Slider(0.0, 3.0, 0.05, typed=100.0, decode=True),
             generate=None,
         ),

@@ -51,9 +51,11 @@ class Floor:
     Args:
         level: that probability, from the setting's value; it must not fall as `highest` rises, nor
             rise as `entropy` or `deviation` does.
+        sway: by how many errors of a logit the level itself may be off besides, from the value.
     """
 
     level: Callable[[float, Seen], float]
+    sway: Callable[[float], float] = lambda _: 0.0
 
 
 @dataclass(frozen=True, slots=True)
