@@ -241,6 +241,20 @@ def test_without_such_an_option_decoding_is_greedy() -> None:
     assert config_of(arguments).shaping == Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
 
 
+def test_a_logit_bias_is_pairs_of_id_and_value(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    start = ["decode", "--model", folder, "--prompt", "ha", "--max-new-tokens", "3"]
+    assert main([*start, "--logit-bias", "65=100, 7=-2.5", "--json", str(out)]) == 0
+    assert read_trace(out).token_ids == (65, 65, 65)
+    assert read_trace(out).config.shaping.logit_bias == ((7, -2.5), (65, 100.0))
+    assert main(["check", str(out), "--model", folder]) == 0
+    capsys.readouterr()
+    for wrong, said in (("5", "got '5'"), ("5=x", "got '5=x'"), ("5=101", "must lie in"),
+                        ("5=1,5=2", "twice"), ("99999=1", "tokens go from #0")):  # fmt: skip
+        assert main([*start, "--logit-bias", wrong]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["decode", "--help"])

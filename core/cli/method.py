@@ -117,7 +117,7 @@ def add_shaping(group: _ArgumentGroup) -> None:
             type=spec.parse or type(spec.off),
             default=SUPPRESS,
             metavar="X",
-            help=f"{text} (default: {spec.off})".replace("%", "%%"),
+            help=f"{text} (default: {spec.shown(spec.off)})".replace("%", "%%"),
         )
 
 

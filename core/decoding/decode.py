@@ -33,7 +33,8 @@ def decode(
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
-        ConfigError: a config of no known method, or a draft that the method has no use for.
+        ConfigError: a config of no known method, a draft that the method has no use for, or a
+            setting for a token that the model doesn't have.
         ModelError: a draft with another vocabulary.
     """
     method = method_of(config)
@@ -45,11 +46,21 @@ def decode(
             f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
             "leave it out."
         )
+    _require_tokens(model, config)
     second = () if draft is None else (draft,)
     steps: Iterator[Step] = method.call(
         method.engine, model, encode_prompt(model, prompt), config, *second
     )
     return steps
+
+
+def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
+    unknown = [token for token in config.shaping.token_ids if token >= model.vocab_size]
+    if unknown:
+        raise ConfigError(
+            f"The logit bias names token #{min(unknown)}, and this model's tokens go from #0 to "
+            f"#{model.vocab_size - 1}; take one of them."
+        )
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:

@@ -7,9 +7,10 @@ A setting is a field of `Shaping` with its `SettingSpec`, its function of the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from core.decoding.shaping.bias import bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
     Floor,
     Mass,
@@ -135,6 +136,20 @@ class Shaping:
             slider=Slider(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
+    logit_bias: tuple[tuple[int, float], ...] | Mapping[int, float] = setting(
+        (),
+        SettingSpec(
+            role="penalty",
+            label="Logit bias",
+            help="Add a number from -100 to 100 to the logits of single tokens, before everything "
+            "else: ID=VALUE, several separated by commas. It acts in greedy too. None is off.",
+            generate="sequence_bias",
+            passed=lambda biases: [[[token], value] for token, value in biases] or None,
+            read=read_biases,
+            parse=biases_in,
+            shown=bias_words,
+        ),
+    )
     repetition_penalty: float = setting(
         1.0,
         SettingSpec(
@@ -172,6 +187,11 @@ class Shaping:
     def penalised(self) -> bool:
         """Whether anything acts for what was written before."""
         return bool(self.active(PENALTIES))
+
+    @property
+    def token_ids(self) -> frozenset[int]:
+        """The tokens that a setting names: a model must have them."""
+        return frozenset(dict(self.logit_bias))
 
     def penalties_only(self) -> Shaping:
         """The penalties and bans alone: what acts where nothing is drawn."""

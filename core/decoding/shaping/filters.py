@@ -52,6 +52,14 @@ Penalty: TypeAlias = Callable[[Tensor, Any, History], Tensor]
 Warper: TypeAlias = Callable[..., Tensor]
 
 
+def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], history: History) -> Tensor:
+    """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
+    added = dict(biases)
+    places = history.places_of(added.keys(), logits.shape[-1])
+    values = torch.tensor([added[token] for token in places], dtype=logits.dtype)
+    return logits.index_add(-1, torch.tensor(list(places.values()), dtype=torch.long), values)
+
+
 def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tensor:
     """Divide positive and multiply negative logits of seen tokens (CTRL, Keskar et al. 2019).
 

@@ -68,6 +68,15 @@ def test_a_filter_keeps_exactly_what_transformers_keeps(name: str, row: int) -> 
         assert torch.equal(ours(logits, value), expected), f"{name}={value}"
 
 
+@pytest.mark.parametrize("biases", [((0, 1.5),), ((1, -100.0), (3, 0.1), (6, 100.0))])
+@pytest.mark.parametrize("row", range(len(HAND_MADE)))
+def test_logit_bias_equals_transformers(row: int, biases: tuple[tuple[int, float], ...]) -> None:
+    logits = HAND_MADE[row]
+    sequences = [[[token], bias] for token, bias in biases]
+    expected = hf.SequenceBiasLogitsProcessor(sequences)(IDS, logits[None].clone())[0]
+    assert torch.equal(shaping.logit_bias(logits, biases, History(IDS[0].tolist())), expected)
+
+
 @pytest.mark.parametrize("penalty", [0.5, 1.1, 2.0])
 @pytest.mark.parametrize("row", range(len(HAND_MADE)))
 def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> None:

@@ -1,0 +1,71 @@
+"""The value of `logit_bias`: as a caller gives it, as it is kept, typed and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.decoding.bounds import MAX_COUNT
+from core.decoding.errors import ConfigError
+from core.decoding.validation import brief, require_number, require_whole
+
+MAX_BIAS = 100.0
+MAX_BIASES = 1_000
+# So many stand in a caption.
+_MOST_SHOWN = 2
+
+
+def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float], ...]:
+    """Pairs of a token id and what is added to its logit, by rising id; those that add 0 left out.
+
+    Args:
+        value: a mapping, or pairs (of JSON: lists).
+
+    Raises:
+        ConfigError: another kind, too many, a number outside its interval, a token named twice.
+    """
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
+    if isinstance(pairs, str) or not isinstance(pairs, Sequence):
+        raise ConfigError(f"{owner}.{name} must map token ids to numbers, got {brief(value)}.")
+    if len(pairs) > MAX_BIASES:
+        raise ConfigError(
+            f"{owner}.{name} must hold at most {MAX_BIASES} tokens, got {len(pairs)}."
+        )
+    found: dict[int, float] = {}
+    for pair in pairs:
+        token, bias = _checked(owner, name, pair)
+        if token in found:
+            raise ConfigError(f"{owner}.{name} names token {token} twice; leave one out.")
+        found[token] = bias
+    return tuple((token, bias) for token, bias in sorted(found.items()) if bias)
+
+
+def _checked(owner: str, name: str, pair: object) -> tuple[int, float]:
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise ConfigError(
+            f"{owner}.{name} must hold pairs of a token id and a number (ID=VALUE "
+            f"on the command line), got {brief(pair)}."
+        )
+    require_whole(owner, f"{name}: a token id", pair[0], 0, MAX_COUNT)
+    require_number(owner, f"{name}: the number of token {pair[0]}", pair[1], -MAX_BIAS, MAX_BIAS)
+    return pair[0], float(pair[1])
+
+
+def biases_in(text: str) -> list[Any]:
+    """The pairs in `383=-5,12=2.5`; what is no pair stays text, which `read_biases` refuses."""
+    return [_pair_in(part.strip()) for part in text.split(",")]
+
+
+def _pair_in(text: str) -> tuple[int, float] | str:
+    token, _, number = text.partition("=")
+    try:
+        return int(token), float(number)
+    except ValueError:
+        return text
+
+
+def bias_words(biases: Iterable[tuple[int, float]]) -> str:
+    """As `#12 +2.5, #383 -5 and 3 more`."""
+    words = [f"#{token} {bias:+g}" for token, bias in biases]
+    more = f" and {len(words) - _MOST_SHOWN} more" if len(words) > _MOST_SHOWN else ""
+    return ", ".join(words[:_MOST_SHOWN]) + more or "none"
