@@ -49,9 +49,8 @@ def beam_step(
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=f"Candidates at step {index}",
         subtitle=_subtitle(step, shown),
         caption=caption,

@@ -41,9 +41,8 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT) -> go.Figure:
 
 def _cumulative(lab: LabStep, theme: Theme) -> go.Figure:
     step = lab.step
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title="Where the number falls",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         caption=lab_caption(lab),

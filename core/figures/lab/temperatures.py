@@ -33,12 +33,11 @@ def lab_sweep(lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     if not sweep.temperatures:
         sentence = "No temperature was tried."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
-    sheet = Sheet(theme)
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Colour: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",

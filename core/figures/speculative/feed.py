@@ -79,9 +79,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=f"Round {at}: one forward either way. Marked positions are those that are read.",
         caption=caption,

@@ -43,9 +43,8 @@ def spec_time(
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
         caption=settings_caption(shown),

@@ -73,9 +73,8 @@ def spec_timeline(
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
     flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
     cells = token_cells(rounds, first, depth)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
         caption=caption,
