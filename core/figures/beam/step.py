@@ -12,13 +12,7 @@ from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
-from core.figures.base.labels import (
-    NBSP,
-    escaped,
-    show_token,
-    text_columns,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import add_frame, add_line, no_fade
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme

@@ -9,12 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
-from core.figures.base.labels import (
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, overlaid
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme

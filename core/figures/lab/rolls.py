@@ -10,13 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
-from core.figures.base.labels import (
-    NBSP,
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import hover_texts, numbers_behind
 from core.figures.base.records import widest
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence

@@ -10,13 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.lab.types import LabStep, Sweep
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry, named_axis
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import (
-    NBSP,
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence

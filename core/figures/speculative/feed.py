@@ -12,12 +12,7 @@ from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, feed
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
-from core.figures.base.labels import (
-    NBSP,
-    settings_caption,
-    show_token,
-    table_text,
-)
+from core.figures.base.labels import NBSP, settings_caption, show_token, table_text
 from core.figures.base.marks import (
     NO_FADE,
     add_note,

@@ -8,10 +8,7 @@ from statistics import median
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.speculative.report import (
-    Comparison,
-    speculative_token_seconds,
-)
+from core.decoding.speculative.report import Comparison, speculative_token_seconds
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry

@@ -8,13 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.beam.compare import (
-    GreedyPath,
-    Rival,
-    greedy_path,
-    rivals,
-    winner_candidates,
-)
+from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.trace import Trace
