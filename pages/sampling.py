@@ -6,6 +6,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, page, state
 from pages.ui.lab.state import Lab
 from pages.ui.shell import frame
+from pages.ui.widgets import control
 
 frame.enter()
 view, lab = DecodeView.current(), Lab.current()
@@ -19,8 +20,7 @@ frame.intro(
 )
 with frame.controls():
     with frame.row("lab-row"):
-        controls.order()
-        controls.dice()
+        control.draw("order", "dice", on_change=controls.redraw)
         controls.roll()
     controls.knobs()
 page.draw(lab, view)

@@ -6,15 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
 from typing import Any
 
-from core.cli.method import (
-    DRAWING,
-    add_method,
-    add_shaping,
-    given,
-    option,
-    options_of,
-    settings_of,
-)
+from core.cli.method import DRAWING, add_method, add_shaping, given, option, options_of, settings_of
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError

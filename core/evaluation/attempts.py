@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.batch import Finished, Run, reason_in_batch
+from core.decoding.reasoning.batch import Run, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.trace import FinishReason, Trace
@@ -48,7 +48,9 @@ def attempt_all(
         runs = [Run(task.prompt_ids, task.config) for task in batch]
         for ended in reason_in_batch(model, runs):
             for one in ended:
-                yield first + one.at, _of_row(batch[one.at], one)
+                task, made = batch[one.at], (one.pieces, one.logprobs)
+                attempt = _attempt(task.problem, task.config, *made, one.finish_reason, one.seconds)
+                yield first + one.at, attempt
             if should_stop is not None and should_stop():
                 return
 
@@ -57,17 +59,6 @@ def require_rows(rows: int) -> None:
     """Raises ConfigError unless there is room for one run at once."""
     if rows < 1:
         raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
-
-
-def _of_row(task: Task, ended: Finished) -> Attempt:
-    return _attempt(
-        task.problem,
-        task.config,
-        ended.pieces,
-        ended.logprobs,
-        finish_reason=ended.finish_reason,
-        seconds=ended.seconds,
-    )
 
 
 def attempt_of(problem: Problem, trace: Trace) -> Attempt:
@@ -81,8 +72,8 @@ def attempt_of(problem: Problem, trace: Trace) -> Attempt:
         trace.require(Reasoning).config,
         pieces_of(trace.token_steps),
         [-step.surprisal for step in trace.token_steps],
-        finish_reason=trace.finish_reason,
-        seconds=trace.timings.total,
+        trace.finish_reason,
+        trace.timings.total,
     )
 
 
@@ -101,7 +92,6 @@ def _attempt(
     config: Reasoning,
     pieces: Sequence[Piece],
     logprobs: Sequence[float],
-    *,
     finish_reason: FinishReason,
     seconds: float,
 ) -> Attempt:

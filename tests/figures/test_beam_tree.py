@@ -13,7 +13,7 @@ from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
 from core.figures.beam.columns import columns_for, fitted, text_width
 from core.figures.beam.graph import (
     beam_graph,
-    best_node,
+    best_path,
     lay_out_beams,
     node_of,
     parent_of,
@@ -106,7 +106,7 @@ def test_a_line_starts_at_its_parent_and_ends_at_its_child(search):
 def test_fates_have_their_looks(search):
     figure = beam_tree(search, span=60, pruned=True)
     tree = beam_graph(search.beam_steps)
-    best = set(path_to(tree, best_node(search.beam_steps, search.hypotheses[0])))
+    best = set(best_path(tree, search))
     for node, (name, *_) in bars(figure).items():
         kind = tree.nodes[node]["kind"]
         assert name == ("best" if node in best else "pruned" if kind == "pruned" else "kept")

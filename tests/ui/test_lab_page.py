@@ -185,8 +185,13 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypat
 @pytest.mark.parametrize("ready", [True, False])
 def test_what_was_measured_before_has_a_mark_that_makes_it_pale(ready, monkeypatch) -> None:
     app = open_lab(prompt="the cat")
-    real = lab_work.flips
-    monkeypatch.setattr(lab_work, "flips", lambda *asked: real(*asked)._replace(ready=ready))
+    real = lab_work.measured
+
+    def measured(lab, name, *asked):
+        found = real(lab, name, *asked)
+        return found._replace(ready=ready) if name == "flips" else found
+
+    monkeypatch.setattr(lab_work, "measured", measured)
     bodies = [element.proto.body for element in app.run().get("html")]
     marks = [body for body in bodies if body.startswith("<i hidden")]
     assert [mark.count("de-before") for mark in marks] == [not ready, False]
@@ -497,7 +502,9 @@ def test_stopped_continuations_are_shorter_and_called_cancelled(monkeypatch) -> 
         return [0.0, 0.5, 0.5, 0, 0, 0, 0, 0]
 
     monkeypatch.setattr(model, "_script", stop_after_three)
-    _, grown = lab_work._grow(job, StepRef("embedded:target", "the cat"), settings, 3, 40)
+    _, grown = lab_work.grow.__wrapped__(
+        job, StepRef("embedded:target", "the cat"), settings, 3, 40
+    )
     assert [len(row.tokens) for row in grown.rows] == [4, 4, 4, 4]
     assert {row.finish_reason for row in grown.rows} == {"cancelled"}
 

@@ -135,11 +135,11 @@ def test_finding_where_it_knew_lets_others_in_and_can_be_stopped(
 ) -> None:
     passed: list[bool] = []
     monkeypatch.setattr(queue.Turn, "pass_on", lambda _: passed.append(True))
-    done = reason_work._where_it_knew(jobs.Job(), run_of(), PROBLEM)
+    done = reason_work.where_it_knew.__wrapped__(jobs.Job(), run_of(), PROBLEM)
     assert done is not None and len(passed) > 1
     stopped = jobs.Job()
     monkeypatch.setattr(queue.Turn, "pass_on", lambda _: stopped.stop())
-    assert reason_work._where_it_knew(stopped, run_of(), PROBLEM) is None
+    assert reason_work.where_it_knew.__wrapped__(stopped, run_of(), PROBLEM) is None
 
 
 def test_a_wrong_and_a_cut_off_run_say_so(open_reason: Open) -> None:

@@ -7,7 +7,7 @@ text hides where a cell is too small for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
@@ -24,6 +24,8 @@ from core.figures.base.marks import (
 )
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
+
+T = TypeVar("T")
 
 # More columns than this are too narrow for level text in a figure 900 px wide.
 LEVEL_COLUMNS = 18
@@ -63,6 +65,12 @@ class Frame(NamedTuple):
     def angle(self) -> int | None:
         """Text angle in degrees; None lets Plotly turn what is too long."""
         return -90 if self.turned else None
+
+
+def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
+    """So many of the items from the place `first` on, at least one where there is any."""
+    start = min(max(first, 0), max(len(items) - 1, 0))
+    return items[start : start + max(columns, 1)]
 
 
 def frame_of(columns: int, fewest: int = 1) -> Frame:

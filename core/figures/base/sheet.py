@@ -58,7 +58,7 @@ def lines_of(text: str, columns: int) -> list[str]:
 
 
 def lay_out(
-    sheet: Sheet,
+    theme: Theme,
     *,
     title: str,
     caption: str,
@@ -69,8 +69,8 @@ def lay_out(
     right: int = EDGE,
     above: int = 0,
     below: int = 0,
-) -> None:
-    """Title and subtitle above, caption below, alt text in the figure's meta.
+) -> Sheet:
+    """A sheet with title and subtitle above, caption below, alt text in the figure's meta.
 
     Args:
         title: Plotly text of at most 34 characters, which a figure 400 px wide holds in one line,
@@ -82,7 +82,7 @@ def lay_out(
         above, below: room for ticks, axis titles and legends between the plotting area and the
             texts, px.
     """
-    sub, foot = lines_of(subtitle, _TEXT_COLUMNS), _caption_lines(caption)
+    sheet, sub, foot = Sheet(theme), lines_of(subtitle, _TEXT_COLUMNS), _caption_lines(caption)
     top = EDGE + _TITLE_LINE + _SUBTITLE_LINE * len(sub) + 10 + above
     sheet.bottom = below + 10 + _CAPTION_LINE * len(foot) + EDGE - 4
     sheet.height = top + plot_height + sheet.bottom
@@ -96,6 +96,7 @@ def lay_out(
     }
     _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE)
     _add_text(sheet, "caption", list(map(escaped, foot)), left, EDGE - 6 - sheet.bottom)
+    return sheet
 
 
 def _look(theme: Theme) -> Properties:
@@ -178,10 +179,13 @@ def plain_sentence(
     theme: Theme, sentence: str, *, title: str, caption: str, height: int = 120
 ) -> go.Figure:
     """A figure that says why there is nothing to draw."""
-    sheet = Sheet(theme)
+    sheet = lay_out(
+        theme, title=title, caption=caption, alt=sentence, plot_height=height, left=EDGE
+    )
     hidden = {"visible": False, "fixedrange": True}
-    sheet.layout = {"xaxis": hidden, "yaxis": dict(hidden)}
-    sheet.annotations.append(
+    sheet.layout = {"xaxis": hidden, "yaxis": dict(hidden), **sheet.layout}
+    sheet.annotations.insert(
+        0,
         {
             "name": "sentence",
             "text": "<br>".join(escaped(line) for line in lines_of(sentence, 44)),
@@ -191,7 +195,6 @@ def plain_sentence(
             "y": 0.5,
             "showarrow": False,
             "font": {"size": 13, "color": theme.muted},
-        }
+        },
     )
-    lay_out(sheet, title=title, caption=caption, alt=sentence, plot_height=height, left=EDGE)
     return sheet.figure()

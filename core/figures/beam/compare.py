@@ -12,7 +12,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_bar
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
 
@@ -26,9 +26,8 @@ def beam_rivals(rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT) 
     if not rivals:
         sentence = "Nothing was compared yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Log-probability of the text: a shorter bar is likelier.",
         caption=caption,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import networkx as nx
 
 from core.decoding.beam.types import BeamStep, Hypothesis
+from core.decoding.trace import Trace
 from core.figures.beam.window import MOST_NODES, Node
 
 # How strongly a node pulls itself to the height of its parent.
@@ -62,14 +63,15 @@ def node_of(steps: Sequence[BeamStep], hypothesis: Hypothesis) -> Node:
     return at, next(place for place, found in enumerate(places) if found == wanted)
 
 
-def best_node(steps: Sequence[BeamStep], hypothesis: Hypothesis | None) -> Node | None:
-    """Where the best path ends: the hypothesis, or the most probable row of a search under way."""
-    if hypothesis is not None:
-        return node_of(steps, hypothesis)
+def best_path(tree: nx.DiGraph, trace: Trace) -> tuple[Node, ...]:
+    """From the prompt to the best hypothesis, or to the likeliest row of a search under way."""
+    steps = trace.beam_steps
+    if trace.hypotheses:
+        return path_to(tree, node_of(steps, trace.hypotheses[0]))
     if not steps or not steps[-1].kept:
-        return None
+        return ()
     best = max(steps[-1].kept, key=lambda candidate: candidate.cum_logprob)
-    return len(steps) - 1, steps[-1].candidates.index(best)
+    return path_to(tree, (len(steps) - 1, steps[-1].candidates.index(best)))
 
 
 class NodePosition(NamedTuple):

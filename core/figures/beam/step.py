@@ -12,13 +12,7 @@ from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
-from core.figures.base.labels import (
-    NBSP,
-    escaped,
-    show_token,
-    text_columns,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import add_frame, add_line, no_fade
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -49,9 +43,8 @@ def beam_step(
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=f"Candidates at step {index}",
         subtitle=_subtitle(step, shown),
         caption=caption,

@@ -17,13 +17,7 @@ from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sent
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.columns import Columns
 from core.figures.beam.drawing import Drawing, lane_height, wrong_color
-from core.figures.beam.graph import (
-    BeamLayout,
-    beam_graph,
-    best_node,
-    lay_out_beams,
-    path_to,
-)
+from core.figures.beam.graph import BeamLayout, beam_graph, best_path, lay_out_beams, path_to
 from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
 
@@ -57,13 +51,13 @@ def beam_tree(
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
         return plain_sentence(theme, sentence, title=TITLE, caption=caption)
-    tree, strong = _with_best_path(trace)
+    tree = beam_graph(steps)
+    strong = best_path(tree, trace)
     path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=TITLE,
         subtitle=_subtitle(layout, len(steps)),
         caption=caption,
@@ -84,13 +78,6 @@ def beam_tree(
     sheet.layout["meta"] |= _plot_area(sheet, layout, drawing.columns)  # type: ignore[operator]
     add_key(sheet, [_key(theme, pruned, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
-
-
-def _with_best_path(trace: Trace) -> tuple[nx.DiGraph, tuple[Node, ...]]:
-    """The whole tree, and the nodes from the prompt to the best hypothesis."""
-    tree = beam_graph(trace.beam_steps)
-    end = best_node(trace.beam_steps, next(iter(trace.hypotheses), None))
-    return tree, path_to(tree, end) if end else ()
 
 
 def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:

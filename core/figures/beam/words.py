@@ -10,7 +10,7 @@ from core.decoding.beam.replay import RANKED_ANEW, ParentGuesses
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
-from core.figures.beam.graph import beam_graph, best_node, path_to
+from core.figures.beam.graph import beam_graph, best_path
 
 MINUS = "\u2212"
 ENDS = {
@@ -67,9 +67,7 @@ def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.Dat
     stands only where there was one to make.
     """
     steps = trace.beam_steps
-    tree = beam_graph(steps)
-    end = best_node(steps, next(iter(trace.hypotheses), None))
-    best = set(path_to(tree, end)) if end else set()
+    best = set(best_path(beam_graph(steps), trace))
     guessed = {(g.step, g.row): g.guess for g in (guesses.guesses if guesses else ())}
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(steps):

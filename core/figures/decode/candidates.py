@@ -25,7 +25,7 @@ from core.figures.base.records import (
     ranked_label,
     widest,
 )
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
 _ROW_HEIGHT = 38
@@ -56,9 +56,8 @@ def candidate_bars(
     lower = _LOWER_FORCED if step.origin == "forced" else lower
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=f"Candidates at step {step.index}",
         subtitle=f"Upper bar: the model's own. {lower}",
         caption=caption,

@@ -40,9 +40,8 @@ def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Fig
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Above: the run. Below: each step; the first has no forward.",
         caption="\n".join(_captions(runs)),

@@ -49,9 +49,8 @@ def uncertainty(
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Entropy: before the draw. Surprisal: of what was drawn.",
         caption=caption,

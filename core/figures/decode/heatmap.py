@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, key_entry
-from core.figures.base.grid import Cell, add_cells, frame_of, grid_axes, mark_column
+from core.figures.base.grid import Cell, add_cells, frame_of, grid_axes, mark_column, window_of
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
 Value: TypeAlias = Literal["raw", "final"]
@@ -54,14 +54,13 @@ def probability_heatmap(
     if not trace.token_steps:
         sentence = "This run emitted no token, so there are no candidates to show."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    steps = _window(trace, first, columns)
+    steps = window_of(trace.token_steps, first, columns)
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
     frame = frame_of(min(columns, len(trace.token_steps)), _FEWEST_COLUMNS)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_SUBTITLES[value],
         caption=caption,
@@ -76,12 +75,6 @@ def probability_heatmap(
     mark_column(sheet, numbers, selected, len(names))
     add_key(sheet, _key(steps, value, beyond, ranks, theme), _LEFT)
     return sheet.figure()
-
-
-def _window(trace: Trace, first: int, columns: int) -> tuple[TokenStep, ...]:
-    steps = trace.token_steps
-    start = min(max(first, 0), max(len(steps) - 1, 0))
-    return steps[start : start + max(columns, 1)]
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
@@ -147,7 +140,7 @@ def probability_heatmap_data(
     ranks = _shape(trace, rows)[0] if trace.token_steps else 0
     shown = [
         candidate_record(step, candidate)
-        for step in _window(trace, first, columns)
+        for step in window_of(trace.token_steps, first, columns)
         for candidate in step.candidates
         if candidate.rank <= ranks or candidate.token_id == step.token_id
     ]

@@ -11,7 +11,15 @@ import plotly.graph_objects as go
 from core.decoding.trace import Candidate, PromptPosition, TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
-from core.figures.base.grid import Cell, Frame, add_cells, frame_of, grid_axes, mark_column
+from core.figures.base.grid import (
+    Cell,
+    Frame,
+    add_cells,
+    frame_of,
+    grid_axes,
+    mark_column,
+    window_of,
+)
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -61,16 +69,15 @@ def prompt_reading(
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    positions = _window(prompt.positions, first, columns)
+    positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
     frame = frame_of(min(columns, len(prompt.positions)), _FEWEST_COLUMNS)
     grid = frame.row_height * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     generated = trace.token_steps[0] if trace.token_steps else None
     following = [_following(position, prompt.positions, generated) for position in positions]
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_SUBTITLE,
         caption=caption,
@@ -87,13 +94,6 @@ def prompt_reading(
     mark_column(sheet, numbers, selected, len(_ROWS))
     _explain(sheet, positions, frame)
     return sheet.figure()
-
-
-def _window(
-    positions: Sequence[PromptPosition], first: int, columns: int
-) -> Sequence[PromptPosition]:
-    start = min(max(first, 0), len(positions) - 1)
-    return positions[start : start + max(columns, 1)]
 
 
 def _following(
@@ -216,7 +216,7 @@ def prompt_reading_data(
     prompt = trace.prompt_step
     everything = prompt.positions if prompt else ()
     generated = trace.token_steps[0] if trace.token_steps else None
-    shown = _window(everything, first, columns or len(everything)) if everything else ()
+    shown = window_of(everything, first, columns or len(everything))
     records = [_record(one, _following(one, everything, generated)) for one in shown]
     frame = pd.DataFrame(records, columns=_COLUMNS)
     return frame.astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})

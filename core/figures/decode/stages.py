@@ -56,9 +56,8 @@ def step_stages(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=f"Step {step.index}. A token keeps its colour; the chosen one is orange.",
         caption=caption,

@@ -39,9 +39,8 @@ def lab_decision_boundaries(
     if not knobs:
         sentence = "Looking for the values at which the token flips."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Orange: the token stays. Another colour: another token.",
         caption=lab_caption(lab),

@@ -9,12 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
-from core.figures.base.labels import (
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, overlaid
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -41,9 +36,8 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT) -> go.Figure:
 
 def _cumulative(lab: LabStep, theme: Theme) -> go.Figure:
     step = lab.step
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title="Where the number falls",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         caption=lab_caption(lab),

@@ -10,16 +10,10 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
-from core.figures.base.labels import (
-    NBSP,
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import hover_texts, numbers_behind
 from core.figures.base.records import widest
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption
 
@@ -37,10 +31,9 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         sentence = "No roll was counted."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
     shown = _shown(rolls, rows)
-    sheet = Sheet(theme)
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_subtitle(rolls),
         caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {rolls.first_throw:,} on",

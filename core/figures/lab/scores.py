@@ -23,11 +23,10 @@ _ROW, _LEFT = 30, 112
 def noisy_scores(lab: LabStep, theme: Theme) -> go.Figure:
     """The tokens with the highest scores: what each had, and what the noise made of it."""
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
-    sheet = Sheet(theme)
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
     divided = "Every p is divided by an exponential number; the highest quotient is drawn."
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title="Noise, and the highest score" if gumbel else "Quotients, and the highest",
         subtitle=added if gumbel else divided,
         caption=lab_caption(lab),

@@ -60,11 +60,10 @@ def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figu
         rows: so many tokens by rank; the chosen one and top-p's last one are added.
     """
     stages, shown = shown_stages(lab), shown_rows(lab, rows)
-    sheet = Sheet(theme)
     columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_subtitle(lab),
         caption=lab_caption(lab),
@@ -204,39 +203,6 @@ def _frame_panel(
 def _domain(place: int, count: int) -> tuple[float, float]:
     """A panel's part of the width; all are equally wide, so that equal bars are equal."""
     return place / count, (place + 1 - _GAP) / count
-
-
-def _add_head(sheet: Sheet, lab: LabStep, place: int, stage: Stage, count: int) -> None:
-    """Name, value, removed mass and what is left, above a panel."""
-    muted = sheet.theme.muted
-    taken = f"−{percent(stage.removed_mass)}" if stage.removed_mass > 0 else ""
-    value = setting(stage.name, lab)
-    if place == 0:
-        taken = NBSP
-    lines = [
-        f"<b>{escaped(short_name(stage.name))}</b>",
-        escaped(value) or NBSP,
-        taken or f'<span style="color:{muted}">none out</span>',
-        f'<span style="color:{muted}">{stage.kept:,}{NBSP}left</span>',
-    ]
-    sheet.annotations.append(
-        {
-            "name": "head",
-            "text": "<br>".join(lines),
-            "xref": "paper",
-            "yref": "paper",
-            "x": _domain(place, count)[0],
-            "y": 1,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 4,
-            "borderpad": 0,
-            "borderwidth": 0,
-            "showarrow": False,
-            "align": "left",
-            "font": {"size": 12, "color": sheet.theme.ink},
-        }
-    )
 
 
 def _mark_crossing(

@@ -10,13 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.lab.types import LabStep, Sweep
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry, named_axis
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import (
-    NBSP,
-    percent,
-    show_token,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
@@ -33,12 +27,11 @@ def lab_sweep(lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT) -> go.Figure:
     if not sweep.temperatures:
         sentence = "No temperature was tried."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
-    sheet = Sheet(theme)
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Colour: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",

@@ -34,9 +34,8 @@ def lab_tree(grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT) -
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
     whole = layout.steps == layout.all_steps
     part = "" if whole else f" The first {layout.steps} of {layout.all_steps} steps are drawn."
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,

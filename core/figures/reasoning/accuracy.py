@@ -48,9 +48,9 @@ def reason_accuracy(
         return plain_sentence(
             theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
         )
-    sheet, plan = Sheet(theme), sweep.plan
-    lay_out(
-        sheet,
+    plan = sweep.plan
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         caption=caption,

@@ -12,7 +12,7 @@ from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, table_text
 from core.figures.base.marks import hover_texts, label_bar
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import problems_words, share_record, share_words
 
@@ -34,9 +34,8 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT) -> go.Figure:
     if not rivals:
         sentence = "Nothing was compared yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
         "problem at most. At the right: what it really spent. "

@@ -28,10 +28,10 @@ def reason_difficulty(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
         unsaid = "These problems don't say how many steps they take."
         sentence = unsaid if fair_rows(sweep) else NOTHING_YET
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    sheet, rows = Sheet(theme), -(-len(panels) // _COLUMNS)
+    rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
         caption=caption,

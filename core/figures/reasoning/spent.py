@@ -14,7 +14,7 @@ from core.evaluation.types import OUTCOMES, AttemptOutcome
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -39,9 +39,8 @@ def reason_outcomes(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
         return plain_sentence(
             theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
         )
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Every run ends in one of four ways." + so_far(sweep),
         caption=caption,
@@ -107,9 +106,8 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
         return plain_sentence(
             theme, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
         )
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_SPENT_TITLE,
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
         caption=caption,

@@ -12,7 +12,7 @@ from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
 from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_bar
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
 
@@ -33,11 +33,11 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
     if not strip.points:
         sentence = "The thinking was not stopped anywhere yet."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    sheet, shown = Sheet(theme), _shown(strip)
+    shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_subtitle(strip, shown),
         caption=caption,

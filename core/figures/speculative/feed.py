@@ -12,12 +12,7 @@ from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, feed
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
-from core.figures.base.labels import (
-    NBSP,
-    settings_caption,
-    show_token,
-    table_text,
-)
+from core.figures.base.labels import NBSP, settings_caption, show_token, table_text
 from core.figures.base.marks import (
     NO_FADE,
     add_note,
@@ -79,9 +74,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=f"Round {at}: one forward either way. Marked positions are those that are read.",
         caption=caption,

@@ -22,7 +22,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts, strokes
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_words
 
@@ -73,9 +73,8 @@ def spec_outcomes(found: Losslessness, trace: Trace, *, theme: Theme = LIGHT) ->
         return plain_sentence(theme, sentence, title=title, caption=caption)
     labels = [_label(outcome) for outcome in shown]
     left = 24 + round(7.3 * max(map(text_columns, labels)))
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=title,
         subtitle=_outcome_subtitle(found),
         caption=caption,
@@ -161,9 +160,8 @@ def spec_enumeration(
 ) -> go.Figure:
     """What one verification emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title="Emitted against the target",
         subtitle=enumeration_words(table),
         caption=f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",

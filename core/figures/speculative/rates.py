@@ -13,7 +13,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import percent, settings_caption
 from core.figures.base.marks import NO_FADE, OUTSIDE, add_line, hover_texts
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_of
 
@@ -27,9 +27,8 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
     if not rates:
         sentence = "Nothing was drafted in this run."
         return plain_sentence(theme, sentence, title=title, caption=caption)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=title,
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
@@ -108,9 +107,8 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
         sentence = "No draft length was measured."
         return plain_sentence(theme, sentence, title=title, caption=caption)
     points = sweep.points
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=title,
         subtitle=_sweep_subtitle(sweep, trace),
         caption=f"{caption} · every length measured with seeds of its own",

@@ -8,10 +8,7 @@ from statistics import median
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.speculative.report import (
-    Comparison,
-    speculative_token_seconds,
-)
+from core.decoding.speculative.report import Comparison, speculative_token_seconds
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
@@ -43,9 +40,8 @@ def spec_time(
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
         caption=settings_caption(shown),

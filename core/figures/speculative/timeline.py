@@ -11,12 +11,7 @@ from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.grid import LEVEL_COLUMNS
-from core.figures.base.labels import (
-    escaped,
-    settings_caption,
-    table_text,
-    visible_token,
-)
+from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -73,9 +68,8 @@ def spec_timeline(
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
     flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
     cells = token_cells(rounds, first, depth)
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=_TITLE,
         subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
         caption=caption,

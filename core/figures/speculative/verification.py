@@ -67,9 +67,8 @@ def spec_verification(
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(found, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
-    sheet = Sheet(theme)
-    lay_out(
-        sheet,
+    sheet = lay_out(
+        theme,
         title=f"Round {at}, {where_words(place)}",
         subtitle=_subtitle(found),
         caption=settings_caption(trace),

@@ -14,15 +14,7 @@ from core.decoding.layout import Layout, Rules
 from core.decoding.methods import method_of
 from core.decoding.serial import CODECS
 from core.decoding.shaping.config import STAGES
-from core.decoding.trace import (
-    Candidate,
-    Draw,
-    PromptPosition,
-    PromptStep,
-    Step,
-    TokenStep,
-    Trace,
-)
+from core.decoding.trace import Candidate, Draw, PromptPosition, PromptStep, Step, TokenStep, Trace
 from core.traces.schema import beam, speculative
 
 _DRAW_FIELDS: dict[str, set[str]] = {

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from core import figures
-from core.decoding.beam.compare import (
-    GreedyPath,
-    Rival,
-    greedy_path,
-    rivals,
-    winner_candidates,
-)
+from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.trace import Trace
@@ -24,7 +18,7 @@ from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import work
 from pages.ui.beam.state import BeamView
 from pages.ui.run import bar
-from pages.ui.widgets import figure
+from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
 
@@ -35,30 +29,22 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
         st.text("No path has finished, so there is nothing to rank.")
         return
     then = {(h.group, h.token_ids): at + 1 for at, h in enumerate(view.trace.hypotheses)}
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "rank": range(1, len(rows) + 1),
-                "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
-                "score": [r.score for r in rows],
-                "sum of log-probs": [r.sum_logprob for r in rows],
-                "tokens": [len(r.token_ids) for r in rows],
-                "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
-                "ended by": [ENDS[r.finish_reason].removesuffix(" ended it") for r in rows],
-                **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
-                "text": [table_text(r.text) for r in rows],
-            }
-        ),
-        key="hypotheses",
-        hide_index=True,
-        column_config={
-            "text": st.column_config.TextColumn(width="large"),
-            "score": st.column_config.NumberColumn(format="%.4f"),
-            "sum of log-probs": st.column_config.NumberColumn(format="%.4f"),
-            "divisor": st.column_config.NumberColumn(
-                format="%.3f", help="tokens to the power of the length penalty"
-            ),
+    table.draw(
+        "hypotheses",
+        {
+            "rank": range(1, len(rows) + 1),
+            "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
+            "score": [r.score for r in rows],
+            "sum of log-probs": [r.sum_logprob for r in rows],
+            "tokens": [len(r.token_ids) for r in rows],
+            "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
+            "ended by": [ENDS[r.finish_reason].removesuffix(" ended it") for r in rows],
+            **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
+            "text": [table_text(r.text) for r in rows],
         },
+        numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},
+        notes={"divisor": "tokens to the power of the length penalty"},
+        widths={"text": "large"},
     )
     st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
 
@@ -148,15 +134,15 @@ def _compare(view: BeamView, trace: Trace) -> None:
         key="compare_rivals",
         icon="balance",
         disabled=bool(hindrance) or view.active("decode") is not None,
-        options=beam_controls.samples,
+        options=("samples",),
         progress=lambda job: f"{job.stage} · {job.tokens} tokens",
     )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
         figure.chart(
             "beam-rivals",
-            lambda theme: figures.beam_rivals(compared, trace, theme=theme),
-            lambda: figures.beam_rivals_data(compared),
+            partial(figures.beam_rivals, compared, trace),
+            partial(figures.beam_rivals_data, compared),
             (view.number, compared, trace.config),
         )
         _texts(compared)
@@ -177,17 +163,9 @@ def _start(view: BeamView, trace: Trace) -> None:
 
 
 def _texts(compared: Sequence[Rival]) -> None:
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "way": [rival.name for rival in compared],
-                "text": [table_text(rival.text) for rival in compared],
-            }
-        ),
-        key="rival-texts",
-        hide_index=True,
-        column_config={"text": st.column_config.TextColumn(width="large")},
-    )
+    texts = [table_text(rival.text) for rival in compared]
+    names = [rival.name for rival in compared]
+    table.draw("rival-texts", {"way": names, "text": texts}, widths={"text": "large"})
 
 
 def guesses(view: BeamView, trace: Trace) -> None:
@@ -209,30 +187,23 @@ def guesses(view: BeamView, trace: Trace) -> None:
     beams = [("", *[""] * len(steps[0].groups))] + [
         tuple(c.text for c in step.kept) for step in steps
     ]
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "step": [wrong.step for wrong in found.wrong],
-                "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in found.wrong],
-                "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in found.wrong],
-                "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in found.wrong],
-                "log-prob after stored": [
-                    steps[w.step].kept_logprobs[w.row][w.parent] for w in found.wrong
-                ],
-                "log-prob after guessed": [
-                    steps[w.step].kept_logprobs[w.row][w.guess] for w in found.wrong
-                ],
-            }
-        ),
-        key="wrong-guesses",
-        hide_index=True,
-        height=min(len(found.wrong), 10) * 35 + 38,
-        on_select=lambda: _picked(view, trace),
-        selection_mode="single-row",
-        column_config={
-            f"log-prob after {whose}": st.column_config.NumberColumn(format="%.3f")
-            for whose in ("stored", "guessed")
+    table.draw(
+        "wrong-guesses",
+        {
+            "step": [wrong.step for wrong in found.wrong],
+            "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in found.wrong],
+            "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in found.wrong],
+            "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in found.wrong],
+            "log-prob after stored": [
+                steps[w.step].kept_logprobs[w.row][w.parent] for w in found.wrong
+            ],
+            "log-prob after guessed": [
+                steps[w.step].kept_logprobs[w.row][w.guess] for w in found.wrong
+            ],
         },
+        numbers={"log-prob after stored": "%.3f", "log-prob after guessed": "%.3f"},
+        most_rows=10,
+        on_pick=partial(_picked, view, trace),
     )
     st.caption("Click a row to see its token in the tree, where these edges are drawn in red.")
 
@@ -241,12 +212,10 @@ def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
     return f"{visible_token(beams[step][row], 24)} (row {row})"
 
 
-def _picked(view: BeamView, trace: Trace) -> None:
-    state = st.session_state.get("wrong-guesses")
-    rows = state["selection"]["rows"] if state else []
+def _picked(view: BeamView, trace: Trace, row: int) -> None:
     wrong = guess_parents(trace).wrong
-    if rows and rows[0] < len(wrong):
-        chosen = wrong[int(rows[0])]
+    if row < len(wrong):
+        chosen = wrong[row]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
         view.bring((chosen.step, place), *beam_controls.view_of_tree())

@@ -120,16 +120,6 @@ def ranking() -> None:
         draw("length_penalty", "early", "returned")
 
 
-def looks() -> None:
-    """What of the tree is drawn."""
-    draw("pruned", "guesses", "span")
-
-
 def view_of_tree() -> tuple[int, bool]:
     """How many steps the tree may show at once, and whether it shows what was pruned."""
     return int(value("span")), bool(value("pruned"))
-
-
-def samples() -> None:
-    """How many samples the search is compared with."""
-    draw("samples")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core.decoding.beam.replay import lineage
@@ -11,6 +10,7 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import percent, table_text, visible_token
 from core.figures.beam.words import fate_words, nats, score_at
 from pages.ui.beam.state import BeamView
+from pages.ui.widgets import table
 
 _SIBLINGS = 8
 
@@ -88,21 +88,15 @@ def _siblings(step: BeamStep, chosen: BeamCandidate) -> None:
         f"{len(siblings)} of the step's {len(step.candidates)} candidates extend the same row, "
         f"row {chosen.parent}"
     )
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "rank": [c.rank for c in siblings],
-                "token": [table_text(visible_token(c.text, 24)) for c in siblings],
-                "log-prob": [c.logprob for c in siblings],
-                "sum": [c.cum_logprob for c in siblings],
-                "fate": [c.fate for c in siblings],
-            }
-        ),
-        key="siblings",
-        hide_index=True,
-        height=min(len(siblings), _SIBLINGS) * 35 + 38,
-        column_config={
-            "log-prob": st.column_config.NumberColumn(format="%.3f"),
-            "sum": st.column_config.NumberColumn(format="%.3f"),
+    table.draw(
+        "siblings",
+        {
+            "rank": [c.rank for c in siblings],
+            "token": [table_text(visible_token(c.text, 24)) for c in siblings],
+            "log-prob": [c.logprob for c in siblings],
+            "sum": [c.cum_logprob for c in siblings],
+            "fate": [c.fate for c in siblings],
         },
+        numbers={"log-prob": "%.3f", "sum": "%.3f"},
+        most_rows=_SIBLINGS,
     )

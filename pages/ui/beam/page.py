@@ -19,8 +19,10 @@ from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.widgets import style
 from pages.ui.widgets.control import value
+from pages.ui.widgets.token_strip import ending
 
 LIVE_SECONDS, LIVE_SPAN = 0.8, 20
+_TEXT_SHOWN = 600
 
 
 def draw(view: BeamView) -> None:
@@ -41,7 +43,7 @@ def _live(view: BeamView, job: Job) -> None:
         panel.running(job, panel.counted(job.tokens, "step"))
         with st.container(key="beam-text"):
             asked = view.request.prompt if view.request else ""
-            st.text(_ending(asked) + (view.live.text if view.live else " …"))
+            st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
     if view.live is not None:
         with st.container(key="figure-beam-live", gap=None):
             st.plotly_chart(
@@ -78,14 +80,11 @@ def _finished(view: BeamView, trace: Trace, asked: MethodConfig) -> None:
     with panel.box():
         panel.head(view, trace, *_summary(trace), shown=ranked)
         with st.container(key="beam-text"):
-            st.text(_ending(trace.rendered_prompt or trace.prompt) + (ranked.text or "∅"))
+            before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
+            st.text(before + (ranked.text or "∅"))
         _note(trace, ranking, asked)
     with st.container(key="figures"):
         tabs.draw(view, ranked, ranking, asked)
-
-
-def _ending(text: str, most: int = 600) -> str:
-    return text if len(text) <= most else f"… {text[-most:]}"
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from core.figures.beam.window import window
 from pages.ui.beam import compare, controls, node
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
-from pages.ui.widgets import figure, pager, play, style
+from pages.ui.widgets import control, figure, pager, play, style
 from pages.ui.widgets.control import value
 
 _NOTICE = """
@@ -52,19 +52,19 @@ def _tree(view: BeamView, trace: Trace) -> None:
             key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
         )
         with bar:
-            controls.looks()
+            control.draw("pruned", "guesses", "span")
         span, pruned = controls.view_of_tree()
         guesses = guess_parents(trace) if value("guesses") else None
         drawn = figure.chart(
             "beam-tree",
-            lambda theme: figures.beam_tree(
+            partial(
+                figures.beam_tree,
                 trace,
                 first=view.first,
                 span=span,
                 pruned=pruned,
                 guesses=guesses,
                 selected=view.node,
-                theme=theme,
             ),
             partial(_tree_data, trace),
             (view.number, view.first, span, pruned, guesses is not None, view.node, trace.config),
@@ -109,8 +109,8 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         with left:
             figure.chart(
                 "beam-step",
-                lambda theme: figures.beam_step(trace, step, selected=place, theme=theme),
-                lambda: figures.beam_step_data(trace, step),
+                partial(figures.beam_step, trace, step, selected=place),
+                partial(figures.beam_step_data, trace, step),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
             )

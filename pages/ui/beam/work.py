@@ -14,15 +14,12 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
 
-def compare(trace: Trace, samples: int, seed: int) -> Job:
+@jobs.in_background
+def compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] | None:
     """Run greedy and `samples` samples of the model's own distribution, as long as the search.
 
     The result is a tuple of `Ran`s, greedy's first: what ranks them may change afterwards.
     """
-    return jobs.start(lambda job: _compare(job, trace, samples, seed))
-
-
-def _compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] | None:
     model = jobs.load_for(job, trace)
     greedy, draws = rival_configs(trace, samples, seed)
     with job.turn("Greedy decoding") as turn:

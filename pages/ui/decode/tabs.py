@@ -54,13 +54,13 @@ def _heatmap(view: DecodeView, trace: Trace) -> None:
         pager.draw(view, "first", pager.of_span(view.first, PAGE_COLUMNS, len(view.steps)), "steps")
         figure.chart(
             "heatmap",
-            lambda theme: figures.probability_heatmap(
+            partial(
+                figures.probability_heatmap,
                 trace,
                 first=view.first,
                 columns=PAGE_COLUMNS,
                 rows=HEATMAP_ROWS,
                 selected=view.selected,
-                theme=theme,
             ),
             partial(figures.probability_heatmap_data, trace),
             (view.number, view.first, view.selected),
@@ -82,17 +82,15 @@ def _one_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         with left:
             figure.chart(
                 "candidates",
-                lambda theme: figures.candidate_bars(
-                    shaped.step, shaped.trace, theme=theme, count=CANDIDATES
-                ),
-                lambda: figures.candidate_bars_data(shaped.step, shaped.trace, count=20),
+                partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES),
+                partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
                 depends,
             )
         with right:
             figure.chart(
                 "way",
-                lambda theme: figures.step_stages(shaped.step, shaped.trace, theme=theme),
-                lambda: figures.step_stages_data(shaped.step, shaped.trace),
+                partial(figures.step_stages, shaped.step, shaped.trace),
+                partial(figures.step_stages_data, shaped.step, shaped.trace),
                 depends,
             )
             with st.container(key="notice"):
@@ -140,7 +138,7 @@ def _changed(shaped: work.Shaped) -> str:
 def _uncertainty(view: DecodeView, trace: Trace) -> None:
     figure.chart(
         "uncertainty",
-        lambda theme: figures.uncertainty(trace, selected=view.selected, theme=theme),
+        partial(figures.uncertainty, trace, selected=view.selected),
         partial(figures.uncertainty_data, trace),
         (view.number, view.selected),
         on_click=lambda custom: _select(view, custom),
@@ -154,9 +152,7 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
         pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
             "prompt",
-            lambda theme: figures.prompt_reading(
-                trace, first=view.prompt_first, columns=PAGE_COLUMNS, theme=theme
-            ),
+            partial(figures.prompt_reading, trace, first=view.prompt_first, columns=PAGE_COLUMNS),
             partial(figures.prompt_reading_data, trace),
             (view.number, view.prompt_first),
         )
@@ -167,7 +163,7 @@ def _time(view: DecodeView, trace: Trace) -> None:
     _compare(view, trace)
     figure.chart(
         "time",
-        lambda theme: figures.timing(runs, theme=theme),
+        partial(figures.timing, runs),
         partial(figures.timing_data, runs),
         (view.number, len(runs)),
     )

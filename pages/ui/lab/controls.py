@@ -93,22 +93,12 @@ def knobs() -> None:
 
 
 def _knob(key: str) -> None:
-    draw(key, then=partial(_redraw, f"lab-{key}"))
+    draw(key, then=partial(redraw, f"lab-{key}"))
 
 
-def _redraw(*own: str) -> None:
+def redraw(*own: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
     fragments.rerun(*own, WORDS, FIGURES)
-
-
-def order() -> None:
-    """Whose order the acts follow."""
-    draw("order", on_change=_redraw)
-
-
-def dice() -> None:
-    """How a token is drawn, and the next throw."""
-    draw("dice", on_change=_redraw)
 
 
 def roll() -> None:
@@ -131,24 +121,9 @@ def _roll() -> None:
             on_click=_roll_again,
             disabled=int(value("roll")) >= MAX_ROLL,
         )
-        draw("roll", on_change=_redraw, args=(ROLL,))
+        draw("roll", on_change=redraw, args=(ROLL,))
 
 
 def _roll_again() -> None:
     st.session_state["rolled"] = min(int(value("roll")) + 1, MAX_ROLL)
-    _redraw(ROLL)
-
-
-def spot() -> None:
-    """Which step the knobs act on."""
-    draw("at", label_visibility="collapsed")
-
-
-def ways() -> None:
-    """How many continuations, and how long."""
-    draw("ways", "length")
-
-
-def fold() -> None:
-    """Whether runs of tokens without a branch are drawn as one."""
-    draw("fold")
+    redraw(ROLL)

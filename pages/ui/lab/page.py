@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from core import figures
@@ -20,8 +20,9 @@ from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import figure
+from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
+from pages.ui.widgets.token_strip import ending
 
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
@@ -46,7 +47,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         # Before the step is looked up: what the address says is known once this is drawn.
         head = _step_head(lab, view)
         ref = lab_state.step_ref(lab, view)
-        _write_address(lab, view, ref)
+        address.tell("ids", lab_state.link_ids(lab, view, ref))
         lab.requested.clear()
         lab.loadable = lab_state.may_load(lab, view, ref)
         failure, settings, step = _step(lab, ref)
@@ -102,15 +103,6 @@ def _still(lab: Lab, ref: StepRef) -> tuple[Settings, LabStep]:
     return settings, step
 
 
-def _write_address(lab: Lab, view: DecodeView, ref: StepRef) -> None:
-    ids = lab_state.link_ids(lab, view, ref)
-    if ids is not None:
-        if st.query_params.get("ids") != ids:
-            st.query_params["ids"] = ids
-    elif "ids" in st.query_params:
-        del st.query_params["ids"]
-
-
 def _step(lab: Lab, ref: StepRef) -> tuple[str, Settings | None, LabStep | None]:
     """Why there is no step; the settings; the step where there is one."""
     try:
@@ -135,7 +127,7 @@ def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
         key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
     )
     with row:
-        controls.spot()
+        control.draw("at", label_visibility="collapsed")
         if value("at") == "run":
             _choose_step(lab, view)
     return row
@@ -143,7 +135,7 @@ def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
 
 def _step_words(shown: LabStep, words: str) -> None:
     """The text before the step, and what the dice say."""
-    st.text(_ending(shown.text_before), width="stretch")
+    st.text(ending(shown.text_before, _TEXT_SHOWN), width="stretch")
     with st.container(key="lab-outcome"):
         st.text(words, width="stretch")
 
@@ -168,10 +160,6 @@ def _ask_to_load(lab: Lab, ref: StepRef, proof: str) -> None:
 def _load(lab: Lab, model: str) -> None:
     lab.allow(model)
     st.rerun()
-
-
-def _ending(text: str) -> str:
-    return text if len(text) <= _TEXT_SHOWN else f"… {text[-_TEXT_SHOWN:]}"
 
 
 def _outcome(lab: Lab, step: LabStep) -> str:
@@ -219,32 +207,18 @@ def _steps_table(lab: Lab, view: DecodeView) -> None:
         st.markdown("There is no run on the Decode page to choose another step from.")
         return
     st.markdown("The run on the Decode page. Click a row to bring its step here.")
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "step": [step.index for step in view.steps],
-                "token": [visible_token(step.chosen.text, 24) for step in view.steps],
-                "probability": [step.chosen.raw_prob for step in view.steps],
-                "entropy, nats": [step.entropy for step in view.steps],
-            }
-        ),
-        key=f"steps-{view.number}",
-        hide_index=True,
-        height=320,
-        on_select=lambda: _picked(lab, view),
-        selection_mode="single-row",
-        column_config={
-            "probability": st.column_config.NumberColumn(format="%.4f"),
-            "entropy, nats": st.column_config.NumberColumn(format="%.2f"),
+    table.draw(
+        f"steps-{view.number}",
+        {
+            "step": [step.index for step in view.steps],
+            "token": [visible_token(step.chosen.text, 24) for step in view.steps],
+            "probability": [step.chosen.raw_prob for step in view.steps],
+            "entropy, nats": [step.entropy for step in view.steps],
         },
+        numbers={"probability": "%.4f", "entropy, nats": "%.2f"},
+        height=320,
+        on_pick=partial(lab_state.pick, lab),
     )
-
-
-def _picked(lab: Lab, view: DecodeView) -> None:
-    state = st.session_state.get(f"steps-{view.number}")
-    rows = state["selection"]["rows"] if state else []
-    if rows:
-        lab_state.pick(lab, int(rows[0]))
 
 
 def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
@@ -264,10 +238,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
         figure.chart(
-            "stages",
-            lambda theme: figures.lab_stages(step, theme=theme),
-            lambda: figures.lab_stages_data(step),
-            key,
+            "stages", partial(figures.lab_stages, step), partial(figures.lab_stages_data, step), key
         )
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
@@ -275,10 +246,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "draw",
-                lambda theme: figures.lab_draw(step, theme=theme),
-                lambda: figures.lab_draw_data(step),
-                key,
+                "draw", partial(figures.lab_draw, step), partial(figures.lab_draw_data, step), key
             )
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
@@ -294,13 +262,11 @@ def _about_order(settings: Settings) -> None:
 
 
 def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
-    found = work.flips(lab, ref, settings, step)
+    found = work.measured(lab, "flips", ref, settings, step)
     with tabs.measured("flips", found):
         figure.chart(
             "flips",
-            lambda theme: figures.lab_decision_boundaries(
-                found.step, found.value or (), theme=theme
-            ),
-            lambda: figures.lab_decision_boundaries_data(found.step, found.value or ()),
+            partial(figures.lab_decision_boundaries, found.step, found.value or ()),
+            partial(figures.lab_decision_boundaries_data, found.step, found.value or ()),
             (found.step, found.value),
         )

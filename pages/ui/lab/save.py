@@ -45,18 +45,15 @@ def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExamp
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     """The figures of a step as one page that needs no server and no network."""
     step = example.step
-    drawn = [
-        figures.lab_stages(step, theme=theme),
-        figures.lab_draw(step, theme=theme),
-        *(
-            [figures.lab_decision_boundaries(step, example.flips, theme=theme)]
-            if example.flips
-            else []
-        ),
-        *([figures.lab_rolls(step, example.rolls, theme=theme)] if example.rolls else []),
-        *([figures.lab_sweep(step, example.sweep, theme=theme)] if example.sweep else []),
-        *([figures.lab_tree(example.continuations, theme=theme)] if example.continuations else []),
-    ]
+    drawn = [figures.lab_stages(step, theme=theme), figures.lab_draw(step, theme=theme)]
+    if example.flips:
+        drawn.append(figures.lab_decision_boundaries(step, example.flips, theme=theme))
+    if example.rolls:
+        drawn.append(figures.lab_rolls(step, example.rolls, theme=theme))
+    if example.sweep:
+        drawn.append(figures.lab_sweep(step, example.sweep, theme=theme))
+    if example.continuations:
+        drawn.append(figures.lab_tree(example.continuations, theme=theme))
     trace = replace(step.trace, prompt=step.text_before, rendered_prompt="")
     title = "Decoding Explorer: one step"
     return save.document(trace, drawn, theme, title=title, settings=figures.lab_caption(step))

@@ -12,13 +12,13 @@ import streamlit as st
 
 from core import figures
 from core.decoding.lab.types import Continuations, LabStep, distinct
-from pages.ui.lab import api_logprobs, controls, work
+from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import bar, jobs, panel
 from pages.ui.run.jobs import Job
-from pages.ui.shell import models
-from pages.ui.widgets import figure
+from pages.ui.shell import address, models
+from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
 _NOT_THERE = "The file holds nothing of this, and its model is not loaded."
@@ -37,12 +37,12 @@ def draw(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
-    found = work.rolls(lab, ref, settings, step)
+    found = work.measured(lab, "rolls", ref, settings, step)
     _chart("rolls", found, "Rolling…", figures.lab_rolls, figures.lab_rolls_data)
 
 
 def _sweep(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
-    found = work.sweep(lab, ref, settings, step)
+    found = work.measured(lab, "sweep", ref, settings, step)
     _chart("sweep", found, "Trying every temperature…", figures.lab_sweep, figures.lab_sweep_data)
 
 
@@ -60,8 +60,8 @@ def _chart(
     with measured(name, found):
         figure.chart(
             name,
-            lambda theme: draw(found.step, found.value, theme=theme),
-            lambda: data(found.value),
+            partial(draw, found.step, found.value),
+            partial(data, found.value),
             (found.step, found.value),
         )
 
@@ -80,11 +80,8 @@ def _write_address(lab: Lab, ref: StepRef, settings: Settings) -> None:
     """A link grows continuations again only where they are those of its own settings."""
     grown = lab.grown
     shown = grown is not None and grown[0] == ref and not _changed(grown[1], settings)
-    if shown or lab.regrow or "grow" in lab.jobs or lab.failures.get("grow"):
-        if st.query_params.get("grow") != "1":
-            st.query_params["grow"] = "1"
-    elif "grow" in st.query_params:
-        del st.query_params["grow"]
+    told = shown or lab.regrow or "grow" in lab.jobs or lab.failures.get("grow")
+    address.tell("grow", "1" if told else None)
 
 
 def _changed(grown: Continuations, settings: Settings) -> bool:
@@ -96,7 +93,7 @@ def _changed(grown: Continuations, settings: Settings) -> bool:
 
 def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
     with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
-        controls.ways()
+        control.draw("ways", "length")
         _restore(lab, ref, settings)
         bar.button(
             lab,
@@ -107,7 +104,7 @@ def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
             stop_key="stop_grow",
             disabled=not lab.loadable,
         )
-        controls.fold()
+        control.draw("fold")
     if job := lab.active("grow"):
         st.fragment(_live, run_every=jobs.POLL_SECONDS)(job)
     elif error := lab.failures.get("grow"):
@@ -155,20 +152,16 @@ def _tree(grown: Continuations, settings: Settings) -> None:
     with st.container(key="tree-wide"):
         figure.chart(
             "tree",
-            lambda theme: figures.lab_tree(grown, fold=fold, theme=theme),
-            lambda: figures.lab_tree_data(grown),
+            partial(figures.lab_tree, grown, fold=fold),
+            partial(figures.lab_tree_data, grown),
             (grown, fold),
         )
-    st.dataframe(
+    table.draw(
+        "grown-rows",
         figures.rows_data(grown.rows),
-        hide_index=True,
-        key="grown-rows",
-        column_config={
-            "text": st.column_config.TextColumn(width="large"),
-            "mean ln p": st.column_config.NumberColumn(format="%.3f", help="Nats a token."),
-            "distinct-1": st.column_config.NumberColumn(format="%.2f"),
-            "distinct-2": st.column_config.NumberColumn(format="%.2f"),
-        },
+        numbers={"mean ln p": "%.3f", "distinct-1": "%.2f", "distinct-2": "%.2f"},
+        notes={"mean ln p": "Nats a token."},
+        widths={"text": "large"},
     )
     st.caption(_together(grown))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import DecodingError
-from core.decoding.lab.types import Continuations, KnobFlips, LabStep, Rolls, Sweep
+from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import Settings
@@ -133,41 +133,17 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
         lab.flipped = old.step.chosen.text
 
 
-def flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
-    """Where the token would flip."""
+def _work_out(name: str, job: Job, ready: Any, settings: Settings, throw: int) -> Any:
+    """Where the token would flip, the next 1,000 throws, or every temperature."""
+    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.series import roll, sweep
 
-    def work(job: Job, ready: Any) -> tuple[KnobFlips, ...]:
-        from core.decoding.lab.decision_boundaries import every_flip
-
-        number = throw_of(ref, settings)
-        asked = (settings.config, settings.order, number, KNOB_RANGES)
-        return every_flip(ready, *asked, job.should_stop)
-
-    return _measured(lab, "flips", ref, settings, step, work)
-
-
-def rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
-    """The next 1,000 throws, as `Rolls`."""
-
-    def work(job: Job, ready: Any) -> Rolls:
-        from core.decoding.lab.series import roll
-
-        number = throw_of(ref, settings)
-        return roll(ready, settings.config, settings.order, number, ROLLS, job.should_stop)
-
-    return _measured(lab, "rolls", ref, settings, step, work)
-
-
-def sweep(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
-    """Every temperature, as a `Sweep`."""
-
-    def work(job: Job, ready: Any) -> Sweep:
-        from core.decoding.lab.series import sweep
-
-        config, order = settings.config, settings.order
-        return sweep(ready, config, order, TEMPERATURES, should_stop=job.should_stop)
-
-    return _measured(lab, "sweep", ref, settings, step, work)
+    asked, should_stop = (ready, settings.config, settings.order), job.should_stop
+    if name == "flips":
+        return every_flip(*asked, throw, KNOB_RANGES, should_stop)
+    if name == "rolls":
+        return roll(*asked, throw, ROLLS, should_stop)
+    return sweep(*asked, TEMPERATURES, should_stop=should_stop)
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Any:
@@ -190,15 +166,11 @@ class Measured(NamedTuple):
     ready: bool
 
 
-def _measured(
-    lab: Lab,
-    name: str,
-    ref: StepRef,
-    settings: Settings,
-    step: LabStep,
-    work: Callable[[Job, Any], Any],
-) -> Measured:
-    """The example's own, or what a worker thread finds out; until then the last one."""
+def measured(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
+    """What is worked out of the step: `flips`, `rolls` (as `Rolls`), or the `sweep` (`Sweep`).
+
+    The example's own, or what a worker thread finds out; until then the last one.
+    """
     example = lab.example
     if example is not None and step is example.step:
         stored = getattr(example, name)
@@ -206,8 +178,10 @@ def _measured(
             return Measured(step, stored, True)
     ready = step_logits(lab, ref)
     if ready is not None:
-        key = key_of(ref, settings)
-        cached, fresh = lab.later(name, key, lambda job: (step, work(job, ready)))
+        key, throw = key_of(ref, settings), throw_of(ref, settings)
+        cached, fresh = lab.later(
+            name, key, lambda job: (step, _work_out(name, job, ready, settings, throw))
+        )
         if cached is not None:
             return Measured(*cached, fresh)
     if before := lab.cached.get(name):
@@ -217,12 +191,9 @@ def _measured(
     return Measured(step, None, False)
 
 
-def grow(ref: StepRef, settings: Settings, ways: int, tokens: int) -> Job:
-    """Start continuing the step; the result is `(ref, Continuations)`."""
-    return jobs.start(lambda job: _grow(job, ref, settings, ways, tokens))
-
-
-def _grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> Any:
+@jobs.in_background
+def grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> Any:
+    """Continue the step; the result is `(ref, Continuations)`."""
     model, ids = _load(job, ref)
     from core.decoding.lab.continuations import continue_in_batch, rows_of
     from core.decoding.loop.text import join_text

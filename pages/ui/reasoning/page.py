@@ -22,7 +22,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import models
-from pages.ui.widgets import figure
+from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
 from pages.ui.widgets.knob import set_knob
 
@@ -122,8 +122,8 @@ def _knew(view: ReasonView) -> None:
     with st.container(key="figures"):
         figure.chart(
             "stops",
-            lambda theme: figures.reason_stops(strip, caption=settings_caption(trace), theme=theme),
-            lambda: figures.reason_stops_data(strip),
+            partial(figures.reason_stops, strip, caption=settings_caption(trace)),
+            partial(figures.reason_stops_data, strip),
             (view.number, view.version("stops")),
         )
 
@@ -170,7 +170,7 @@ def start_stops(view: ReasonView) -> None:
 
 def _accuracy(view: ReasonView) -> None:
     """The curve; while a sweep goes on, it grows."""
-    reason_many.bound()
+    control.draw("bound")
     if view.active("sweep") is not None:
         st.fragment(_curve, run_every=LIVE_SECONDS)(view)
     else:
@@ -188,8 +188,8 @@ def _curve(view: ReasonView) -> None:
     marked = int(value("thinking")) if closing else reason_controls.whole_bound()
     figure.chart(
         "accuracy",
-        lambda theme: figures.reason_accuracy(sweep, marked=marked, theme=theme),
-        lambda: figures.reason_accuracy_data(sweep),
+        partial(figures.reason_accuracy, sweep, marked=marked),
+        partial(figures.reason_accuracy_data, sweep),
         (reason_many.identity(view, sweep), marked),
         on_click=lambda custom: _take_budget(sweep, custom),
     )

@@ -20,16 +20,11 @@ def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         drawn.append(figures.reason_stops(view.strip, caption=caption, theme=theme))
     sweep = reason_many.shown(view)
     if sweep is not None:
-        drawn += [
-            draw(sweep, theme=theme)
-            for draw in (
-                figures.reason_accuracy,
-                figures.reason_outcomes,
-                figures.reason_spent,
-                figures.reason_difficulty,
-            )
-            if draw is not figures.reason_difficulty or reason_many.has_steps(sweep)
-        ]
+        drawn.append(figures.reason_accuracy(sweep, theme=theme))
+        drawn.append(figures.reason_outcomes(sweep, theme=theme))
+        drawn.append(figures.reason_spent(sweep, theme=theme))
+        if reason_many.has_steps(sweep):
+            drawn.append(figures.reason_difficulty(sweep, theme=theme))
     read = state.reading(trace)
     text = f"\n{read.thinking}\n\n{read.answer}" if read.thinking else f"\n{read.answer}"
     return save.document(trace, drawn, theme, text=text)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-import streamlit as st
-
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading, pieces_of, read_run
@@ -172,11 +170,3 @@ def needs_run(found: ReasonView, asked: Problem, wanted: Reasoning) -> bool:
     chosen = sidebar.model()
     asks = (trace.prompt, told, trace.model_id)
     return other or asks != (asked.question, asked.system, chosen)
-
-
-def tell_link(flag: str, *, told: bool) -> None:
-    """Let the address say that a link makes this measurement again, or no longer say so."""
-    if told:
-        st.query_params[flag] = "1"
-    else:
-        st.query_params.pop(flag, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -14,11 +15,11 @@ from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
-from pages.ui.reasoning import own_problems, state, work
+from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar, jobs
 from pages.ui.run.jobs import Job
-from pages.ui.shell import sidebar
+from pages.ui.shell import address, sidebar
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import csv_text
@@ -27,11 +28,6 @@ MAX_BUDGETS = 40
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 4.0
 _FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
-
-
-def bound() -> None:
-    """Which of the two bounds is swept and drawn."""
-    control.draw("bound")
 
 
 def shown(view: ReasonView) -> BudgetSweep | None:
@@ -70,23 +66,23 @@ def _figures(view: ReasonView) -> None:
         with left:
             figure.chart(
                 "outcomes",
-                lambda theme: figures.reason_outcomes(sweep, theme=theme),
-                lambda: figures.reason_spent_data(sweep),
+                partial(figures.reason_outcomes, sweep),
+                partial(figures.reason_spent_data, sweep),
                 (key,),
             )
         with right:
             figure.chart(
                 "spent",
-                lambda theme: figures.reason_spent(sweep, theme=theme),
-                lambda: figures.reason_spent_data(sweep),
+                partial(figures.reason_spent, sweep),
+                partial(figures.reason_spent_data, sweep),
                 (key,),
             )
     if not has_steps(sweep):
         return
     figure.chart(
         "difficulty",
-        lambda theme: figures.reason_difficulty(sweep, theme=theme),
-        lambda: figures.reason_difficulty_data(sweep),
+        partial(figures.reason_difficulty, sweep),
+        partial(figures.reason_difficulty_data, sweep),
         (key,),
     )
 
@@ -166,7 +162,8 @@ def start(view: ReasonView) -> None:
         return work.sweep(view, wanted, found.rows if found else ())
 
     if view.attempt("sweep", begin):
-        state.tell_link("sweep", told=view.uploaded is None)
+        # A link can't carry the visitor's own problems.
+        address.tell("sweep", "1" if view.uploaded is None else None)
 
 
 def _button(view: ReasonView) -> None:

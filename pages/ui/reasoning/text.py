@@ -65,10 +65,6 @@ def draw_transcript(name: str, run: Transcript) -> None:
     _draw(name, run.problem.question, pieces_to_show(run.pieces, run.config))
 
 
-def _rerun() -> None:
-    """The text stands: the run that this starts draws what follows."""
-
-
 def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> None:
     colors = _colors(style.theme())
     used = {word for _, kind, _ in pieces for word in kind.split()}
@@ -83,7 +79,8 @@ def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> N
             "drawn": drawn_at(),
             **flags,
         },
-        on_painted_change=_rerun,
+        # The text stands: the run that this starts draws what follows.
+        on_painted_change=lambda: None,
     )
 
 

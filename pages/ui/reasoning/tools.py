@@ -19,7 +19,7 @@ from pages.ui.reasoning import state, text, verdict, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
 from pages.ui.run.jobs import Job
-from pages.ui.shell import sidebar
+from pages.ui.shell import address, sidebar
 from pages.ui.widgets.control import value
 
 _HOW = (
@@ -80,7 +80,7 @@ def _problem() -> Problem:
 def start(view: ReasonView) -> None:
     """Run the problem without the calculator, then with it."""
     if view.attempt("tools", _tools):
-        state.tell_link("tools", told=True)
+        address.tell("tools", "1")
 
 
 def _tools() -> Job:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
+
 import streamlit as st
 
 from core import figures
@@ -11,11 +12,11 @@ from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
-from pages.ui.reasoning import one_vote, own_problems, state, sweep, work
+from pages.ui.reasoning import one_vote, own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
-from pages.ui.shell import sidebar
-from pages.ui.widgets import control, figure
+from pages.ui.shell import address, sidebar
+from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
 _NOTICE = """
@@ -48,8 +49,8 @@ def draw(view: ReasonView) -> None:
         with left:
             figure.chart(
                 "rivals",
-                lambda theme: figures.reason_rivals(rivalry, theme=theme),
-                lambda: figures.reason_rivals_data(rivalry),
+                partial(figures.reason_rivals, rivalry),
+                partial(figures.reason_rivals_data, rivalry),
                 (view.version("rivals"),),
             )
         with right, st.container(key="notice-votes"):
@@ -74,7 +75,7 @@ def _button(view: ReasonView) -> None:
 def start(view: ReasonView) -> None:
     """Start the comparison that the controls describe."""
     if view.attempt("rivals", lambda: work.compare(_contest(view))):
-        state.tell_link("rivals", told=view.uploaded is None)
+        address.tell("rivals", "1" if view.uploaded is None else None)
 
 
 def _contest(view: ReasonView) -> work.Contest:
@@ -91,25 +92,22 @@ def _votes(rivalry: Rivalry) -> None:
     votes = rivalry.votes
     if not votes:
         return
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "question": [table_text(vote.problem.question) for vote in votes],
-                "right answer": [vote.problem.answer for vote in votes],
-                "votes": [ballot_words(vote) for vote in votes],
-                "margin": [vote.margin for vote in votes],
-                **{
-                    RULE_WORDS[rule]: [
-                        _answer(vote.answer_by(rule), vote.problem.answer) for vote in votes
-                    ]
-                    for rule in ("majority", "best_of_n", "verifier")
-                },
-            }
-        ),
-        key="votes",
-        hide_index=True,
-        height=min(len(votes), 10) * 35 + 38,
-        column_config={"question": st.column_config.TextColumn(width=300)},
+    table.draw(
+        "votes",
+        {
+            "question": [table_text(vote.problem.question) for vote in votes],
+            "right answer": [vote.problem.answer for vote in votes],
+            "votes": [ballot_words(vote) for vote in votes],
+            "margin": [vote.margin for vote in votes],
+            **{
+                RULE_WORDS[rule]: [
+                    _answer(vote.answer_by(rule), vote.problem.answer) for vote in votes
+                ]
+                for rule in ("majority", "best_of_n", "verifier")
+            },
+        },
+        widths={"question": 300},
+        most_rows=10,
     )
     st.caption(
         f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems."

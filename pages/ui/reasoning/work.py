@@ -15,12 +15,9 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
 
-def where_it_knew(trace: Trace, problem: Problem) -> Job:
+@jobs.in_background
+def where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None:
     """Stop the run's thinking after each of its steps; the result is a `StopStrip`."""
-    return jobs.start(lambda job: _where_it_knew(job, trace, problem))
-
-
-def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None:
     from core.evaluation.early_stops import stop_strip
 
     model = jobs.load_for(job, trace)
@@ -32,9 +29,10 @@ def _where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None
 def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:
     """Run the rows that are missing; `view.live` holds the others. Result: a `BudgetSweep`."""
     view.live = BudgetSweep(plan, done)
-    return jobs.start(lambda job: _sweep(job, view, plan, done))
+    return _sweep(view, plan, done)
 
 
+@jobs.in_background
 def _sweep(
     job: Job, view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]
 ) -> BudgetSweep | None:
@@ -71,12 +69,9 @@ class Contest(NamedTuple):
     samples: int
 
 
-def compare(contest: Contest) -> Job:
+@jobs.in_background
+def compare(job: Job, contest: Contest) -> Rivalry | None:
     """Run both ways; the result is a `Rivalry` over the problems that were done, if any."""
-    return jobs.start(lambda job: _compare(job, contest))
-
-
-def _compare(job: Job, contest: Contest) -> Rivalry | None:
     from core.evaluation.compare import compare_rivals
     from core.evaluation.verifier import check_arithmetic
 
@@ -100,12 +95,9 @@ def _compare(job: Job, contest: Contest) -> Rivalry | None:
     return found if found.votes else None
 
 
-def vote(where: str, problem: Problem, config: Reasoning, samples: int) -> Job:
+@jobs.in_background
+def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int) -> Vote | None:
     """Ask a problem so many times in one batch; the result is a `Vote`, if any sample ended."""
-    return jobs.start(lambda job: _vote(job, where, problem, config, samples))
-
-
-def _vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int) -> Vote | None:
     from core.evaluation.verifier import check_arithmetic
     from core.evaluation.votes import sample_and_vote
 
@@ -128,14 +120,11 @@ def _vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: in
     return found if found.attempts else None
 
 
-def tools(where: str, problem: Problem, config: Reasoning) -> Job:
-    """The problem without the calculator and with it; the result is both `Transcript`s."""
-    return jobs.start(lambda job: _tools(job, where, problem, config))
-
-
-def _tools(
+@jobs.in_background
+def tools(
     job: Job, where: str, problem: Problem, config: Reasoning
 ) -> tuple[Transcript, Transcript] | None:
+    """The problem without the calculator and with it; the result is both `Transcript`s."""
     from core import collect
     from core.evaluation.asking import prompt_ids_of
     from core.evaluation.attempts import transcript_of

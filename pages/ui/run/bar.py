@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -16,6 +16,7 @@ from pages.ui.run.request import Request
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import models
+from pages.ui.widgets import control
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
@@ -92,20 +93,20 @@ def measure(
     stop_key: str = "",
     icon: str = "timer",
     disabled: bool = False,
-    options: Callable[[], None] | None = None,
+    options: Sequence[str] = (),
     progress: Callable[[Job], str] = lambda job: f"{job.stage}…",
 ) -> None:
     """A row with options, the button, and how far the work is, why it failed, or a note.
 
     Args:
         row: the key of the row.
+        options: keys of the controls that stand first in it.
     """
     start_or_stop = partial(
         button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
     )
     with st.container(key=row, horizontal=True, vertical_alignment="center", gap="small"):
-        if options is not None:
-            options()
+        control.draw(*options)
         if job := work.active(name):
             st.fragment(_under_way, run_every=POLL_SECONDS)(job, start_or_stop, progress)
         else:

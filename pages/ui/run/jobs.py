@@ -8,8 +8,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from threading import Event, Thread
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from core import DecodingError, ModelError
 from core.decoding.beam.types import BeamStep
@@ -24,7 +25,7 @@ POLL_SECONDS = 0.15
 ABANDONED_SECONDS = 120.0
 RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
-T = TypeVar("T")
+P, T = ParamSpec("P"), TypeVar("T")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 
 
@@ -108,6 +109,16 @@ def start(work: Callable[[Job], Any]) -> Job:
     return job
 
 
+def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
+    """A function of a job and more as one of the rest, which starts it and returns the job."""
+
+    @wraps(work)
+    def begin(*args: P.args, **named: P.kwargs) -> Job:
+        return start(lambda job: work(job, *args, **named))
+
+    return begin
+
+
 def _run(job: Job, work: Callable[[Job], Any]) -> None:
     try:
         job.result = work(job)
@@ -123,12 +134,9 @@ def _run(job: Job, work: Callable[[Job], Any]) -> None:
         job.done.set()
 
 
-def decode(request: Request) -> Job:
+@in_background
+def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
-    return start(lambda job: _decode(job, request))
-
-
-def _decode(job: Job, request: Request) -> Trace:
     from core import check, collect
 
     model = load(job, request.model)
@@ -154,16 +162,13 @@ def _decode(job: Job, request: Request) -> Trace:
     return trace.with_checks(tuple(check(trace)))
 
 
-def check_trace(trace: Trace, *, with_model: bool) -> Job:
+@in_background
+def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
     """Prove the trace again: against itself, or also against the model.
 
     With the model, its tokens are scored in one independent forward, and transformers' own
     `generate` runs beside it. The result is a tuple of checks.
     """
-    return start(lambda job: _check(job, trace, with_model))
-
-
-def _check(job: Job, trace: Trace, with_model: bool) -> Any:
     from core import check
 
     model = load_for(job, trace) if with_model else None

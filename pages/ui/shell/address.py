@@ -23,6 +23,14 @@ def keep(page: str) -> None:
     _kept()[page] = _part()
 
 
+def tell(name: str, said: str | None) -> None:
+    """Let the address say this under a name, or nothing; it isn't sent where it says so already."""
+    if said is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != said:
+        st.query_params[name] = said
+
+
 def forget(page: str) -> None:
     """What the page shows next has another address."""
     _kept().pop(page, None)

@@ -22,9 +22,6 @@ def prepare() -> None:
         _component(
             key="prepared",
             data={"theme": style.theme().name, "drawn": drawn_at()},
-            on_theme_change=_rerun,
+            # The run that this starts draws everything in the other theme.
+            on_theme_change=lambda: None,
         )
-
-
-def _rerun() -> None:
-    """The theme changed: the run that this starts draws everything in it."""

@@ -191,16 +191,6 @@ def _more() -> None:
         draw("typical_epsilon", "typical_delta")
 
 
-def repeats() -> None:
-    """How many runs of each are timed."""
-    draw("repeats")
-
-
-def samples() -> None:
-    """How many short runs of each method are counted, and how long they are."""
-    draw("runs", "run_tokens")
-
-
 def weights(model: str) -> list[float]:
     """The three numbers of a model (`target` or `draft`) in the enumeration, as typed."""
     return [float(value(f"{model}_{name}")) for name in NAMES]

@@ -11,7 +11,7 @@ from core.decoding.trace import Trace
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
 from pages.ui.speculative import measurement, work
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure
+from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
 
@@ -20,7 +20,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     at = view.token[0] if view.token else 0
     figure.chart(
         "feed",
-        lambda theme: figures.spec_feed(trace, at, theme=theme),
+        partial(figures.spec_feed, trace, at),
         partial(figures.spec_feed_data, trace, at),
         (view.number, at),
     )
@@ -38,9 +38,5 @@ def draw(view: SpecView, trace: Trace) -> None:
     )
     if view.scored is not None:
         st.text(scoring_words(view.scored))
-        st.dataframe(
-            spec_scoring_data(view.scored),
-            key="scored-table",
-            hide_index=True,
-            column_config={"score, ms a round": st.column_config.NumberColumn(format="%.2f")},
-        )
+        numbers = {"score, ms a round": "%.2f"}
+        table.draw("scored-table", spec_scoring_data(view.scored), numbers=numbers)

@@ -18,7 +18,7 @@ from core.figures.speculative.words import rule_words
 from pages.ui.shell import models
 from pages.ui.speculative import controls, measurement, work
 from pages.ui.speculative.state import SpecView, Three
-from pages.ui.widgets import figure
+from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
 
@@ -70,7 +70,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
         "Count both ways",
         lambda: work.count(trace, int(value("runs")), int(value("run_tokens"))),
         "Every run has a seed of its own.",
-        options=controls.samples,
+        options=("runs", "run_tokens"),
     )
     found = view.counted
     if found is not None:
@@ -78,7 +78,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
         figure.chart(
             "outcomes",
-            lambda theme: figures.spec_outcomes(found, trace, theme=theme),
+            partial(figures.spec_outcomes, found, trace),
             partial(figures.spec_outcomes_data, found),
             (view.number, found),
         )
@@ -131,18 +131,10 @@ def _draw_three() -> None:
     with right:
         figure.chart(
             "enumeration",
-            lambda theme: three_figure(three, theme),
+            partial(three_figure, three),
             partial(figures.spec_enumeration_data, three.table, names),
             three,
         )
     frame = figures.spec_enumeration_data(three.table, names)
-    st.dataframe(
-        frame,
-        key="three-table",
-        hide_index=True,
-        column_config={
-            name: st.column_config.NumberColumn(format="%.4f")
-            for name in frame.columns
-            if name != "token"
-        },
-    )
+    numbers = {name: "%.4f" for name in frame.columns if name != "token"}
+    table.draw("three-table", frame, numbers=numbers)

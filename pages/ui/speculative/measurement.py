@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pages.ui.run import bar
 from pages.ui.run.jobs import Job
@@ -17,13 +17,14 @@ def row(
     start: Callable[[], Job],
     hint: str,
     *,
-    options: Callable[[], None] | None = None,
+    options: Sequence[str] = (),
 ) -> None:
     """Options, the button, and how far it is.
 
     Args:
         name: of the measurement in the view, and of its job.
         hint: stands beside the button before anything was measured.
+        options: keys of the controls before the button.
     """
     may_load = view.may_load(str(value("model")))
 

@@ -16,7 +16,7 @@ from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import EXTRA, Emitted, token_at
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
-from pages.ui.shell import models
+from pages.ui.shell import address, models
 from pages.ui.speculative import controls
 
 TOKEN, _OWN = "token", "own"
@@ -134,11 +134,11 @@ def keep_token(found: SpecView) -> None:
     target's own of round 3. The one that a run opens with needs no word."""
     if found.linked is not None or found.trace is None or "decode" in found.jobs:
         return
+    said = None
     if found.token is not None and found.token != telling_token(found.trace):
         at, place = found.token
-        st.query_params[TOKEN] = f"{at}.{_OWN if place == EXTRA else place}"
-    elif TOKEN in st.query_params:
-        del st.query_params[TOKEN]
+        said = f"{at}.{_OWN if place == EXTRA else place}"
+    address.tell(TOKEN, said)
 
 
 def needs_run(found: SpecView, wanted: Request) -> bool:

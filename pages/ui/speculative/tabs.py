@@ -74,9 +74,7 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
             "timeline",
-            lambda theme: figures.spec_timeline(
-                trace, first=view.first, selected=view.token, theme=theme
-            ),
+            partial(figures.spec_timeline, trace, first=view.first, selected=view.token),
             partial(figures.spec_timeline_data, trace),
             (view.number, view.first, view.token),
             on_click=lambda custom: _click(view, custom),
@@ -111,8 +109,8 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with left:
             figure.chart(
                 "trial",
-                lambda theme: figures.spec_verification(trace, at, place, theme=theme),
-                lambda: figures.spec_verification_data(trace, at, place),
+                partial(figures.spec_verification, trace, at, place),
+                partial(figures.spec_verification_data, trace, at, place),
                 (view.number, at, place),
             )
         with right:

@@ -10,9 +10,9 @@ from core import figures
 from core.decoding.trace import Trace
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
-from pages.ui.speculative import controls, measurement, work
+from pages.ui.speculative import measurement, work
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure
+from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
 _UNMEASURED = "Runs this and the target alone in turns, on this machine."
@@ -26,7 +26,7 @@ def draw(view: SpecView, trace: Trace) -> None:
         "Measure against the target alone",
         lambda: work.compare(trace, int(value("repeats"))),
         _UNMEASURED,
-        options=controls.repeats,
+        options=("repeats",),
     )
     found = view.comparison
     if found is not None:
@@ -34,21 +34,14 @@ def draw(view: SpecView, trace: Trace) -> None:
             st.text(verdict(found))
     figure.chart(
         "time",
-        lambda theme: figures.spec_time(trace, found, theme=theme),
+        partial(figures.spec_time, trace, found),
         partial(figures.spec_time_data, trace, found),
         (view.number, found),
     )
     if found is not None:
         st.caption(latency_words(found))
-        st.dataframe(
-            spec_latency_data(found),
-            key="latencies",
-            hide_index=True,
-            column_config={
-                name: st.column_config.NumberColumn(format="%.1f")
-                for name in ("speculative, ms", "target only, ms")
-            },
-        )
+        numbers = {"speculative, ms": "%.1f", "target only, ms": "%.1f"}
+        table.draw("latencies", spec_latency_data(found), numbers=numbers)
     _sweep(view, trace)
 
 
@@ -64,7 +57,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     if found is not None:
         figure.chart(
             "sweep",
-            lambda theme: figures.spec_sweep(found, trace, theme=theme),
+            partial(figures.spec_sweep, found, trace),
             partial(figures.spec_sweep_data, found),
             (view.number, found),
         )
@@ -74,24 +67,15 @@ def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
     figure.chart(
         "positions",
-        lambda theme: figures.spec_positions(trace, theme=theme),
+        partial(figures.spec_positions, trace),
         partial(figures.spec_positions_data, trace),
         (view.number,),
     )
-    st.dataframe(
+    table.draw(
+        "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),
-        key="metrics",
-        hide_index=True,
+        widths={"metric": 180, "value": 70, "definition": 420, "source": 200},
         height="content",
-        column_config={
-            name: st.column_config.TextColumn(width=width)
-            for name, width in (
-                ("metric", 180),
-                ("value", 70),
-                ("definition", 420),
-                ("source", 200),
-            )
-        },
     )
     if view.comparison is None or view.sweep is None:
         st.caption(

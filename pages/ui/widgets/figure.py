@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 import streamlit as st
 
-from core.figures.base.theme import DARK, LIGHT, Theme
+from core.figures.base.theme import DARK, LIGHT
 from pages.ui.widgets import style
 from pages.ui.widgets.render_clock import drawn_at
 
@@ -40,7 +40,7 @@ _component = st.components.v2.component(
 
 def chart(
     name: str,
-    draw: Callable[[Theme], go.Figure],
+    draw: Callable[..., go.Figure],
     data: Callable[[], DataFrame],
     depends: tuple[Hashable, ...],
     *,
@@ -50,7 +50,7 @@ def chart(
 
     Args:
         name: key of the chart and stem of the files.
-        draw: makes the figure in a theme; called for both themes where it is exported.
+        draw: makes the figure in a `theme`; called for both themes where it is exported.
         data: what the CSV holds.
         depends: all that the figure depends on, beside the theme; while it stays, so does the
             figure, which costs tens of milliseconds to build.
@@ -71,13 +71,11 @@ def chart(
     return figure
 
 
-def _drawn(
-    name: str, draw: Callable[[Theme], go.Figure], depends: tuple[Hashable, ...]
-) -> go.Figure:
+def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> go.Figure:
     kept = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name][0] != key:
-        kept[name] = (key, draw(style.theme()))
+        kept[name] = (key, draw(theme=style.theme()))
     return kept[name][1]
 
 
@@ -97,7 +95,7 @@ def _selected(name: str, on_click: Callable[[list[object]], None]) -> Callable[[
 def _export(
     name: str,
     figure: go.Figure,
-    draw: Callable[[Theme], go.Figure],
+    draw: Callable[..., go.Figure],
     data: Callable[[], DataFrame],
 ) -> None:
     popover = st.popover(
@@ -113,7 +111,7 @@ def _export(
         _component(
             key=f"export-bar-{name}",
             data={
-                "figures": {look.name: draw(look).to_json() for look in (LIGHT, DARK)},
+                "figures": {look.name: draw(theme=look).to_json() for look in (LIGHT, DARK)},
                 "csv": csv_text(data()),
                 "name": f"decoding-{name}",
                 "theme": style.theme().name,

@@ -75,7 +75,7 @@ def draw_tokens(
     _component(
         key=key,
         data={
-            "prompt": _prompt(trace),
+            "prompt": ending(trace.rendered_prompt or trace.prompt),
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "tokens": tuple(tokens),
             "selected": selected,
@@ -86,7 +86,8 @@ def draw_tokens(
             "drawn": drawn_at(),
         },
         on_selected_change=on_selected,
-        on_painted_change=_rerun,
+        # The text stands: the run that this starts draws what follows.
+        on_painted_change=lambda: None,
     )
 
 
@@ -98,13 +99,9 @@ def _on_selected() -> None:
         view.select(index)
 
 
-def _rerun() -> None:
-    """The text stands: the run that this starts draws what follows."""
-
-
-def _prompt(trace: Trace) -> str:
-    text = trace.rendered_prompt or trace.prompt
-    return text if len(text) <= MAX_PROMPT_SHOWN else "… " + text[-MAX_PROMPT_SHOWN:]
+def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
+    """The last characters of a long text, behind an ellipsis."""
+    return text if len(text) <= most else f"… {text[-most:]}"
 
 
 def _tokens(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:

@@ -1,0 +1,53 @@
+"""Tables of numbers and texts, in which a row may be picked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+
+def draw(
+    key: str,
+    data: pd.DataFrame | Mapping[str, Sequence[Any]],
+    *,
+    numbers: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
+    widths: Mapping[str, Any] | None = None,
+    height: int | str = "auto",
+    most_rows: int | None = None,
+    on_pick: Callable[[int], None] | None = None,
+) -> None:
+    """Draw a table without its index.
+
+    Args:
+        numbers: printf formats, by the columns' names.
+        notes: what is said of columns of numbers, by their names.
+        widths: of columns of text, in px or in Streamlit's words, by their names.
+        most_rows: so many rows are in sight at once.
+        on_pick: gets the place of a row that was clicked.
+    """
+
+    def picked() -> None:
+        state = st.session_state.get(key)
+        if on_pick and state and state["selection"]["rows"]:
+            on_pick(int(state["selection"]["rows"][0]))
+
+    frame, said = pd.DataFrame(data), notes or {}
+    columns: dict[str, Any] = {
+        name: st.column_config.NumberColumn(format=form, help=said.get(name))
+        for name, form in (numbers or {}).items()
+    }
+    for name, width in (widths or {}).items():
+        columns[name] = st.column_config.TextColumn(width=width)
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        height=height if most_rows is None else min(len(frame), most_rows) * 35 + 38,
+        on_select=picked if on_pick else "ignore",
+        selection_mode="single-row",
+        column_config=columns,
+    )
