@@ -151,8 +151,8 @@ COMMON = declare(
     Text("bias", "Logit bias", "", height=80, field="shaping.logit_bias", to_field=_known_biases,
         from_field=_written, placeholder=" the = -5\n#383 = -5",
         help="What is added to the logits of single tokens, from -100 to 100. One a line: a "
-        "token's text, or # and its id, then = and the number. A space before a word belongs to the "
-        "token; \\n is a line break."),
+        "token's text, or # and its id, then = and the number. A space before a word is part of "
+        "the token; \\n is a line break."),
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
