@@ -13,7 +13,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
@@ -151,6 +151,18 @@ def test_only_settings_that_act_are_there_and_a_link_brings_them(open_spec: Open
     assert {"draft_temperature", "confidence"} <= keys and "ngram_size" not in keys
     keys = {field.key for field in open_spec(draft="prompt lookup").number_input}
     assert "ngram_size" in keys and not {"confidence", "typical_epsilon"} & keys
+
+
+def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_spec: Open) -> None:
+    filters = [spec for spec in KNOB_SETTINGS if spec.role == "filter" and spec.on_decode]
+    assert "top_n_sigma" in {spec.field for spec in filters}
+    app = open_spec(top_n_sigma="1.2")
+    keys = [field.key for field in app.number_input]
+    shown = [key for key in keys if key in {spec.key for spec in filters}]
+    assert shown == [spec.key for spec in filters] and "penalty" not in keys
+    assert app.number_input(key="top_n_sigma").value == 1.2
+    told = {**defaults(), **{spec.key: spec.slider.low for spec in filters if spec.slider}}
+    assert spec_controls.config({**told, "top_n_sigma": 1.2}.__getitem__).shaping.top_n_sigma == 1.2
 
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
 from pages.ui.run.request import Request, from_sidebar
@@ -113,13 +114,14 @@ declare(
         for name, weight in zip(NAMES, weights, strict=True)
     ),
 )
-_SHARED = {knob.key for knob in KNOBS} - {"penalty"}
+# Decode's filters; its penalties act on neither model here.
+_FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "filter")
 _RUN = (
     *ROWS,
     *(
         row if row.key == "temperature" else replace(row, acts=_samples)
         for row in KNOB_ROWS
-        if row.key in _SHARED
+        if row.key in ("temperature", *_FILTERS)
     ),
     sidebar.SEED,
 )
@@ -179,7 +181,7 @@ def acceptance() -> Acceptance:
 
 
 def _more() -> None:
-    draw("top_k", "top_p", "min_p", "scoring", "adaptive")
+    draw(*_FILTERS, "scoring", "adaptive")
     # What would do nothing is left out.
     if _looks_up(value):
         draw("ngram_size")
