@@ -79,8 +79,9 @@ class Shaper:
         self._config = config
         self._eos_ids = list(eos_ids)
         # One token more than can end a path, so that a path can go on.
-        min_tokens_to_keep = len(self._eos_ids) + 1 if self._eos_ids else 2
-        self._warpers = warpers(config.shaping, min_tokens_to_keep if config.num_beams > 1 else 1)
+        spared = len(self._eos_ids) + 1 if self._eos_ids else 2
+        self.min_tokens_to_keep = spared if config.num_beams > 1 else 1
+        self._warpers = warpers(config.shaping, self.min_tokens_to_keep)
         self.reads_ids = config.shaping.penalised
 
     def __call__(

@@ -15,8 +15,10 @@ from core.decoding.checks.model_checks import fit_faults, logit_tolerance
 from core.decoding.config import MethodConfig
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 from core.decoding.trace import Check, Trace
 
+DRAWN = "the seed's noise draws the candidates from what the settings leave"
 SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"
 
 
@@ -36,9 +38,12 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    rescored, largest = _rescored(trace, model)
-    checks = [fits, _texts(trace, model), rescored]
-    reference = _reference(trace, model, logit_tolerance(trace, model, largest))
+    found = Rescoring(trace, model)
+    tolerance = logit_tolerance(trace, model, found.largest)
+    checks = [fits, _texts(trace, model), _rescored(found, tolerance)]
+    if trace.config.draws:
+        checks.append(_drawn(found, trace.config.shaping, tolerance))
+    reference = _reference(trace, model, tolerance)
     return [*checks, *([reference] if reference else [])]
 
 
@@ -83,24 +88,35 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 
-def _rescored(trace: Trace[BeamSearch], model: LanguageModel) -> tuple[Check, float]:
-    """Every number of every row, against forwards of another kind.
-
-    Returns:
-        the check, and the largest logit that was seen.
-    """
+def _rescored(found: Rescoring, tolerance: float) -> Check:
+    """Every number of every row, against forwards of another kind."""
     name = "independent forwards give every row of the tree the same log-probabilities"
-    found = Rescoring(trace, model)
-    # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-    tolerance = 2 * logit_tolerance(trace, model, found.largest)
-    values = [deviation for deviation, _ in found.deviations]
-    rescored = worst(name, values, tolerance, "")
-    where = max(found.deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
     detail = (
         f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
-        f"at step {where}; a better or missing candidate counts"
+        f"at step {_where(found.deviations)}; a better or missing candidate counts"
     )
-    return rescored._replace(detail=detail), found.largest
+    if found.draws:
+        detail += ", and a drawn one that the filters remove"
+    # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+    return worst(name, [value for value, _ in found.deviations], 2 * tolerance, detail)
+
+
+def _drawn(found: Rescoring, shaping: Shaping, tolerance: float) -> Check:
+    """The candidates are those with the highest sums with the seed's noise, in falling order."""
+    detail = (
+        "how far, in nats, a token that was not drawn lies above the last that was, or a later "
+        f"candidate above an earlier one: largest at step {_where(found.draws)} of {found.rows} "
+        f"rows; {found.near} tokens next to a filter's cut may be in or out"
+    )
+    for name in shaping.active((*PENALTIES, "temperature")):
+        tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
+    # Two log-probabilities are compared, each off by twice the tolerance of a logit.
+    return worst(DRAWN, [value for value, _ in found.draws], 4 * tolerance, detail)
+
+
+def _where(deviations: Sequence[tuple[float, int]]) -> int:
+    """The step of the largest."""
+    return max(deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
 
 
 def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float) -> Check | None:

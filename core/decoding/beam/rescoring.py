@@ -11,9 +11,11 @@ from torch import Tensor
 from core.decoding.beam.candidates import Shaper
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
+from core.decoding.beam.redraw import Redraw
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
-from core.decoding.checks.model_checks import candidate_error
+from core.decoding.checks.boundary_tokens import boundary_tokens
+from core.decoding.checks.model_checks import candidate_error, logit_tolerance
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Trace
 
@@ -37,7 +39,10 @@ class Rescoring:
 
     Attributes:
         deviations: for each row the largest difference, nats, with its step; infinite where a
-            candidate is missing.
+            candidate is missing, or was drawn though the filters remove it.
+        draws: for each row by how much, in nats, a token that wasn't drawn lies above the last that
+            was, with its step; and for each step what `Redraw` says of its order.
+        near: how many tokens stood so near to a cut that rounding may have moved them across it.
         rows: how many.
         paths: how many were scored without a cache.
         largest: the largest logit seen.
@@ -50,6 +55,9 @@ class Rescoring:
         self._shaper = Shaper(self._config, eos)
         self._most = candidates_of_a_group(self._config, model)
         self._possible: dict[_Place, int] = {}
+        self._redraw = Redraw(trace, model.vocab_size, self._most) if self._config.draws else None
+        self.draws = self._redraw.disorder if self._redraw else []
+        self._eos_ids, self.near = eos, 0
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
         self.paths, self.largest = 0, 1.0
         self._score_paths()
@@ -119,20 +127,38 @@ class Rescoring:
         raw = torch.log_softmax(logits.double(), dim=-1)
         taken, ids = step.taken_before(step.groups[row]), [*self._trace.prompt_ids, *path]
         shaped = self._shaper(raw[None].float(), index, [ids], taken)[0].double()
+        near = self._near(raw.float(), index, ids, logits)
         self._possible[place] = int((self._total(place) + shaped > NOTHING / 2).sum())
         found = [abs(float(torch.special.entr(raw.exp()).sum()) - step.entropies[row])]
-        found += self._differences(step, row, raw, shaped)
-        found += _table_differences(step, row, shaped)
+        found += self._differences(step, row, raw, shaped, near)
+        found += _table_differences(step, row, shaped, near)
         if step.origin == "argmax":
             found.append(self._lack(step, row, shaped))
         self.deviations.append((max(found, key=_size), index))
+        if self._redraw:
+            sums = self._total(place) + shaped
+            self.draws.append((self._redraw.excess(step, index, row, sums, near), index))
+
+    def _near(self, raw: Tensor, index: int, ids: Sequence[int], logits: Tensor) -> Tensor:
+        """The tokens next to a filter's cut, `[vocab]`; none where nothing is drawn."""
+        config = self._config
+        if not config.draws:
+            return torch.zeros(len(raw), dtype=torch.bool)
+        largest = float(logits.abs().nan_to_num(posinf=0).max())
+        # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+        tolerance = 2 * logit_tolerance(self._trace, self._model, largest)
+        held_back = self._eos_ids if index < config.min_new_tokens else []
+        least = self._shaper.min_tokens_to_keep
+        near, _ = boundary_tokens(raw, config.shaping, tolerance, ids, held_back, least)
+        self.near += int(near.sum())
+        return near
 
     def _total(self, place: _Place) -> float:
         index, row = place
         return self._steps[index - 1].kept[row].cum_logprob if index else 0.0
 
     def _differences(
-        self, step: BeamStep, row: int, raw: Tensor, shaped: Tensor
+        self, step: BeamStep, row: int, raw: Tensor, shaped: Tensor, near: Tensor
     ) -> Iterator[float]:
         listed = [c for c in step.candidates if c.parent == row]
         at = [c.token_id for c in listed]
@@ -141,7 +167,7 @@ class Rescoring:
         ):
             yield abs(candidate.raw_logprob - own)
             # A filter's threshold may fall on either side of a token by rounding alone.
-            if step.origin == "argmax" or added > -math.inf:
+            if added > -math.inf or not near[candidate.token_id]:
                 yield abs(candidate.logprob - added)
 
     def _lack(self, step: BeamStep, row: int, shaped: Tensor) -> float:
@@ -176,7 +202,7 @@ def _children(steps: Sequence[BeamStep]) -> dict[_Place, list[_Place]]:
     return children
 
 
-def _table_differences(step: BeamStep, row: int, shaped: Tensor) -> Iterator[float]:
+def _table_differences(step: BeamStep, row: int, shaped: Tensor, near: Tensor) -> Iterator[float]:
     """What each kept token of the group has after this row, as the guess of parents reads it."""
     for candidate, numbers in zip(step.kept, step.kept_logprobs, strict=True):
         if step.group_of(candidate) != step.groups[row]:
@@ -184,7 +210,7 @@ def _table_differences(step: BeamStep, row: int, shaped: Tensor) -> Iterator[flo
         own, stored = float(shaped[candidate.token_id]), numbers[row]
         if stored is not None and own > -math.inf:
             yield abs(stored - own)
-        elif step.origin == "argmax" and (stored is None) != (own == -math.inf):
+        elif (stored is None) != (own == -math.inf) and not near[candidate.token_id]:
             yield math.inf
 
 

@@ -22,6 +22,7 @@ def boundary_tokens(
     tolerance: float,
     before: Sequence[int],
     held_back: Sequence[int],
+    min_tokens_to_keep: int = 1,
 ) -> tuple[Tensor, float]:
     """Which tokens stand so near to a cut that rounding may move them across it, `[vocab]`; and how
     far probabilities may be off.
@@ -30,6 +31,7 @@ def boundary_tokens(
         logits: `[vocab]`, known to within `tolerance` nats.
         before: the ids that they follow on.
         held_back: end-of-sequence ids while `min_new_tokens` is not reached, else empty.
+        min_tokens_to_keep: how many tokens every filter leaves at least.
     """
     for name, process in penalties(shaping, before, held_back):
         logits = process(logits)
@@ -40,15 +42,23 @@ def boundary_tokens(
         tied = int(near.sum()) > 1
         return near if tied else torch.zeros_like(near), float(tied)
     tolerance /= shaping.temperature
-    kept = [_filtered(logits, shaping, sign * tolerance) for sign in (1, -1)]
+    kept = [_filtered(logits, shaping, sign * tolerance, min_tokens_to_keep) for sign in (1, -1)]
     near = (kept[0] > -math.inf) != (kept[1] > -math.inf)
-    for name in shaping.active(WARPERS):
-        if isinstance(SETTINGS[name].cut, Rank):
-            near |= _tied_with_last(
-                logits / shaping.temperature, getattr(shaping, name), 4 * tolerance
-            )
+    for count in _counts(shaping, min_tokens_to_keep):
+        near |= _tied_with_last(logits / shaping.temperature, count, 4 * tolerance)
     mass = float(torch.softmax(kept[0], -1)[near].sum())
     return near, MASS_TOLERANCE + 4 * tolerance + 2 * mass
+
+
+def _counts(shaping: Shaping, min_tokens_to_keep: int) -> set[int]:
+    """After how many tokens, highest first, a filter may cut because of their number alone."""
+    active = [name for name in shaping.active(WARPERS) if SETTINGS[name].cut is not None]
+    found = {
+        max(getattr(shaping, name), min_tokens_to_keep)
+        for name in active
+        if isinstance(SETTINGS[name].cut, Rank)
+    }
+    return found | {min_tokens_to_keep} if active and min_tokens_to_keep > 1 else found
 
 
 def _tied_with_last(logits: Tensor, k: int, tolerance: float) -> Tensor:
@@ -58,7 +68,7 @@ def _tied_with_last(logits: Tensor, k: int, tolerance: float) -> Tensor:
     return edge if int(edge.sum()) > 1 else torch.zeros_like(edge)
 
 
-def _filtered(logits: Tensor, shaping: Shaping, by: float) -> Tensor:
+def _filtered(logits: Tensor, shaping: Shaping, by: float, min_tokens_to_keep: int) -> Tensor:
     """The logits after temperature and filters that are a little looser (`by` above 0) or stricter.
 
     Wanted masses move by `by` and the sums' own error, floors by `by` in proportion.
@@ -69,12 +79,13 @@ def _filtered(logits: Tensor, shaping: Shaping, by: float) -> Tensor:
         for name in shaping.active(WARPERS)
         if isinstance(SETTINGS[name].cut, Mass)
     }
-    for name, process in warpers(replace(shaping, **masses)):
-        rule, highest = SETTINGS[name].cut, logits.max()
-        if isinstance(rule, Floor) and highest > -math.inf:
+    for name, process in warpers(replace(shaping, **masses), min_tokens_to_keep):
+        rule = SETTINGS[name].cut
+        spared = torch.topk(logits, min(min_tokens_to_keep, len(logits)))[0][-1]
+        if isinstance(rule, Floor) and logits.max() > -math.inf:
             value = getattr(shaping, name)
             level = rule.level(value, seen_in(logits)) * (1 - (4 + rule.sway(value)) * by)
-            below = (torch.softmax(logits, -1) < level) & (logits < highest)
+            below = (torch.softmax(logits, -1) < level) & (logits < spared)
             logits = logits.masked_fill(below, -math.inf)
         else:
             logits = process(logits)

@@ -1,0 +1,124 @@
+"""A drawn beam search proves filters and seed without transformers' `generate` beside it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from core import BeamSearch, Shaping, Trace, check, collect
+from core.decoding.beam.model_checks import DRAWN
+from core.decoding.shaping.config import PENALTIES, WARPERS
+from core.models.transformers_model import TransformersModel
+from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.decoding.shaping.shapings import random_settings
+from tests.models.builders import random_language_model
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+RESCORED = "independent forwards give every row of the tree the same log-probabilities"
+FILTERS = {"temperature": 0.9, "repetition_penalty": 1.2}
+
+
+@pytest.fixture(autouse=True)
+def _no_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TransformersModel, "reference_paths", lambda *_: None)
+
+
+@cache
+def _model() -> TransformersModel:
+    return random_language_model("qwen2")
+
+
+@cache
+def _drawn(**settings: float) -> Trace:
+    config = BeamSearch(
+        num_beams=4, max_new_tokens=10, do_sample=True, shaping=Shaping(**FILTERS | settings)
+    )
+    return collect(_model(), "the fox had", config)
+
+
+def _failed(trace: Trace, model: TransformersModel) -> set[str]:
+    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
+
+
+@pytest.mark.parametrize("case", range(12))
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_an_honest_draw_passes(kind: str, case: int) -> None:
+    model, prompt, config = random_case(kind, case)
+    dice = random.Random(f"drawn {kind} {case}")
+    shaping = Shaping(**random_settings(dice, (*PENALTIES, *WARPERS)))
+    config = replace(config, do_sample=True, shaping=shaping)
+    checks = check(collect(model, prompt, config), model)
+    assert [outcome for outcome in checks if not outcome.passed] == []
+    assert DRAWN in {outcome.name for outcome in checks}
+
+
+FORGED = {
+    "top_n_sigma": (1.2, (0.3, 2.9, 0.0)),
+    "top_k": (20, (3, 120, 0)),
+    "top_p": (0.4, (0.05, 0.9, 1.0)),
+    "min_p": (0.5, (0.95, 0.1, 0.0)),
+    "typical_p": (0.4, (0.1, 0.9, 1.0)),
+    "epsilon_cutoff": (0.004, (0.02, 0.0)),
+    "eta_cutoff": (0.3, (0.9, 0.0)),
+    "temperature": (0.9, (0.8, 1.0)),
+    "repetition_penalty": (1.2, (1.0, 1.3)),
+    "no_repeat_ngram_size": (0, (1,)),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_settings_are_refused(name: str) -> None:
+    value, others = FORGED[name]
+    honest = _drawn(**{name: value})
+    assert _failed(honest, _model()) == set()
+    for other in others:
+        shaping = replace(honest.config.shaping, **{name: other})
+        forged = replace(honest, config=replace(honest.config, shaping=shaping))
+        assert _failed(forged, _model()), other
+
+
+def test_filters_alone_are_found_by_what_they_remove_or_leave() -> None:
+    honest = _drawn(top_n_sigma=1.2)
+    for other, name in ((0.3, RESCORED), (2.9, DRAWN)):
+        shaping = replace(honest.config.shaping, top_n_sigma=other)
+        forged = replace(honest, config=replace(honest.config, shaping=shaping))
+        assert name in _failed(forged, _model())
+
+
+def test_another_seed_is_refused() -> None:
+    honest = _drawn(top_n_sigma=1.2)
+    assert _failed(replace(honest, config=replace(honest.config, seed=7)), _model()) == {DRAWN}
+
+
+def test_a_rank_that_no_draw_gives_is_refused() -> None:
+    honest = _drawn(top_k=20)
+    step = honest.beam_steps[2]
+    last = step.candidates[-1]
+    moved = (*step.candidates[:-1], last._replace(rank=last.rank + 1))
+    where = honest.steps.index(step)
+    steps = (*honest.steps[:where], replace(step, candidates=moved), *honest.steps[where + 1 :])
+    assert _failed(replace(honest, steps=steps), _model()) == {DRAWN}
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_forged_penalty_of_a_plain_search_is_refused(groups: int) -> None:
+    config = BeamSearch(
+        num_beams=4,
+        max_new_tokens=8,
+        num_beam_groups=groups,
+        diversity_penalty=0.6 if groups > 1 else 0.0,
+        shaping=Shaping(repetition_penalty=1.3),
+    )
+    honest = collect(_model(), "the fox had", config)
+    assert _failed(honest, _model()) == set()
+    forgeries = [
+        replace(config, shaping=Shaping(repetition_penalty=1.1)),
+        replace(config, shaping=Shaping()),
+        replace(config, shaping=replace(config.shaping, no_repeat_ngram_size=1)),
+        *([replace(config, diversity_penalty=0.3)] if groups > 1 else []),
+    ]
+    for other in forgeries:
+        assert _failed(replace(honest, config=other), _model()), other
