@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-from core.evaluation.chains import Chain, Step, expression, is_held_out
+from core.evaluation.chains import Chain, Step, ask_in_symbols, is_held_out
 
-_FORMS = ("What is {}?", "Compute {}.", "{} = ?")
 _SPOKEN = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 
 
@@ -23,7 +22,7 @@ def ask_hard_sum(rng: random.Random, chain: Chain) -> str:
     (operation, operand), *more = chain.steps
     if not more and rng.random() < 0.3:
         return f"What is {chain.start} {_SPOKEN[operation]} {operand}?"
-    return rng.choice(_FORMS).format(expression(chain))
+    return ask_in_symbols(rng, chain)
 
 
 def _draw(rng: random.Random, count: int) -> Chain:

@@ -34,12 +34,8 @@ def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
     # All right or all wrong says nothing of how alike the trials of a group are: one each counts.
     alike = math.inf if 0 < share < 1 else count
     effective = share * (1 - share) / variance if variance else alike
-    return _with(whole, min(max(effective, count), whole.total))
-
-
-def _with(share: Share, effective: float) -> Share:
-    low, high = _ends(share.value, effective)
-    return share._replace(low=low, high=high)
+    low, high = _ends(share, min(max(effective, count), whole.total))
+    return whole._replace(low=low, high=high)
 
 
 def _ends(share: float, total: float) -> tuple[float, float]:

@@ -5,7 +5,6 @@ from .base.labels import stage_name as stage_name
 from .base.labels import visible_token as visible_token
 from .base.theme import DARK as DARK
 from .base.theme import LIGHT as LIGHT
-from .base.theme import THEMES as THEMES
 from .base.theme import Theme as Theme
 from .beam.compare import beam_rivals as beam_rivals
 from .beam.compare import beam_rivals_data as beam_rivals_data

@@ -114,6 +114,3 @@ DARK = Theme(
     first="#56b4e9",
     second="#f0a53c",
 )
-
-
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}

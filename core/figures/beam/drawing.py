@@ -66,15 +66,8 @@ class Drawing:
             parent = parent_of(self._tree, position.node)
             if parent is None or position.column == 0:
                 continue
-            kind = self._tree.nodes[position.node]["kind"]
-            name = (
-                "best"
-                if (parent, position.node) in best
-                else "pruned"
-                if kind == "pruned"
-                else "kept"
-            )
-            edges[name].append((parent, position.node))
+            edge = (parent, position.node)
+            edges[self._look(position.node, edge in best)].append(edge)
         drawn = {edge for group in edges.values() for edge in group}
         soft = blend(theme.first, theme.paper, 0.45)
         styles = {"pruned": (theme.rest, 1), "kept": (soft, 1.6), "best": (theme.first, 3)}
@@ -94,6 +87,11 @@ class Drawing:
         ]
         line = self._lines("wrong guesses", edges, wrong_color(self._theme), 1.6)
         sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})  # type: ignore[dict-item]
+
+    def _look(self, node: Node, strong: bool) -> str:
+        """What a node, or the edge to it, is drawn as."""
+        pruned = self._tree.nodes[node]["kind"] == "pruned"
+        return "best" if strong else "pruned" if pruned else "kept"
 
     def _lines(
         self, name: str, edges: Iterable[tuple[Node, Node]], color: str, width: float
@@ -126,9 +124,7 @@ class Drawing:
         theme = self._theme
         groups: dict[str, list[NodePosition]] = {"pruned": [], "kept": [], "best": []}
         for position in self._layout.positions:
-            kind = self._tree.nodes[position.node]["kind"]
-            name = "best" if position.node in strong else "pruned" if kind == "pruned" else "kept"
-            groups[name].append(position)
+            groups[self._look(position.node, position.node in strong)].append(position)
         faint = (theme.paper, theme.paper, theme.muted)
         soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
         plain = (soft, blend(theme.first, theme.paper, 0.5), theme.ink)

@@ -41,11 +41,8 @@ def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
 def sweep_caption(plan: SweepPlan) -> str:
     """Model, settings, problems and seeds of a sweep; plain text."""
     config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
-    return f"{config} · {problems_words(plan.problems)}{_samples(plan)}"
-
-
-def _samples(plan: SweepPlan) -> str:
-    return f" · {plan.samples} samples each" if plan.samples > 1 else ""
+    samples = f" · {plan.samples} samples each" if plan.samples > 1 else ""
+    return f"{config} · {problems_words(plan.problems)}{samples}"
 
 
 def problems_words(problems: ProblemSet) -> str:

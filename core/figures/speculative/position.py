@@ -46,12 +46,9 @@ def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
     position = reached if place == EXTRA else place
     drafted = step.drafted[position] if position < len(step.drafted) else None
     extra = step.extra if position == reached else None
-    if drafted is not None:
-        return VerifiedPosition(
-            trace, at, place, step, position, drafted, extra, drafted.candidates
-        )
-    assert extra is not None
-    return VerifiedPosition(trace, at, place, step, position, None, extra, extra.candidates)
+    shown = extra if drafted is None else drafted
+    assert shown is not None
+    return VerifiedPosition(trace, at, place, step, position, drafted, extra, shown.candidates)
 
 
 def shown_candidates(found: VerifiedPosition, count: int) -> list[PairCandidate]:

@@ -106,13 +106,10 @@ def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
         sentences.append(_reranked(trace, ranking, asked))
     if state.needs_run(trace, asked):
         sentences.append("Other settings differ from this run's: press Run to search again.")
-    panel.note(" ".join(sentences), _plain_note(trace))
-
-
-def _plain_note(trace: Trace) -> str:
+    plain = "No path had finished when the search stopped: this is the likeliest open one."
     if trace.hypotheses:
-        return "Move the length penalty: the stored paths are ranked anew at once."
-    return "No path had finished when the search stopped: this is the likeliest open one."
+        plain = "Move the length penalty: the stored paths are ranked anew at once."
+    panel.note(" ".join(sentences), plain)
 
 
 def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:

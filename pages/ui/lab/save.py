@@ -22,7 +22,7 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
         key, newest = lab.step_of, lab.step
         if key is None or newest is None or key[0] != ref:
             return shown(lab, ref, settings, step)
-        return shown(lab, ref, work.settings_of(key), newest)
+        return shown(lab, ref, Settings(*key[1:]), newest)
 
     save.save(
         f"decoding-lab-seed{settings.config.seed}",

@@ -58,13 +58,8 @@ def throw_of(ref: StepRef, settings: Settings) -> int:
 
 
 def key_of(ref: StepRef, settings: Settings) -> tuple[Hashable, ...]:
-    """What a step and all that is measured of it depend on."""
+    """What a step and all that is measured of it depend on: behind `ref`, what `Settings` holds."""
     return (ref, settings.config, settings.order, settings.rolls)
-
-
-def settings_of(key: tuple[Any, ...]) -> Settings:
-    """The settings in a key."""
-    return Settings(*key[1:])
 
 
 def is_example(lab: Lab, ref: StepRef, settings: Settings) -> bool:
