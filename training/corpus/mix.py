@@ -53,9 +53,16 @@ DRAFT_SHARES = {
 }
 
 
+def shares_of(role: str) -> dict[str, float]:
+    """The shares of the families in the text of the target or of the draft."""
+    if role == "draft":
+        return DRAFT_SHARES
+    return {name: family.share for name, family in FAMILIES.items()}
+
+
 def documents(rng: random.Random, shares: dict[str, float] | None = None) -> Iterator[Document]:
     """Yield documents of all families without end; shares are of the tokens."""
-    wanted = shares or {name: family.share for name, family in FAMILIES.items()}
+    wanted = shares or shares_of("target")
     weights = [wanted[name] / family.tokens for name, family in FAMILIES.items()]
     names = list(FAMILIES)
     while True:

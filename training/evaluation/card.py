@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from training.corpus.mix import DRAFT_SHARES, FAMILIES
 from training.evaluation.measure import Measure, table
 from training.evaluation.written import Answered
 
@@ -19,9 +18,9 @@ def history(before: list[dict[str, Any]]) -> str:
 
 
 def in_words(shares: dict[str, float]) -> str:
-    """The shares of the families, the largest first."""
+    """The shares of the families, the largest first, as the training stored them."""
     rows = sorted(shares.items(), key=lambda row: -row[1])
-    return ", ".join(f"{100 * share:.0f} % {name}" for name, share in rows)
+    return ", ".join(f"{100 * share:.0f} % {name}" for name, share in rows) or "not recorded"
 
 
 def write_cards(folder: Path, measures: list[Measure]) -> None:
@@ -32,8 +31,7 @@ def write_cards(folder: Path, measures: list[Measure]) -> None:
             continue
         values = json.loads(settings.read_text(encoding="utf-8"))
         template = (TEMPLATES / f"{role}.md").read_text(encoding="utf-8")
-        shares = {name: family.share for name, family in FAMILIES.items()}
-        values["shares"] = in_words(shares if role == "target" else DRAFT_SHARES)
+        values["shares"] = in_words(values.get("shares", {}))
         values["examples"] = read_examples(folder / role)
         values["history"] = history(values.pop("before", []))
         chosen = [one for one in measures if role == "target" or "draft" in one.name]
