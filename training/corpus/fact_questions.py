@@ -15,6 +15,7 @@ _KINDS = {"thing": 62, "back": 8, "gap": 13, "yes-no": 17}
 _WAYS = {"": 50, "none": 6, "word": 11, "sentence": 12, "answer": 11, "capitals": 9, "steps": 1}
 _ARTICLE = re.compile(r"\b(the baby of|the young of|the child of) an? ")
 
+_SYNONYMS = 0.2  # of the questions have other words for the same
 _SMALL = "The A An After Before In To People We".split()
 
 Asked = tuple[str, str, str]  # the question, the sentence that answers it, the bare answer
@@ -52,9 +53,22 @@ def ask(rng: random.Random) -> Asked:
     kinds = {"thing": _for_answer, "back": _for_thing, "gap": _with_gap, "yes-no": _with_yes_or_no}
     while True:
         kind = rng.choices(list(_KINDS), list(_KINDS.values()))[0]
-        asked = kinds[kind](rng, facts.draw(rng))
+        fact = facts.draw(rng)
+        asked = kinds[kind](rng, fact)
+        if asked and rng.random() < _SYNONYMS:
+            asked = (_in_other_words(rng, asked[0], fact), *asked[1:])
         if asked and _normal(asked[0]) not in _held_out():
             return asked
+
+
+def _in_other_words(rng: random.Random, question: str, fact: Fact) -> str:
+    """Replace some words of a question that are no part of the answer by others for the same."""
+    for line in words.SYNONYMS:
+        word, others = line.split(": ")
+        if word not in fact.answer and (word not in fact.thing or word.endswith("est")):
+            other = rng.choice(others.split(", "))
+            question = re.sub(rf"\b{word}\b", other, question, count=1)
+    return question
 
 
 def _for_answer(rng: random.Random, fact: Fact) -> Asked:

@@ -8,8 +8,8 @@ from training.corpus.document import Document, Message, Part
 from training.corpus.grammar import capitalize, expand, roughen
 from training.corpus.tokens import ASSISTANT, END_OF_TURN, USER
 
-_KINDS = {"greeting": 9, "identity": 13, "ability": 10, "thanks": 5, "japanese": 4, "korean": 4}
-_OUTSIDE = 55
+_KINDS = {"greeting": 9, "identity": 15, "ability": 10, "thanks": 8, "japanese": 6, "korean": 6}
+_OUTSIDE = 46
 _FOREIGN = ("japanese", "korean")
 SLOTS = {slot: values.split(", ") for slot, values in (line.split(": ", 1) for line in words.SLOTS)}
 

@@ -496,6 +496,35 @@ Do you hear # in @?""",
     ),
 }
 
+# Other words for the same: word: words.
+SYNONYMS = """largest: biggest, greatest, most large
+smallest: tiniest, littlest
+highest: tallest, greatest
+fastest: quickest, swiftest
+closest: nearest
+opposite: opposite, antonym, contrary, reverse
+author: writer, novelist
+book: novel, story, work
+wrote: penned, created, invented
+written: penned
+color: colour, shade
+called: named
+young: little one, offspring
+baby: young, little one
+sound: noise, call
+home: house, dwelling
+language: tongue
+formula: symbol
+speak: talk, use
+make: produce
+makes: gives
+comes: is, stands
+made of: made out of, produced from
+made from: made out of
+people: they, folks
+use: take, need
+city: town""".splitlines()
+
 # @ is a noun phrase
 CARRIERS = """What is @?
 What is @?
