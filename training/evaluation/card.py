@@ -67,4 +67,6 @@ def _cell(text: str) -> str:
     """A text as it may stand in a table: in one line, its marks shown as they are."""
     line = " ".join(text.split())
     shown = line if len(line) <= 200 else f"{line[:200]} ..."
-    return shown.replace("|", "\\|").replace("<", "&lt;").replace("_", "\\_")
+    for mark, written in (("|", "\\|"), ("<", "&lt;"), ("{", "&#123;"), ("_", "\\_")):
+        shown = shown.replace(mark, written)
+    return shown
