@@ -14,10 +14,11 @@ import torch
 from transformers import AutoTokenizer, LlamaForCausalLM
 
 from training.curve import line_chart
-from training.evaluation import arithmetic, decoding, text
-from training.evaluation.card import write_cards
+from training.evaluation import arithmetic, decoding, forms, stories, text
+from training.evaluation.card import write_cards, write_examples
 from training.evaluation.measure import Measure, Subject
 from training.evaluation.prompts import NAME, SOURCE, read_prompts
+from training.evaluation.written import measure_written
 from training.train import ASSETS, QUICK_OUT
 
 QUESTIONS, LONGEST = 100, 420
@@ -32,6 +33,7 @@ def measure_all(subject: Subject, folder: Path) -> Iterator[Measure]:
     yield text.measure_perplexity(subject)
     yield text.measure_list(subject)
     yield text.measure_facts(subject)
+    yield from measure_by_hand(subject, target)
     yield from arithmetic.measure_thinking(subject)
     curve = arithmetic.budget_curve(subject)
     draw_budgets(curve, target / "budget.svg")
@@ -43,6 +45,19 @@ def measure_all(subject: Subject, folder: Path) -> Iterator[Measure]:
     shutil.copyfile(SOURCE, target / NAME)
     yield decoding.measure_beams(subject, read_prompts())
     yield text.measure_unicode(subject.tokenizer)
+
+
+def measure_by_hand(subject: Subject, target: Path | None = None) -> Iterator[Measure]:
+    """Yield the measures on questions written by hand; some replies go beside the weights."""
+    answered = []
+    for measure, replies in measure_written(subject):
+        answered += replies
+        yield measure
+    if target is not None:
+        write_examples(answered, target)
+    yield from forms.measure_forms(subject)
+    yield stories.measure_requests(subject)
+    yield from stories.measure_variety(subject)
 
 
 def draw_budgets(curve: list[tuple[int, float]], path: Path) -> None:
@@ -80,6 +95,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="the folder of both models")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each kind")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--by-hand", action="store_true", help="only the questions written by hand; write nothing"
+    )
     parser.add_argument("--quick", action="store_true", help="two questions of each kind")
     args = parser.parse_args(arguments)
     args.out = args.out or (QUICK_OUT if args.quick else ASSETS)
@@ -94,6 +112,9 @@ def main(arguments: list[str] | None = None) -> None:
     args = parse_arguments(arguments)
     torch.set_num_threads(args.threads)
     subject = load_subject(args.out, args.questions, args.longest)
+    if args.by_hand:
+        report(measure_by_hand(subject))
+        return
     decoding.warm_up(subject)
     measures = report(measure_all(subject, args.out))
     stored = [

@@ -14,7 +14,7 @@ from transformers import (
     set_seed,
 )
 
-from training.corpus.mix import DRAFT_SHARES
+from training.corpus.mix import shares_of
 from training.curve import draw_curve, write_curve
 from training.loop import Training, held_out_loss
 from training.models import store
@@ -58,6 +58,7 @@ def summary(training: Training, stored: LlamaForCausalLM) -> dict[str, Any]:
         "steps": done.steps,
         "batch": args.batch,
         "tokens": done.tokens,
+        "shares": shares_of(args.role),
         "peak_rate": args.rate,
         "minutes": round(done.minutes, 1),
         "threads": torch.get_num_threads(),
@@ -115,8 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
     args = parse_arguments(arguments)
     torch.set_num_threads(args.threads)
     set_seed(args.seed)
-    shares = DRAFT_SHARES if args.role == "draft" else None
-    training = Training(args, make_tokenizer(args), shares)
+    training = Training(args, make_tokenizer(args), shares_of(args.role))
     training.run()
     out = args.out / args.role
     store(training.model, training.tokenizer, out)

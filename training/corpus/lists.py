@@ -3,8 +3,10 @@
 import random
 from typing import NamedTuple
 
+from training.corpus import orders
 from training.corpus import words_lists as words
 from training.corpus.document import Document, Message, Part
+from training.corpus.grammar import capitalize, roughen
 
 KINDS = {
     kind: items.split(", ") for kind, items in (r.split(": ") for r in words.KINDS.split("\n"))
@@ -14,6 +16,9 @@ SERIES = {
 }
 COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 LENGTHS = {3: 4, 4: 6, 5: 9, 6: 10, 7: 10, 8: 9, 9: 6, 10: 5, 11: 2, 12: 2}
+
+
+_WAYS = {"word": 4, "sentence": 7, "answer": 7, "lines": 18, "capitals": 9}  # of a hundred
 
 
 class List(NamedTuple):
@@ -69,16 +74,30 @@ def chat(rng: random.Random) -> list[Message]:
         asks = words.SERIES_ASKS if whole else words.FIRST_ASKS
     else:
         asks = words.COUNTED_ASKS if counted else words.ASKS
-    ask, share = _fill(rng.choice(asks.splitlines()), made), rng.random()
-    if share < 0.45:
-        system = rng.choice(words.SYSTEMS.splitlines())
-        answer = made.text if "list" in system else _reply(rng, made, counted)
-    elif share < 0.55:
-        system, answer = rng.choice(words.LINE_SYSTEMS.splitlines()), "\n".join(made.items)
-    else:
-        system, answer = "", _reply(rng, made, counted)
+    ask = _fill(rng.choice(asks.splitlines()), made)
+    system, answer = _form(rng, made, counted)
+    ask = roughen(rng, ask) if rng.random() < 0.4 else ask
     head = [Message("system", (Part(system),))] if system else []
     return [*head, Message("user", (Part(ask),)), Message("assistant", (Part(answer),))]
+
+
+def _form(rng: random.Random, made: List, counted: bool) -> tuple[str, str]:
+    """A system prompt, or none, and the list in the form that it asks for."""
+    way = rng.choices(("", "own", *_WAYS), (30, 25, *_WAYS.values()))[0]
+    if way == "own":
+        system = rng.choice(words.SYSTEMS.splitlines())
+        return system, made.text if "list" in system else _reply(rng, made, counted)
+    if way == "word" and (counted or made.ordered):
+        way = "lines"
+    forms = {
+        "": _reply(rng, made, counted),
+        "word": capitalize(f"{made.items[0]}."),
+        "sentence": f"{'The' if made.ordered else 'Some'} {made.kind} are {made.text}",
+        "answer": made.text,
+        "lines": "\n".join(made.items),
+        "capitals": orders.capitals(made.text),
+    }
+    return orders.system(rng, way) if way else "", forms[way]
 
 
 def _reply(rng: random.Random, made: List, counted: bool) -> str:

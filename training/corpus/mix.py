@@ -4,7 +4,16 @@ import random
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from training.corpus import arithmetic, calculator, facts, lists, stories
+from training.corpus import (
+    arithmetic,
+    calculator,
+    fact_questions,
+    facts,
+    lists,
+    stories,
+    sums,
+    talk,
+)
 from training.corpus.document import Document, Message, Part
 from training.corpus.tokens import ASSISTANT, END_OF_TURN, SYSTEM, USER
 
@@ -23,24 +32,37 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.37, 81, 0.5),
-    "calculator": Family(calculator.plain, calculator.chat, 0.05, 53, 0.5),
-    "stories": Family(stories.plain, stories.chat, 0.45, 160, 0.25),
-    "lists": Family(lists.plain, lists.chat, 0.04, 30, 0.4),
-    "facts": Family(facts.plain, facts.chat, 0.09, 26, 0.5),
+    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.2, 81, 0.5),
+    "calculator": Family(calculator.plain, calculator.chat, 0.04, 53, 0.5),
+    "stories": Family(stories.plain, stories.chat, 0.27, 160, 0.6),
+    "lists": Family(lists.plain, lists.chat, 0.04, 34, 0.6),
+    "facts": Family(facts.plain, facts.chat, 0.05, 26, 0.5),
+    "sums": Family(sums.plain, sums.chat, 0.22, 57, 0.85),
+    "questions": Family(fact_questions.plain, fact_questions.chat, 0.11, 30, 0.85),
+    "talk": Family(talk.plain, talk.chat, 0.07, 38, 0.9),
 }
 DRAFT_SHARES = {
-    "arithmetic": 0.2,
+    "arithmetic": 0.14,
     "calculator": 0.05,
-    "stories": 0.5,
-    "lists": 0.1,
-    "facts": 0.15,
+    "stories": 0.4,
+    "lists": 0.09,
+    "facts": 0.08,
+    "sums": 0.1,
+    "questions": 0.09,
+    "talk": 0.05,
 }
+
+
+def shares_of(role: str) -> dict[str, float]:
+    """The shares of the families in the text of the target or of the draft."""
+    if role == "draft":
+        return DRAFT_SHARES
+    return {name: family.share for name, family in FAMILIES.items()}
 
 
 def documents(rng: random.Random, shares: dict[str, float] | None = None) -> Iterator[Document]:
     """Yield documents of all families without end; shares are of the tokens."""
-    wanted = shares or {name: family.share for name, family in FAMILIES.items()}
+    wanted = shares or shares_of("target")
     weights = [wanted[name] / family.tokens for name, family in FAMILIES.items()]
     names = list(FAMILIES)
     while True:

@@ -4,7 +4,9 @@ import random
 import re
 from typing import NamedTuple
 
+from training.corpus import orders
 from training.corpus.document import Document, Message, Part
+from training.corpus.grammar import capitalize, roughen
 from training.corpus.story import (
     cast,
     frame,
@@ -18,6 +20,7 @@ from training.corpus.story.scene import Plot, Scene
 
 PLOTS = (*plots_things.PLOTS, *plots_feelings.PLOTS, *plots_world.PLOTS, *plots_days.PLOTS)
 SENTENCES = range(6, 16)
+_CAPITALS = 0.06  # of the chats: one sentence in capital letters
 _TRAITS = dict(line.split(": ") for line in cast.TRAITS)
 
 
@@ -37,8 +40,11 @@ def plain(rng: random.Random) -> Document:
 def chat(rng: random.Random) -> list[Message]:
     """Ask for a story and tell one that does what was asked."""
     messages: list[Message] = []
-    brief = rng.random() < 0.2
-    if brief or rng.random() < 0.5:
+    large = rng.random() < _CAPITALS
+    brief = large or rng.random() < 0.2
+    if large:
+        messages.append(orders.order(rng, "capitals"))
+    elif brief or rng.random() < 0.5:
         system = rng.choice(requests.BRIEF_SYSTEMS if brief else requests.SYSTEMS)
         messages.append(Message("system", (Part(system),)))
     story = make_story(rng)
@@ -48,7 +54,7 @@ def chat(rng: random.Random) -> list[Message]:
         text = _tidy(story.scene.fill(rng.choice(story.plot.brief.splitlines())))
     request = _request(story)
     messages.append(Message("user", (Part(request),)))
-    messages.append(Message("assistant", (Part(text),)))
+    messages.append(Message("assistant", (Part(orders.capitals(text) if large else text),)))
     return messages
 
 
@@ -150,6 +156,25 @@ def _request(story: Story) -> str:
     lines = requests.HEROES if share < 0.55 else story.plot.asks.splitlines()
     told = {*scene.used, "a", "N", "hero"}
     abouts = [line for line in lines if set(re.findall(r"\w+(?=[^{]*})", line)) <= told]
-    return scene.fill(
-        rng.choice(requests.ASKS).replace("@", rng.choice(abouts or requests.HEROES[:2]))
-    )
+    about = scene.fill(rng.choice(abouts or requests.HEROES[:2]))
+    if rng.random() < 0.25:
+        about = _with_more(story, about)
+    if about[:2] in ("A ", "An"):
+        about = about[0].lower() + about[1:]
+    text = capitalize(rng.choice(requests.ASKS).replace("@", about))
+    return roughen(rng, text) if rng.random() < 0.4 else text
+
+
+def _with_more(story: Story, about: str) -> str:
+    """Ask for one more thing that the story has, unless it has none."""
+    scene = story.scene
+    extras = [text for slot, text in requests.EXTRAS.items() if slot in scene.used]
+    if not extras:
+        return about
+    extra = scene.fill(scene.rng.choice(extras))
+    if extra[:2] in ("A ", "An") or extra.lower() in story.text:
+        extra = extra[0].lower() + extra[1:]
+    joint = scene.rng.choice(requests.JOINTS)
+    if joint[1] == ".":
+        return about + joint[1:].replace("+", extra)
+    return joint.replace("@", about).replace("+", extra)

@@ -101,7 +101,28 @@ Can you name some {kind}?
 Give me a list of {kind}.
 What {kind} do you know?
 Please write a list of {kind}.
-Write a list of {kind}."""
+Write a list of {kind}.
+Give me some {kind}.
+Tell me some {kind}.
+Which {kind} do you know?
+Which {kind} are there?
+What are some {kind}?
+Do you know any {kind}?
+Can you list some {kind}?
+Could you name a few {kind}?
+Name a few {kind}.
+I need some {kind}.
+I want a list of {kind}.
+I would like to hear some {kind}.
+Please name some {kind}.
+Make a list of {kind}.
+Write down some {kind}.
+Show me a list of {kind}.
+{Kind}?
+Some {kind}, please.
+A list of {kind}, please.
+Tell me which {kind} you know.
+Examples of {kind}?"""
 COUNTED_ASKS = """Name {count} {kind}.
 Name {count} {kind}.
 List {count} {kind}.
@@ -109,24 +130,45 @@ Give me {count} {kind}.
 Can you name {count} {kind}?
 Please write a list of {count} {kind}.
 Tell me {count} {kind}.
-I need a list of {count} {kind}."""
+I need a list of {count} {kind}.
+Please name {count} {kind}.
+Could you list {count} {kind}?
+Write down {count} {kind}.
+Make a list of {count} {kind}.
+Which {count} {kind} do you know?
+Just {count} {kind}.
+Give me the names of {count} {kind}.
+Do you know {count} {kind}?
+Think of {count} {kind}."""
 SERIES_ASKS = """List the {kind}.
 Name the {kind}.
 Name the {kind} in order.
 Give me a list of the {kind}.
 What are the {kind}?
 Please write a list of the {kind}.
-Can you name the {kind}?"""
+Can you name the {kind}?
+Tell me the {kind}.
+Tell me all the {kind}.
+Which are the {kind}?
+Say the {kind} in order.
+I want to know the {kind}.
+The {kind}, please.
+The {kind}?
+List all the {kind} in order.
+Write down the {kind}.
+Do you know the {kind}?
+Could you list the {kind}?"""
 FIRST_ASKS = """Name the first {count} {kind}.
 List the first {count} {kind}.
-What are the first {count} {kind}?"""
+What are the first {count} {kind}?
+Tell me the first {count} {kind}.
+Give me the first {count} {kind}.
+Which are the first {count} {kind}?"""
 SYSTEMS = """Answer with a comma separated list.
 Answer with a comma separated list.
 Answer with a list.
 You are a helpful assistant.
 Keep it short."""
-LINE_SYSTEMS = """Write one item on each line.
-Answer with one item on each line."""
 REPLIES = """{items}
 {items}
 A list of {kind}: {items}

@@ -5,14 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from training.evaluation.measure import Measure, table
+from training.evaluation.written import Answered
 
 TEMPLATES = Path(__file__).parents[1] / "cards"
+EXAMPLES, SHOWN = "examples.json", 10
 
 
 def history(before: list[dict[str, Any]]) -> str:
     """What the weights had learned already when their last training began."""
     rounds = (f"{one['tokens']:,} tokens in {one['minutes']} minutes" for one in before)
     return "".join(f", after a training on {words}" for words in rounds)
+
+
+def in_words(shares: dict[str, float]) -> str:
+    """The shares of the families, the largest first, as the training stored them."""
+    rows = sorted(shares.items(), key=lambda row: -row[1])
+    return ", ".join(f"{100 * share:.0f} % {name}" for name, share in rows) or "not recorded"
 
 
 def write_cards(folder: Path, measures: list[Measure]) -> None:
@@ -23,7 +31,42 @@ def write_cards(folder: Path, measures: list[Measure]) -> None:
             continue
         values = json.loads(settings.read_text(encoding="utf-8"))
         template = (TEMPLATES / f"{role}.md").read_text(encoding="utf-8")
+        values["shares"] = in_words(values.get("shares", {}))
+        values["examples"] = read_examples(folder / role)
         values["history"] = history(values.pop("before", []))
         chosen = [one for one in measures if role == "target" or "draft" in one.name]
         card = template.format(table=table(chosen), **values)
         (folder / role / "README.md").write_text(card, encoding="utf-8")
+
+
+def write_examples(answered: list[Answered], folder: Path) -> None:
+    """Store some replies that are right and some that are not, spread over the questions."""
+    found = {}
+    for right in (True, False):
+        chosen = [one for one in answered if one.right == right]
+        spread = chosen[:: max(1, len(chosen) // SHOWN)][:SHOWN]
+        found["right" if right else "wrong"] = [[one.question, one.reply] for one in spread]
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    (folder / EXAMPLES).write_text(text, encoding="utf-8")
+
+
+def read_examples(folder: Path) -> str:
+    """The stored replies as two tables in Markdown; nothing where there are none."""
+    path = folder / EXAMPLES
+    if not path.exists():
+        return ""
+    tables = []
+    for name, rows in json.loads(path.read_text(encoding="utf-8")).items():
+        lines = [f"| {name}: the question | the reply |", "|---|---|"]
+        lines += [f"| {_cell(question)} | {_cell(reply)} |" for question, reply in rows]
+        tables.append("\n".join(lines))
+    return "\n\n".join(tables)
+
+
+def _cell(text: str) -> str:
+    """A text as it may stand in a table: in one line, its marks shown as they are."""
+    line = " ".join(text.split())
+    shown = line if len(line) <= 200 else f"{line[:200]} ..."
+    for mark, written in (("|", "\\|"), ("<", "&lt;"), ("{", "&#123;"), ("_", "\\_")):
+        shown = shown.replace(mark, written)
+    return shown

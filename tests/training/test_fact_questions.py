@@ -1,0 +1,77 @@
+"""Facts asked for in any words: the answer is the fact's own, and no kept question is asked."""
+
+import random
+import re
+
+from tests.training.reading import learned, whole
+from training.corpus import fact_questions, facts, words_questions
+from training.corpus.words_facts import CATEGORIES
+
+COUNT = 3000
+
+
+def test_every_category_has_its_ways_to_ask() -> None:
+    assert list(words_questions.WORDINGS) == [category.name for category in CATEGORIES]
+    for name, wording in words_questions.WORDINGS.items():
+        assert all("@" in line for line in wording.of.splitlines()), name
+        assert all("@" in line and "#" not in line for line in wording.asks.splitlines()), name
+        for line in (*wording.states.splitlines(), *wording.checks.splitlines()):
+            assert "@" in line and "#" in line, (name, line)
+        assert all("#" in line for line in wording.back.splitlines()), name
+        assert len(wording.asks.splitlines()) >= 5
+
+
+def test_no_question_is_unfilled_or_kept_for_the_evaluation() -> None:
+    rng = random.Random(1)
+    kept = {question.lower() for question, _ in facts.held_out()}
+    for _ in range(COUNT):
+        question, sentence, bare = fact_questions.ask(rng)
+        assert question.lower() not in kept
+        assert not re.search(r"[{}@#\0]", question), question
+        assert sentence.endswith((".", '".')) and bare.endswith(".")
+        assert bare[0].isupper() or bare[0].isdigit()
+
+
+def test_yes_and_no_are_told_apart_by_the_facts() -> None:
+    rng = random.Random(2)
+    true = {fact_questions._sentence(fact).lower() for fact in facts.FACTS}
+    said = {"Yes": 0, "No": 0}
+    for _ in range(COUNT):
+        _, sentence, bare = fact_questions.ask(rng)
+        word, _, rest = sentence.partition(", ")
+        if bare in ("Yes.", "No.") and word in said and rest:
+            said[word] += 1
+            assert rest.lower() in true
+    assert min(said.values()) > 150
+
+
+def test_an_answer_backwards_is_the_only_thing_with_it() -> None:
+    assert fact_questions._answers()["young", "a cub"] == 2
+    rng = random.Random(3)
+    cub = next(fact for fact in facts.FACTS if fact.answer == "a cub")
+    assert fact_questions._for_thing(rng, cub) is None
+
+
+def test_the_system_prompt_decides_about_the_form() -> None:
+    rng = random.Random(4)
+    seen = set()
+    for _ in range(COUNT):
+        messages = fact_questions.chat(rng)
+        system = whole(messages[0].parts).lower() if messages[0].role == "system" else ""
+        text = whole(messages[-1].parts)
+        if "word" in system and "words" not in system:
+            seen.add("word")
+            assert " " not in text
+        elif "capital" in system or "uppercase" in system:
+            seen.add("capitals")
+            assert text == text.upper()
+        elif "sentence" in system:
+            seen.add("sentence")
+            assert len(text.split()) >= 3
+    assert seen == {"word", "capitals", "sentence"}
+
+
+def test_questions_bear_no_loss() -> None:
+    rng = random.Random(5)
+    for _ in range(200):
+        assert learned(fact_questions.plain(rng)).startswith("Question: ~\nAnswer: ")

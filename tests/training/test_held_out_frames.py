@@ -1,0 +1,43 @@
+"""No question of the evaluation stands in the training text, but for its names and numbers."""
+
+import random
+
+from tests.training.reading import whole
+from training import handwritten
+from training.corpus import fact_questions, lists, stories, sums, talk
+from training.evaluation import overlap
+
+COUNT = 1500
+
+
+def test_a_frame_hides_numbers_names_and_things() -> None:
+    assert overlap.frame("What's Norway's capital?") == "what's # 's capital"
+    assert overlap.frame("Tom had 12 apples, Mia seven.") == "# had # apples # #"
+    assert overlap.grams("a b c") == {"^a b c$"}
+    assert overlap.grams("a b c d e f") == {"a b c d e", "b c d e f"}
+
+
+def test_a_leak_is_found_whatever_its_numbers_and_names() -> None:
+    asked = "Grandma baked 99 muffins and the children ate 8 of them. How many muffins remain?"
+    [(question, _)] = overlap.leaks([asked, "How many apples are left?"])
+    assert question.startswith("Grandma baked 24 muffins")
+
+
+def test_no_held_out_frame_is_asked_by_a_generator() -> None:
+    rng = random.Random(1)
+    asked = [sums.make_question(rng)[0] for _ in range(6 * COUNT)]
+    asked += [fact_questions.ask(rng)[0] for _ in range(4 * COUNT)]
+    asked += [talk.make(rng)[0] for _ in range(4 * COUNT)]
+    asked += [whole(lists.chat(rng)[-2].parts) for _ in range(COUNT)]
+    asked += [whole(stories.chat(rng)[-2].parts) for _ in range(COUNT // 2)]
+    assert not overlap.leaks(asked)
+
+
+def test_there_are_as_many_questions_as_the_card_says() -> None:
+    assert len(handwritten.read("sums")) >= 100
+    assert len(handwritten.read("facts")) >= 60
+    talked = handwritten.read("talk")
+    assert sum(row[0] in ("outside", "identity") for row in talked) >= 40
+    for name, columns in (("sums", 3), ("facts", 3), ("talk", 2), ("systems", 2), ("stories", 2)):
+        rows = handwritten.read(name)
+        assert all(len(row) == columns for row in rows) and len({*map(tuple, rows)}) == len(rows)

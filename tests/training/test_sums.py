@@ -1,0 +1,139 @@
+"""Sums in any words: every step is right, and nothing of the evaluation is asked."""
+
+import random
+import re
+from decimal import Decimal
+
+import pytest
+
+from tests.training.reading import learned, whole
+from training import handwritten
+from training.corpus import sums, words_sums, words_tales
+from training.corpus.expressions import (
+    MOST_STEPS,
+    draw_expression,
+    fill,
+    is_kept,
+    key,
+    put,
+    show,
+    work_out,
+)
+from training.corpus.tokens import END_THINK, THINK
+
+COUNT = 1500
+_STEP = re.compile(r"(-?[\d.]*\d) ([-+*/]) ([\d.]*\d) = (-?[\d.]*\d)\.")
+
+
+def holds(first: str, sign: str, second: str, result: str) -> bool:
+    """Whether a step is right, by Python's own arithmetic."""
+    left, right = Decimal(first), Decimal(second)
+    exact = {"+": left + right, "-": left - right, "*": left * right}
+    return Decimal(result) == (left / right if sign == "/" else exact[sign])
+
+
+@pytest.mark.parametrize(
+    ("expression", "written"),
+    [
+        ("3+4*5", "4 * 5 = 20. 3 + 20 = 23."),
+        ("(3+4)*5", "3 + 4 = 7. 7 * 5 = 35."),
+        ("5-12", "5 - 12 = -7."),
+        ("-4+10-2", "-4 + 10 = 6. 6 - 2 = 4."),
+        ("2.5+1.3", "2.5 + 1.3 = 3.8."),
+        ("7/2", "7 / 2 = 3.5."),
+        ("23*14", "23 * 10 = 230. 23 * 4 = 92. 230 + 92 = 322."),
+        ("2*3+4*5", "2 * 3 = 6. 4 * 5 = 20. 6 + 20 = 26."),
+    ],
+)
+def test_a_sum_is_worked_out_in_the_order_of_the_rules(expression: str, written: str) -> None:
+    steps = work_out(expression)
+    assert steps and " ".join(map(str, steps)) == written
+
+
+@pytest.mark.parametrize("expression", ["7/3", "1/8", "123*45", "2-(3-9)", "4/0", "999+1000"])
+def test_a_sum_too_hard_for_the_head_has_no_steps(expression: str) -> None:
+    assert work_out(expression) is None
+
+
+def test_drawn_sums_are_right_varied_and_not_kept_for_the_evaluation() -> None:
+    rng = random.Random(1)
+    drawn = [draw_expression(rng) for _ in range(COUNT)]
+    for expression in drawn:
+        steps = work_out(expression)
+        assert steps and 1 <= len(steps) <= MOST_STEPS
+        assert steps[-1].result == eval(re.sub(r"([\d.]+)", r"Decimal('\1')", expression))
+        assert not is_kept(expression)
+    results = [work_out(expression)[-1].result for expression in drawn]
+    assert sum(result < 0 for result in results) > 0.04 * COUNT
+    assert sum(result != int(result) for result in results) > 0.05 * COUNT
+    assert sum(result > 199 for result in results) > 0.15 * COUNT
+    assert (
+        sum(("(" in one) or (len(set("+-") & set(one)) > 0 and "*" in one) for one in drawn) > 300
+    )
+
+
+def test_the_steps_of_a_question_are_right_and_end_at_its_answer() -> None:
+    rng = random.Random(2)
+    for _ in range(COUNT):
+        document = sums.plain(rng)
+        if END_THINK in learned(document):  # the others are cut somewhere
+            thinking, answer = whole(document).split(THINK)[1].split(END_THINK)
+            steps = _STEP.findall(thinking)
+            assert all(holds(*step) for step in steps)
+            assert answer == f"The answer is {steps[-1][3]}."
+
+
+@pytest.mark.parametrize(
+    "table", [words_sums.PHRASES, words_sums.QUESTIONS, words_tales.TALES], ids=["p", "q", "t"]
+)
+def test_every_line_of_a_table_can_be_filled(table: list[str]) -> None:
+    rng = random.Random(4)
+    for line in table:
+        shape, pattern = line.split(" | ")
+        assert pattern.count("[") == pattern.count("]") and pattern.count("{") == pattern.count("}")
+        letters = set(re.findall(r"{([a-hk-qxy])}", pattern))
+        assert letters == set(re.findall(r"[a-z]", shape)), line
+        assert work_out(put(shape, fill(rng, shape)))
+
+
+def test_no_pattern_is_left_unfilled_and_there_are_many_frames() -> None:
+    rng = random.Random(5)
+    asked = [sums.make_question(rng)[0] for _ in range(COUNT)]
+    assert not [one for one in asked if re.search(r"[{}\[\]|@]|  |[A-Z]{4,} [a-z]", one)]
+    frames = {re.sub(r"[\d.]+", "#", one.lower()) for one in asked}
+    assert len(frames) > 0.75 * COUNT
+    assert (
+        len(words_tales.TALES) >= 140 and len(words_sums.PHRASES) + len(words_sums.QUESTIONS) > 150
+    )
+
+
+def test_a_system_prompt_decides_about_the_form_of_a_sum() -> None:
+    rng = random.Random(6)
+    seen = set()
+    for _ in range(COUNT):
+        messages = sums.chat(rng)
+        system = whole(messages[0].parts).lower() if messages[0].role == "system" else ""
+        text = whole(messages[-1].parts)
+        if "capital" in system or "uppercase" in system:
+            seen.add("capitals")
+            assert THINK in text and text.split(END_THINK)[1].isupper()
+        elif "one word" in system or "only the answer" in system:
+            seen.add("bare")
+            assert re.fullmatch(r"-?[\d.]+", text)
+        elif "step" in system:
+            seen.add("steps")
+            assert text.startswith(THINK)
+    assert seen == {"capitals", "bare", "steps"}
+
+
+def test_questions_bear_no_loss_and_the_thinking_does() -> None:
+    rng = random.Random(7)
+    for _ in range(300):
+        document = sums.plain(rng)
+        assert learned(document).startswith("~\n" + THINK)
+
+
+def test_the_sums_of_the_evaluation_are_kept() -> None:
+    assert is_kept("240+165") and is_kept("(4 + 5) * 3") and key("(4 + 5) * 3") == "4+5*3"
+    assert all(work_out(row[2]) for row in handwritten.read("sums"))
+    assert show(Decimal("3.0")) == "3" and show(Decimal("20")) == "20"

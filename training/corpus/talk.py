@@ -1,0 +1,60 @@
+"""Small talk: greetings, who it is, thanks, and what lies outside the model's world."""
+
+import random
+
+from training.corpus import orders
+from training.corpus import words_talk as words
+from training.corpus.document import Document, Message, Part
+from training.corpus.grammar import capitalize, expand, roughen
+from training.corpus.tokens import ASSISTANT, END_OF_TURN, USER
+
+_KINDS = {"greeting": 9, "identity": 15, "ability": 10, "thanks": 8, "japanese": 6, "korean": 6}
+_OUTSIDE = 46
+_FOREIGN = ("japanese", "korean")
+SLOTS = {slot: values.split(", ") for slot, values in (line.split(": ", 1) for line in words.SLOTS)}
+
+
+def plain(rng: random.Random) -> Document:
+    """Write a short chat: outside of one nobody greets a model."""
+    ask, answer = make(rng)
+    begin, middle = Part(USER), Part(f"{END_OF_TURN}{ASSISTANT}")
+    return (begin, *orders.silent(ask), middle, Part(answer), Part(END_OF_TURN))
+
+
+def chat(rng: random.Random) -> list[Message]:
+    """Say something to the model that no other family answers."""
+    ask, answer = make(rng)
+    share = rng.random()
+    way = "" if share < 0.72 or not answer.isascii() else "none"
+    if way and share < 0.9:
+        way = rng.choice(("sentence", "capitals", "steps", "answer"))
+    reply = orders.capitals(answer) if way == "capitals" else answer
+    head = [orders.order(rng, way)] if way else []
+    return [*head, Message("user", orders.silent(ask)), Message("assistant", (Part(reply),))]
+
+
+def make(rng: random.Random) -> tuple[str, str]:
+    """What is said, and the one sentence that answers it."""
+    kind = rng.choices([*_KINDS, "outside"], [*_KINDS.values(), _OUTSIDE])[0]
+    if kind == "outside":
+        text, answers = _outside(rng), words.UNKNOWN
+    else:
+        lines, answers = words.TALK[kind]
+        text = rng.choice(lines.splitlines())
+    if kind not in _FOREIGN:
+        text = roughen(rng, text)
+    return text, rng.choice(answers).replace("{able}", words.ABLE)
+
+
+def _outside(rng: random.Random) -> str:
+    slots = {slot: rng.choice(values) for slot, values in SLOTS.items()}
+    slots |= {"gibberish": _gibberish(rng), "gibberish2": _gibberish(rng)}
+    return capitalize(expand(rng, rng.choice(words.OUTSIDE), slots))
+
+
+def _gibberish(rng: random.Random) -> str:
+    if rng.random() < 0.15:
+        letters = "asdfghjklqwertyuiopzxcvbnm"
+        return "".join(rng.choice(letters) for _ in range(rng.randint(3, 9)))
+    words_ = ("".join(rng.sample(words.SYLLABLES, rng.randint(1, 3))) for _ in range(2))
+    return " ".join(words_) if rng.random() < 0.4 else next(words_)
