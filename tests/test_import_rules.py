@@ -16,7 +16,8 @@ ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py
 BUILT_ON = {"reasoning": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
-    *("__init__", "bounds", "config", "errors", "layout", "serial", "trace", "validation"),
+    *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),
+    "validation",
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec"),

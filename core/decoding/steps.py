@@ -1,0 +1,178 @@
+"""What a step of one sequence records: the prompt's, and a token's with its stages and its draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
+
+from core.decoding.beam.types import Ended
+from core.decoding.bounds import (
+    MAX_NUMBER,
+    MAX_STEPS,
+    Bounds,
+    ByColumn,
+    Index,
+    LeftOut,
+    Nats,
+    Number,
+    OneOf,
+    Prob,
+    Rank,
+    Seconds,
+    ShortText,
+    TokenId,
+    Uniform,
+)
+from core.decoding.config import MAX_CANDIDATES, DrawMethod
+from core.decoding.shaping.config import STAGES
+
+StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
+
+FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
+Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
+Phase: TypeAlias = Literal["answer", "thinking"]
+ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result"]
+
+
+class Candidate(NamedTuple):
+    """A token with its numbers at a step.
+
+    `text` is for display: a token that holds part of a character shows its bytes (`<E2><98>`).
+    `logit` and `raw_prob` are the model's own, before any shaping; `prob` is what was drawn from;
+    `removed_by` names the stage that took the token out, None while it is in.
+    """
+
+    token_id: TokenId
+    text: ShortText
+    rank: Rank
+    logit: Number
+    raw_prob: Prob
+    prob: Prob
+    removed_by: StageName | None = None
+
+
+# The most probable tokens, and the chosen one.
+_Rows = Bounds(max_length=MAX_CANDIDATES + 1)
+Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
+
+
+class Stage(NamedTuple):
+    """One named distribution on the way from logits to the draw.
+
+    `probs[i]` belongs to the step's `candidates[i]`; `tail_mass` is the mass of all other tokens,
+    measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` counts the tokens
+    still in, `removed_mass` is the mass that this stage took from the distribution before it.
+    """
+
+    name: StageName
+    probs: Annotated[tuple[Prob, ...], _Rows]
+    tail_mass: Prob
+    kept: Rank
+    removed_mass: Prob
+
+
+class Draw(NamedTuple):
+    """How the token was picked.
+
+    `argmax` has no numbers. `inverse_cdf` has the `uniform` number in [0, 1) and the `interval`
+    of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
+    `gumbel` and `multinomial` have `scores`, one for each candidate (log-probability plus Gumbel
+    noise, None where the token was removed); the highest score of the vocabulary wins.
+    `forced` has no numbers: nothing was drawn.
+    """
+
+    method: DrawMethod | Literal["argmax", "forced"]
+    uniform: Uniform | None = None
+    interval: tuple[Prob, Prob] | None = None
+    scores: Annotated[tuple[Number | None, ...], _Rows] | None = None
+
+
+class StepSeconds(NamedTuple):
+    """Where a step's time went; `forward` of the first step is 0, the prompt step paid for it."""
+
+    forward: Seconds
+    shaping: Seconds
+    draw: Seconds
+
+    @property
+    def total(self) -> float:
+        return self.forward + self.shaping + self.draw
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPosition:
+    """What the model predicted after one prompt token.
+
+    `next_*` tell of the token that really follows in the prompt, None at the last position.
+    """
+
+    index: Index
+    token_id: TokenId
+    text: ShortText
+    entropy: Nats
+    candidates: Candidates
+    next_token_id: TokenId | None = None
+    next_prob: Prob | None = None
+    next_rank: Rank | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptStep:
+    """Prompt processing: one forward over the prompt, read at every position."""
+
+    kind: ClassVar[str] = "prompt"
+
+    seconds: Seconds
+    positions: Annotated[tuple[PromptPosition, ...], Bounds(max_length=MAX_STEPS)]
+
+
+_NotForced = LeftOut(lambda step: step.forced_as is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenStep:
+    """One call that emitted one token.
+
+    Args:
+        index: 0 for the first generated token.
+        candidates: the model's most probable tokens by rank; the chosen one is always among them.
+        entropy: of the raw distribution, nats.
+        tail_mass: raw mass of the tokens that are not among the candidates.
+        surprisal: -ln(raw probability of the chosen token), nats.
+        stages: the named distributions, `raw` first and `final` last.
+        text: what this token added to the running text; empty while a character is incomplete.
+        finish_reason: set on the last step of a run that ended by itself.
+        forced_as: why the token was put there (origin `forced`), None where the model chose it.
+        instead_of: the token that `draw` had picked, where a forced one took its place.
+    """
+
+    kind: ClassVar[str] = "token"
+
+    index: Index
+    token_id: TokenId
+    text: ShortText
+    candidates: Candidates
+    entropy: Nats
+    tail_mass: Prob
+    surprisal: Annotated[float, Bounds(ge=-0.001, le=MAX_NUMBER)]
+    origin: Origin
+    phase: Phase
+    forced_as: Annotated[ForcedAs | None, _NotForced] = None
+    instead_of: Annotated[TokenId | None, _NotForced] = None
+    draw: Draw
+    stages: Annotated[tuple[Stage, ...], Bounds(min_length=2, max_length=len(STAGES))]
+    seconds: StepSeconds
+    finish_reason: Ended | None = None
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """What the step emitted."""
+        return (self.token_id,)
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that was emitted."""
+        for candidate in self.candidates:
+            if candidate.token_id == self.token_id:
+                return candidate
+        raise LookupError(f"step {self.index} doesn't hold its own token {self.token_id}")
