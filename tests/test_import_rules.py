@@ -20,7 +20,7 @@ NO_TORCH = {
     "validation",
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
-    *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec"),
+    *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
     *(f"beam.{name}" for name in ("types", "hypotheses", "replay", "compare")),
     *("lab.__init__", "lab.types"),
     *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring", "report")),

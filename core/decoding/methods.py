@@ -36,9 +36,13 @@ def method_of(config: MethodConfig) -> Method[Any]:
 def config_to_dict(config: MethodConfig) -> dict[str, Any]:
     """A plain dict with the method's name, ready for JSON."""
     values = {field.name: getattr(config, field.name) for field in fields(config)}
-    shaping = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
+    shaping = {field.name: _plain(getattr(config.shaping, field.name)) for field in fields(Shaping)}
     stop_strings = list(config.stop_strings)
     return {"method": config.method, **values, "shaping": shaping, "stop_strings": stop_strings}
+
+
+def _plain(value: object) -> object:
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
 def config_from_dict(data: object) -> MethodConfig:

@@ -147,11 +147,23 @@ def test_a_file_of_ones_own_may_be_larger_than_a_strangers_bytes(
 
 
 def test_the_longest_step_leaves_room_for_a_long_run_below_the_limit() -> None:
-    shaping = Shaping(0.9, 250, 0.99, 0.001, 0.99, 1e-6, 1e-6, 1.1, 2)
+    shaping = Shaping(
+        temperature=0.9,
+        top_n_sigma=50,
+        top_k=250,
+        top_p=0.99,
+        min_p=0.001,
+        typical_p=0.99,
+        epsilon_cutoff=1e-6,
+        eta_cutoff=1e-6,
+        repetition_penalty=1.1,
+        no_repeat_ngram_size=2,
+        logit_bias={1: 0.5},
+    )
     model = random_language_model("llama")
     config = Sampling(max_new_tokens=4, min_new_tokens=4, top_candidates=200, shaping=shaping)
     step = collect(model, "the fox", config).to_dict()["steps"][-1]
-    assert len(step["stages"]) == 12
+    assert len(step["stages"]) == 14
     assert 2000 * len(_bytes(step)) < file.MAX_FILE_BYTES
 
 

@@ -25,7 +25,7 @@ from core.decoding.validation import TEMPERATURE, Interval
 _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shaping:
     """From logits to the distribution drawn from; the defaults change nothing.
 
