@@ -16,7 +16,13 @@ from core.decoding.speculative.method import SPECULATIVE
 from core.decoding.validation import brief
 
 # A method is added here. On the command line an option asks for the last one that has it.
-METHODS: tuple[Method[Any], ...] = (GREEDY, SAMPLING, BEAM_SEARCH, REASONING, SPECULATIVE)
+METHODS: tuple[Method[Any], ...] = (
+    GREEDY,
+    SAMPLING,
+    BEAM_SEARCH,
+    REASONING,
+    SPECULATIVE,
+)
 BY_NAME = {method.name: method for method in METHODS}
 _BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for method in METHODS}
 
