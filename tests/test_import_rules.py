@@ -17,7 +17,7 @@ BUILT_ON = {"reasoning": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),
-    "validation",
+    *("compared", "validation"),
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec"),
@@ -45,7 +45,7 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "lab.types"),
+        *("trace", "compared", "config", "methods", "validation", "lab.types"),
         *("shaping.config", "shaping.spec"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
