@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
-BUILT_ON = {"reasoning": {"autoregressive"}}
+BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),

@@ -8,6 +8,7 @@ from typing import Any
 from core.decoding.autoregressive.method import GREEDY, SAMPLING
 from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.config import MethodConfig
+from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
 from core.decoding.reasoning.method import REASONING
@@ -19,6 +20,7 @@ from core.decoding.validation import brief
 METHODS: tuple[Method[Any], ...] = (
     GREEDY,
     SAMPLING,
+    CONTRASTIVE_SEARCH,
     BEAM_SEARCH,
     REASONING,
     SPECULATIVE,

@@ -11,6 +11,7 @@ from pages.ui.decode.strategy import Strategy
 _MODULES = (
     "sampling",
     "greedy",
+    "contrastive",
 )
 _ROWS: list[Strategy] = [resolve_name(f"pages.ui.decode.{name}:STRATEGY") for name in _MODULES]
 STRATEGIES = {row.config.method: row for row in _ROWS}
