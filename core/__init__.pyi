@@ -10,6 +10,7 @@ from .decoding.beam.types import BeamCandidate as BeamCandidate
 from .decoding.beam.types import BeamStep as BeamStep
 from .decoding.beam.types import Hypothesis as Hypothesis
 from .decoding.check import check as check
+from .decoding.contrastive.config import ContrastiveSearch as ContrastiveSearch
 from .decoding.decode import collect as collect
 from .decoding.decode import decode as decode
 from .decoding.errors import ConfigError as ConfigError

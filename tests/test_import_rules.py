@@ -13,11 +13,11 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
-BUILT_ON = {"reasoning": {"autoregressive"}}
+BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),
-    "validation",
+    *("compared", "validation"),
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
@@ -45,7 +45,7 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "lab.types"),
+        *("trace", "compared", "config", "methods", "validation", "lab.types"),
         *("shaping.config", "shaping.spec"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),

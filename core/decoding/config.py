@@ -45,6 +45,8 @@ class MethodConfig:
     has_own_bound: ClassVar[bool] = False
     # Whether the method puts tokens in that nobody picked.
     forces_tokens: ClassVar[bool] = False
+    # Whether it can draw: then temperature and filters act; penalties always do.
+    can_draw: ClassVar[bool] = True
 
     max_new_tokens: int = 40
     min_new_tokens: int = 0

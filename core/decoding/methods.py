@@ -8,6 +8,7 @@ from typing import Any
 from core.decoding.autoregressive.method import GREEDY, SAMPLING
 from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.config import MethodConfig
+from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
 from core.decoding.reasoning.method import REASONING
@@ -16,7 +17,14 @@ from core.decoding.speculative.method import SPECULATIVE
 from core.decoding.validation import brief
 
 # A method is added here. On the command line an option asks for the last one that has it.
-METHODS: tuple[Method[Any], ...] = (GREEDY, SAMPLING, BEAM_SEARCH, REASONING, SPECULATIVE)
+METHODS: tuple[Method[Any], ...] = (
+    GREEDY,
+    SAMPLING,
+    CONTRASTIVE_SEARCH,
+    BEAM_SEARCH,
+    REASONING,
+    SPECULATIVE,
+)
 BY_NAME = {method.name: method for method in METHODS}
 _BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for method in METHODS}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 
@@ -55,6 +55,22 @@ class Context(Protocol):
         """`branch` in place: row i now continues what was row `rows[i]`, and the rest is gone.
 
         Copies less than a branch; `logits` is undefined until the next `extend`.
+        """
+        ...
+
+
+@runtime_checkable
+class HiddenContext(Context, Protocol):
+    """A context that can say what the last layer made of its tokens; not every model's can."""
+
+    def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
+        """`extend`, for the hidden states of the new tokens; `logits` are those of the last.
+
+        Returns:
+            `[rows, n, width]`, float32 on the CPU: transformers' `hidden_states[-1]`.
+
+        Raises:
+            as `extend`.
         """
         ...
 

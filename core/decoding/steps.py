@@ -23,6 +23,7 @@ from core.decoding.bounds import (
     TokenId,
     Uniform,
 )
+from core.decoding.compared import Comparison
 from core.decoding.config import MAX_CANDIDATES, DrawMethod
 from core.decoding.shaping.config import STAGES
 
@@ -144,6 +145,7 @@ class TokenStep:
         finish_reason: set on the last step of a run that ended by itself.
         forced_as: why the token was put there (origin `forced`), None where the model chose it.
         instead_of: the token that `draw` had picked, where a forced one took its place.
+        compared: the tokens that the method compared by a score of its own.
     """
 
     kind: ClassVar[str] = "token"
@@ -163,6 +165,7 @@ class TokenStep:
     stages: Annotated[tuple[Stage, ...], Bounds(min_length=2, max_length=len(STAGES))]
     seconds: StepSeconds
     finish_reason: Ended | None = None
+    compared: Annotated[Comparison | None, LeftOut(lambda step: step.compared is None)] = None
 
     @property
     def token_ids(self) -> tuple[int, ...]:

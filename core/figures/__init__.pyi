@@ -14,6 +14,8 @@ from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
 from .decode.candidates import candidate_bars as candidate_bars
 from .decode.candidates import candidate_bars_data as candidate_bars_data
+from .decode.contrast import contrast_bars as contrast_bars
+from .decode.contrast import contrast_bars_data as contrast_bars_data
 from .decode.durations import timing as timing
 from .decode.durations import timing_data as timing_data
 from .decode.entropy import uncertainty as uncertainty

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 
@@ -10,8 +11,19 @@ from core.decoding.protocol import TokenRows
 from core.models.cache import GrowingCache
 from core.models.inputs import Limits, check_branch
 
-Forward = Callable[[torch.Tensor, GrowingCache | None, int], torch.Tensor]
-"""`(ids [rows, n], cache, keep) -> logits [rows, keep, vocab]`, float32 on the CPU; keep 0: all."""
+
+class Forward(Protocol):
+    """Logits `[rows, keep, vocab]` of ids `[rows, n]`, float32 on the CPU; keep 0: all."""
+
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        cache: GrowingCache | None,
+        keep: int,
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """Args: `hidden` takes the last layer's hidden states `[rows, n, width]` in."""
+        ...
 
 
 class TransformersContext:
@@ -31,6 +43,23 @@ class TransformersContext:
                 "The context was rolled back or reordered; extend it to have logits again."
             )
         return self._logits
+
+    def extend(
+        self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
+    ) -> torch.Tensor:
+        """Append ids `[rows, n]` (or n of them for one row); logits `[rows, n, vocab]`.
+
+        Args:
+            keep: limits the returned logits to the last so many positions.
+            hidden: takes the hidden states of the new tokens in, `[rows, n, width]`.
+        """
+        raise NotImplementedError
+
+    def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
+        """Append ids as `extend` does; the hidden states of the new tokens `[rows, n, width]`."""
+        found: list[torch.Tensor] = []
+        self.extend(ids, keep=1, hidden=found)
+        return found[0]
 
     def _keep_last(self, logits: torch.Tensor) -> None:
         last = logits[:, -1]
@@ -56,14 +85,14 @@ class CachedContext(TransformersContext):
         self.length = 0
 
     @torch.inference_mode()
-    def extend(self, ids: TokenRows, *, keep: int = 0) -> torch.Tensor:
-        """Append ids `[rows, n]` (or n of them for one row); logits `[rows, n, vocab]`.
-
-        `keep` limits the returned logits to the last so many positions.
-        """
+    def extend(
+        self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
+    ) -> torch.Tensor:
         table = self._limits.as_rows(ids, self.rows, self.length)
         try:
-            logits = self._forward(torch.tensor(table, device=self._device), self._cache, keep)
+            logits = self._forward(
+                torch.tensor(table, device=self._device), self._cache, keep, hidden
+            )
         except BaseException:
             self._cache.truncate(self.length)
             raise
@@ -119,15 +148,15 @@ class UncachedContext(TransformersContext):
         return len(self._ids[0])
 
     @torch.inference_mode()
-    def extend(self, ids: TokenRows, *, keep: int = 0) -> torch.Tensor:
-        """Append ids `[rows, n]` (or n of them for one row); logits `[rows, n, vocab]`.
-
-        `keep` limits the returned logits to the last so many positions.
-        """
+    def extend(
+        self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
+    ) -> torch.Tensor:
         table = self._limits.as_rows(ids, self.rows, self.length)
         longer = [held + new for held, new in zip(self._ids, table, strict=True)]
         sequence = torch.tensor(longer, device=self._device)
-        logits = self._forward(sequence, None, keep or len(table[0]))
+        logits = self._forward(sequence, None, keep or len(table[0]), hidden)
+        if hidden is not None:
+            hidden[0] = hidden[0][:, -len(table[0]) :]
         self._ids = longer
         self._keep_last(logits)
         return logits

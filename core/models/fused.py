@@ -70,8 +70,14 @@ class FusedStep:
         self._rotary = body.rotary_emb
         self._cos = self._sin = torch.empty(0, 1, self._head_dim)
 
-    def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """Logits `[rows, n, vocab]` after tokens `[rows, n]`, which go into the cache."""
+    def __call__(
+        self, ids: Tensor, cache: GrowingCache, last: list[Tensor] | None = None
+    ) -> Tensor:
+        """Logits `[rows, n, vocab]` after tokens `[rows, n]`, which go into the cache.
+
+        Args:
+            last: takes the last layer's hidden states in, `[rows, n, width]`.
+        """
         rows, added = ids.shape
         start = cache.get_seq_length()
         turn = self._rotation(start, added)
@@ -88,6 +94,8 @@ class FusedStep:
             gate, up = torch.mm(normed, layer.gate_up).chunk(2, dim=-1)
             hidden = torch.addmm(hidden, F.silu(gate) * up, layer.down)
         normed = F.rms_norm(hidden, self._norm.shape, self._norm, self._eps)
+        if last is not None:
+            last.append(normed.view(rows, added, -1))
         return torch.mm(normed, self._head).view(rows, added, -1)
 
     def _attend(

@@ -182,6 +182,14 @@ class ScriptedContext:
         self._ids = longer
         return logits
 
+    def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
+        """Append ids; as hidden states their one-hot vectors `[rows, n, vocab]`: a token is like
+        itself and like no other."""
+        before = self.length
+        width = self.extend(ids).shape[-1]
+        new = torch.tensor([row[before:] for row in self._ids])
+        return torch.nn.functional.one_hot(new, width).float()
+
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
         if not 0 <= n <= self.length:

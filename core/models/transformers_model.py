@@ -215,17 +215,30 @@ class TransformersModel:
         return reference_paths(self, prompt_ids, config)
 
     def _forward(
-        self, ids: torch.Tensor, cache: GrowingCache | None, keep: int = 0
+        self,
+        ids: torch.Tensor,
+        cache: GrowingCache | None,
+        keep: int = 0,
+        hidden: list[torch.Tensor] | None = None,
     ) -> torch.Tensor:
-        """Logits `[rows, n, vocab]` of ids `[rows, n]`; keep: of the last so many, 0 for all."""
+        """Logits `[rows, n, vocab]` of ids `[rows, n]`; keep: of the last so many, 0 for all.
+
+        Args:
+            hidden: takes the last layer's hidden states in, `[rows, n, width]`.
+        """
         if self._fused and cache is not None and self._is_short(ids.shape[1], cache):
-            return self._fused(ids, cache)[:, -keep:]
+            return self._fused(ids, cache, hidden)[:, -keep:]
         options: dict[str, object] = {"use_cache": cache is not None}
+        if hidden is not None:
+            options["output_hidden_states"] = True
         if cache is not None:
             options["past_key_values"] = cache
         if self._keeps_logits and 0 < keep < ids.shape[1]:
             options["logits_to_keep"] = keep
-        logits: torch.Tensor = self.hf_model(input_ids=ids, return_dict=True, **options).logits
+        output = self.hf_model(input_ids=ids, return_dict=True, **options)
+        if hidden is not None:
+            hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
+        logits: torch.Tensor = output.logits
         return logits[:, -keep:].to("cpu", torch.float32)
 
     @staticmethod

@@ -311,3 +311,19 @@ def test_every_example_of_the_menu_says_what_to_look_for(open_app: Open) -> None
 
 def markup(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
+
+
+@pytest.mark.usefixtures("scripted")
+def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, method="contrastive", contrastive_top_k="3"))
+    assert not app.exception
+    view = view_of(app)
+    assert view.source == "run" and view.trace is not None and view.step is not None
+    assert view.trace.config.method == "contrastive" and view.step.compared
+    assert all(check.passed for check in view.trace.checks)
+    app.session_state["look"] = "Contrastive"
+    app.run()
+    assert not app.exception
+    assert "contrast" in charts(app)
+    assert "reshaped at once" not in texts(app)
+    assert decode_save.web_page(view, view.trace).decode().count("<figure") == 7

@@ -15,6 +15,7 @@ class Greedy(MethodConfig):
 
     method: ClassVar[str] = "greedy"
     words: ClassVar[str] = "greedy decoding"
+    can_draw: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

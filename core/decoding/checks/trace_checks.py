@@ -257,6 +257,8 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     prompt_reading,
     finish,
 )
-# How the settings and the draw led to the token; a method that chooses in another way has others.
-_OF_THE_DRAW = {_settings_made_the_steps, _cuts, _draw_explains_token, _noise}
+# How the settings made the stages; a method whose stages are its own has others.
+STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps, _cuts)
+# How the draw led to the token; a method that chooses in another way has others.
+_OF_THE_DRAW = {*STAGE_CHECKS, _draw_explains_token, _noise}
 NUMBER_CHECKS = tuple(check for check in _SELF_CHECKS if check not in _OF_THE_DRAW)

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import fields
 
-from core.decoding.autoregressive.config import Greedy
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 from core.decoding.trace import Trace
@@ -187,7 +186,7 @@ def config_caption(
 
 
 def _shaping_parts(config: MethodConfig) -> list[str]:
-    names = list(PENALTIES if isinstance(config, Greedy) else SETTINGS)
+    names = list(SETTINGS if config.can_draw else PENALTIES)
     active = config.shaping.active(names)
     drawn = ["temperature"] if getattr(config, "do_sample", False) else []
     return [setting_words(name, config.shaping) for name in names if name in (*active, *drawn)]

@@ -34,6 +34,7 @@ _LABEL_LIMIT = 12
 _LABEL_SHARE = 0.26
 _LOWER = "Lower bar: what was drawn from."
 _LOWER_GREEDY = "Greedy keeps only the top one."
+_LOWER_SCORED = "Only the one with the highest score is kept."
 _LOWER_FORCED = "Forced: the chosen one was put there."
 
 
@@ -53,6 +54,7 @@ def candidate_bars(
         return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
     shown = _shown(step, count)
     lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
+    lower = _LOWER_SCORED if step.compared else lower
     lower = _LOWER_FORCED if step.origin == "forced" else lower
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))

@@ -205,7 +205,8 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
             low, ink = row + _BAR / 2, sheet.theme.ink
             add_note(sheet, "uniform", "▲", uniform, low, size=11, color=ink, **where)
     elif step.draw.method == "argmax":
-        _label(sheet, row, f"<b>no draw</b>: argmax takes the most probable, {token}")
+        best = "the highest score" if step.compared else "the most probable"
+        _label(sheet, row, f"<b>no draw</b>: argmax takes {best}, {token}")
     else:
         method = escaped(step.draw.method)
         _label(sheet, row, f"<b>draw</b>: {method} adds noise and takes {token}")

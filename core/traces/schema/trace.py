@@ -82,17 +82,29 @@ def argmax_is_drawn(step: TokenStep) -> None:
         raise ValueError("the stage argmax belongs to a draw by argmax, and to no other")
 
 
+def _highest_score_is_chosen(step: TokenStep) -> None:
+    compared = step.compared
+    if compared is None:
+        return
+    if len({own.token_id for own in compared}) != len(compared):
+        raise ValueError("a token was compared twice")
+    if max(compared, key=lambda own: own.score).token_id != step.token_id:
+        raise ValueError("the chosen token has not the highest score of those compared")
+
+
 def _reasoned(step: Step) -> bool:
     return isinstance(step, TokenStep) and (step.phase == "thinking" or step.origin == "forced")
 
 
 def _steps_are_the_method_s(trace: Trace) -> None:
     method = trace.config.method
-    own = method_of(trace.config).step
+    own, compares = method_of(trace.config).step, method_of(trace.config).compares
     if not all(isinstance(step, PromptStep | own) for step in trace.steps):
         raise ValueError("a step is of another method than the settings")
     if method != "reasoning" and any(map(_reasoned, trace.steps)):
         raise ValueError("only a reasoning run thinks, or has forced tokens")
+    if any((step.compared is not None) != compares for step in trace.token_steps):
+        raise ValueError("a step compares tokens exactly where its method does")
     if trace.hypotheses and method != "beam":
         raise ValueError("only a beam search has hypotheses")
     draft = trace.draft_id or trace.draft_revision or trace.draft_dtype
@@ -113,7 +125,7 @@ RULES: Rules = {
     tuple[Candidate, ...]: (_listed_once,),
     PromptPosition: (_next_is_whole,),
     Draw: (_fields_of_its_method,),
-    TokenStep: (_forced_is_whole, _rows_agree, _stages_in_order),
+    TokenStep: (_forced_is_whole, _rows_agree, _stages_in_order, _highest_score_is_chosen),
     **beam.STEP_RULES,
     **speculative.STEP_RULES,
     Trace: (
@@ -126,7 +138,7 @@ RULES: Rules = {
 # Of a step that another library's order shaped.
 RULES_IN_ANY_ORDER: Rules = {
     **RULES,
-    TokenStep: (_forced_is_whole, _rows_agree, argmax_is_drawn),
+    TokenStep: (_forced_is_whole, _rows_agree, argmax_is_drawn, _highest_score_is_chosen),
 }
 
 

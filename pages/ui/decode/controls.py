@@ -143,7 +143,7 @@ class BiasedRequest(Request):
 
 # What every strategy has.
 COMMON = declare(
-    Number("tokens", "New tokens", 40, 1, MAX_TOKENS, field="max_new_tokens"),
+    Number("tokens", "New tokens", 40, 1, MAX_TOKENS, short=True, field="max_new_tokens"),
     Text("stop", "Stop strings", "", height=80, field="stop_strings", to_field=stop_strings,
         from_field=lambda stops: "\n".join(stop.replace("\n", "\\n") for stop in stops),
         placeholder="One a line; \\n is a line break",
@@ -168,7 +168,7 @@ declare(
 def config(read: Read = value) -> MethodConfig:
     """The config that the controls describe; `read` gives a control's value by its key."""
     chosen = STRATEGIES[read("method")]
-    acting = {knob.key for knob in KNOBS if chosen.samples or not knob.sampling_only}
+    acting = {knob.key for knob in KNOBS if chosen.config.can_draw or not knob.sampling_only}
     knob_rows = (row for row in KNOB_ROWS if row.key in acting)
     return chosen.config(**arguments((*COMMON, *chosen.rows, *knob_rows), read))
 
@@ -210,9 +210,9 @@ def color() -> None:
 
 def knobs() -> None:
     """The numbers that shape a step's distribution, in one row."""
-    samples = STRATEGIES[value("method")].samples
+    can_draw = STRATEGIES[value("method")].config.can_draw
     with st.container(key="knobs"):
         columns = st.columns(len(KNOBS), gap="small")
     for column, knob in zip(columns, KNOBS, strict=True):
         with column:
-            draw(knob.key, disabled=knob.sampling_only and not samples)
+            draw(knob.key, disabled=knob.sampling_only and not can_draw)

@@ -14,4 +14,4 @@ ROWS = declare(
         help="How a token is picked from the final distribution. Inverse CDF shows its dice; "
         "multinomial draws exactly as transformers does."),
 )  # fmt: skip
-STRATEGY = Strategy("Sampling", Sampling, (*ROWS, SEED), samples=True, more=("draw",))
+STRATEGY = Strategy("Sampling", Sampling, (*ROWS, SEED), more=("draw",))

@@ -6,6 +6,7 @@ from core import figures
 from core.decoding.trace import Trace
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.state import DecodeView
+from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import save
 
 
@@ -16,6 +17,7 @@ def web_page(view: DecodeView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
         *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
         *([figures.step_stages(step, trace, theme=theme)] if step else []),
+        *(draw(step, trace, theme=theme) for draw in strategy_of(trace.config).saved),
         figures.uncertainty(trace, selected=view.selected, theme=theme),
         figures.prompt_reading(trace, theme=theme),
         figures.timing([("This run", trace)], theme=theme),

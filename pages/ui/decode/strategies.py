@@ -8,7 +8,11 @@ from core.decoding.config import MethodConfig
 from pages.ui.decode.strategy import Strategy
 
 # Modules beside this one, each with its `STRATEGY`, in the order in which they are offered.
-_MODULES = ("sampling", "greedy")
+_MODULES = (
+    "sampling",
+    "greedy",
+    "contrastive",
+)
 _ROWS: list[Strategy] = [resolve_name(f"pages.ui.decode.{name}:STRATEGY") for name in _MODULES]
 STRATEGIES = {row.config.method: row for row in _ROWS}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import plotly.graph_objects as go
+
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
 from pages.ui.run.view import View
@@ -17,16 +19,20 @@ class Strategy:
 
     Args:
         rows: its own controls that set fields of the config.
-        samples: whether the temperature and the filters act; penalties always do.
         beside: keys of the controls that stand in the first row while it is chosen.
         more: keys of the controls that always stand under "More settings".
+        reshapes: whether a step follows from its logits alone, so that it is redrawn under other
+            knobs without a run.
         tabs: draws its own figures of a trace, by the titles of their tabs.
+        saved: its own figures in the saved page, called with `(step, trace, theme=...)`; the step
+            is the selected one, None in a run without.
     """
 
     label: str
     config: type[MethodConfig]
     rows: tuple[Control, ...] = ()
-    samples: bool = False
     beside: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    reshapes: bool = True
     tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)
+    saved: tuple[Callable[..., go.Figure], ...] = ()

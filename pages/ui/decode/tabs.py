@@ -117,11 +117,9 @@ def _step_head(view: DecodeView, shaped: work.Shaped) -> None:
             on_click=view.select,
             args=(at + 1,),
         )
-        panel.note(
-            _changed(shaped),
-            "Move a knob above: this step is reshaped at once. The arrow keys go from step to "
-            "step.",
-        )
+        reshaped = "Move a knob above: this step is reshaped at once. "
+        reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
+        panel.note(_changed(shaped), f"{reshaped}The arrow keys go from step to step.")
 
 
 def _changed(shaped: work.Shaped) -> str:

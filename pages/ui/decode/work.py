@@ -5,7 +5,7 @@ One step under other knobs is redrawn from its stored logits while the knobs mov
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from core.decoding.config import MethodConfig
@@ -13,10 +13,14 @@ from core.decoding.errors import DecodingError
 from core.decoding.trace import TokenStep, Trace
 from pages.ui.decode import controls
 from pages.ui.decode.state import DecodeView
+from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.widgets.control import value
+
+# Settings of how far a run goes and how it is computed and recorded, not of what a step is.
+_NOT_OF_A_STEP = {"max_new_tokens", "stop_strings", "top_candidates", "use_cache"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ def differs(old: MethodConfig, new: MethodConfig) -> bool:
 
 
 def _acts(config: MethodConfig) -> tuple[object, ...]:
-    fields = ("min_new_tokens", "seed", "draw")
-    return (config.method, config.shaping, *(getattr(config, name, None) for name in fields))
+    names = (field.name for field in fields(config) if field.name not in _NOT_OF_A_STEP)
+    return (config.method, *(getattr(config, name) for name in names))
 
 
 def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
@@ -55,6 +59,9 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
         return Shaped(step, trace, True, error=str(error))
     if not differs(trace.config, config):
         return Shaped(step, trace)
+    if not strategy_of(config).reshapes:
+        sentence = f"Press Run to see {config.words} under these settings."
+        return Shaped(step, trace, True, error=sentence)
     if not view.may_load(str(value("model"))):
         return Shaped(
             step, trace, True, error="Choose this run's model in the sidebar to reshape its steps."

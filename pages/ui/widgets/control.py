@@ -96,13 +96,18 @@ class Control:
 
 @dataclass(frozen=True)
 class Number(Control):
-    """A field for a number between bounds; a whole number where the step is one."""
+    """A field for a number between bounds; a whole number where the step is one.
+
+    Args:
+        short: its label stands beside a field for a few digits, as in a row of controls.
+    """
 
     low: float
     high: float
     step: float = 1
     _: KW_ONLY
     width: int | str | None = 150
+    short: bool = False
 
     def cast(self, held: Any) -> float:
         return int(held) if isinstance(self.step, int) else float(held)
@@ -112,7 +117,11 @@ class Number(Control):
 
     def _widget(self, **arguments: Any) -> None:
         bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
-        st.number_input(value=self.default, **bounds, **arguments)
+        if self.short:
+            with st.container(key=f"short-{self.key}", width="content"):
+                st.number_input(value=self.default, **bounds, **arguments)
+        else:
+            st.number_input(value=self.default, **bounds, **arguments)
 
 
 @dataclass(frozen=True)

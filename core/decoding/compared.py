@@ -1,0 +1,29 @@
+"""What a step compared by a score of its method's own, where the draw alone says too little."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple, TypeAlias
+
+from core.decoding.bounds import Bounds, ByColumn, Number, Prob, ShortText, TokenId
+
+MAX_COMPARED = 64
+
+
+class Compared(NamedTuple):
+    """A token with its score.
+
+    `prob` is over the vocabulary, after the stages before the choice; `penalty` is what the method
+    holds against the token; how they make the `score` is the method's own rule.
+    """
+
+    token_id: TokenId
+    text: ShortText
+    prob: Prob
+    penalty: Number
+    score: Number
+
+
+# The first of the highest scores is emitted.
+Comparison: TypeAlias = Annotated[
+    tuple[Compared, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_COMPARED)
+]

@@ -1,0 +1,72 @@
+"""What a trace of contrastive search proves about its scores, from its own numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.decoding.checks.common import VALUE_TOLERANCE, checked_if_whole, count, worst
+from core.decoding.checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.contrastive.scoring import score, winner
+from core.decoding.trace import Check, TokenStep, Trace
+
+
+def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:
+    """The numbers' and the stages' checks, then that the highest score explains every token."""
+    own = (_highest_score, _scores, _compared)
+    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, *STAGE_CHECKS, *own))
+
+
+def _highest_score(trace: Trace[ContrastiveSearch]) -> Check:
+    faults = [fault for step in trace.token_steps if (fault := _choice_fault(step))]
+    return count("every token has the highest score", faults, "steps with a higher one")
+
+
+def _choice_fault(step: TokenStep) -> str:
+    contrasted = step.compared
+    if not contrasted:
+        return f"step {step.index}: the scores were not recorded"
+    if contrasted[winner(contrasted)].token_id != step.token_id:
+        return f"step {step.index}: another token has a higher score"
+    return "" if step.chosen.prob == 1 else f"step {step.index}: the token was not kept alone"
+
+
+def _scores(trace: Trace[ContrastiveSearch]) -> Check:
+    alpha = trace.config.penalty_alpha
+    errors = (
+        abs(own.score - score(alpha, own.prob, own.penalty))
+        for step in trace.token_steps
+        for own in step.compared or ()
+    )
+    detail = "largest deviation from (1 - alpha) * probability - alpha * largest cosine"
+    return worst("scores follow from probabilities and cosines", errors, VALUE_TOLERANCE, detail)
+
+
+def _compared(trace: Trace[ContrastiveSearch]) -> Check:
+    faults = [
+        f"step {step.index}: {fault}"
+        for step in trace.token_steps
+        for fault in _compared_faults(step, trace.config.contrastive_top_k)
+    ]
+    return count("the most probable tokens were compared", faults, "steps with other tokens")
+
+
+def _compared_faults(step: TokenStep, top_k: int) -> Iterator[str]:
+    """Against the stage before the choice, as far as its tokens are shown."""
+    contrasted, before = step.compared or (), step.stages[-3:][0]
+    probs = [own.prob for own in contrasted]
+    if len(contrasted) != min(top_k, before.kept):
+        yield "more or fewer tokens were compared than the settings say"
+    if any(abs(own.penalty) > 1 + VALUE_TOLERANCE for own in contrasted):
+        yield "a penalty is no cosine"
+    if len({own.token_id for own in contrasted}) != len(contrasted):
+        yield "a token was compared twice"
+    if probs != sorted(probs, reverse=True):
+        yield "the tokens don't stand by their probabilities"
+    own = {one.token_id: one.prob for one in contrasted}
+    least = min(probs, default=0.0)
+    for candidate, prob in zip(step.candidates, before.probs, strict=True):
+        if abs(own.get(candidate.token_id, prob) - prob) > VALUE_TOLERANCE:
+            yield "a probability is not that of the step's stages"
+        if candidate.token_id not in own and prob > least + VALUE_TOLERANCE:
+            yield "a more probable token was left out"

@@ -1,0 +1,35 @@
+"""The settings of contrastive search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.decoding.compared import MAX_COMPARED
+from core.decoding.config import MethodConfig, setting
+from core.decoding.validation import require_number, require_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastiveSearch(MethodConfig):
+    """Of the most probable tokens the one that is probable and unlike what was written
+    (Su et al. 2022); temperature and filters don't act, penalties do.
+
+    Args:
+        penalty_alpha: 0 is greedy decoding; at 1 the probability counts for nothing.
+        contrastive_top_k: so many of the most probable tokens are compared; `top_k` in
+            transformers, where it is no filter either.
+    """
+
+    method: ClassVar[str] = "contrastive"
+    words: ClassVar[str] = "contrastive search"
+    can_draw: ClassVar[bool] = False
+
+    penalty_alpha: float = setting(0.6, "the weight of the penalty for likeness; 0 is greedy")
+    contrastive_top_k: int = setting(4, "so many of the most probable tokens are compared")
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        owner = "ContrastiveSearch"
+        require_number(owner, "penalty_alpha", self.penalty_alpha, 0.0, 1.0)
+        require_whole(owner, "contrastive_top_k", self.contrastive_top_k, 1, MAX_COMPARED)

@@ -1,0 +1,95 @@
+"""Contrastive search: one forward a step runs every candidate, and the chosen one's is kept.
+
+The forward of a step is that of its own candidates, so the first step has one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+import torch
+
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.contrastive.scoring import (
+    contrast,
+    degeneration,
+    directions,
+    most_probable,
+    require_hidden,
+    winner,
+)
+from core.decoding.loop.ending import Ending
+from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.protocol import HiddenContext, LanguageModel
+from core.decoding.shaping.draws import Pick
+from core.decoding.shaping.stages import only
+from core.decoding.trace import Step, TokenStep
+
+
+def generate(
+    model: LanguageModel, prompt_ids: Sequence[int], config: ContrastiveSearch
+) -> Iterator[Step]:
+    """Yield the prompt step, then a step for each generated token.
+
+    Raises:
+        PromptError: the prompt is empty, holds an unknown id or is too long.
+        DecodingError: the model gives no hidden states or no distribution, or every token is
+            banned.
+    """
+    prompt_step, started = process_prompt(model, prompt_ids, config.use_cache)
+    limit = token_limit(model, prompt_ids, config)
+    search = _Search(model, prompt_ids, config, require_hidden(started, model))
+    ending = Ending(model, config, limit)
+    yield prompt_step
+    for index in range(limit):
+        with torch.inference_mode():
+            step = search.step(index)
+        text, reason = ending.after(index, step.token_id)
+        yield replace(step, text=text, finish_reason=reason)
+        if reason:
+            return
+
+
+class _Search:
+    """The state between two steps: the context, and the directions of its tokens."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: ContrastiveSearch,
+        context: HiddenContext,
+    ) -> None:
+        self._model, self._config, self._context = model, config, context
+        self._picker, self._ids = Picker(model, config), list(prompt_ids)
+        # The prompt's logits came in pieces without its hidden states.
+        context.rollback(context.length)
+        self._before = directions(context.extend_hidden(prompt_ids)[0])
+        # The row of the context that holds the text so far, and its logits.
+        self._row, self._logits = 0, context.logits[0]
+
+    def step(self, index: int) -> TokenStep:
+        """Choose a token; its text and why the run ends with it are not known here."""
+        picked = self._picker.pick(index, self._logits, self._ids)
+        stages = picked.stages[:-1]  # without argmax
+        ids = most_probable(stages[-1], self._config.contrastive_top_k)
+        started = perf_counter()
+        self._context.reorder([self._row] * len(ids))
+        new = directions(self._context.extend_hidden([[token_id] for token_id in ids])[:, 0])
+        ran = perf_counter()
+        penalties = degeneration(new, self._before)
+        contrasted = contrast(self._model, self._config, stages[-1], ids, penalties)
+        self._row = winner(contrasted)
+        self._before = torch.cat([self._before, new[self._row : self._row + 1]])
+        self._logits = self._context.logits[self._row]
+        self._ids.append(ids[self._row])
+        chosen = picked._replace(
+            pick=Pick(ids[self._row]),
+            stages=[*stages, only(stages[-1], ids[self._row])],
+            draw_seconds=perf_counter() - ran,
+        )
+        step = self._picker.record(index, chosen, ran - started, "", None)
+        return replace(step, compared=contrasted)

@@ -1,0 +1,109 @@
+"""A trace of contrastive search against its model: every candidate again, without a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.checks import model_checks as token_model_checks
+from core.decoding.checks.common import count, worst
+from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.model_checks import logit_tolerance
+from core.decoding.compared import Compared
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import Check, Trace
+
+
+class _Deviation(NamedTuple):
+    """How far a step's numbers are from an independent forward's; `largest` is its largest logit.
+
+    `prob` is of a compared token, `left_out` by how much a token that was not compared is more
+    probable than one that was, `cosine` of a degeneration.
+    """
+
+    largest: float
+    prob: float
+    left_out: float
+    cosine: float
+
+
+def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:
+    """The checks of single tokens that need the model, then the candidates' own."""
+    checks = token_model_checks.model_checks(trace, model)
+    if not checks[0].passed:
+        return checks
+    texts = _texts(trace, model)
+    return [*checks, texts, *_rescored(trace, model)] if texts.passed else [*checks, texts]
+
+
+def _texts(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Check:
+    faults = [
+        f"step {step.index}: the compared tokens are not the model's"
+        for step in trace.token_steps
+        if not step.compared or not all(_is_known(own, model) for own in step.compared)
+    ]
+    return count("the compared tokens are the model's", faults, "steps that differ")
+
+
+def _is_known(own: Compared, model: LanguageModel) -> bool:
+    return 0 <= own.token_id < model.vocab_size and own.text == model.token_text(own.token_id)
+
+
+def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:
+    try:
+        with torch.inference_mode():
+            found = list(_deviations(trace, model))
+    except DecodingError as error:
+        return [count("the run can be scored again", [str(error)], "")]
+    largest = max((own.largest for own in found), default=1.0)
+    slack = MASS_TOLERANCE + 4 * logit_tolerance(trace, model, largest)
+    near = 4 * logit_tolerance(trace, model, 1.0)
+    probs = [max(own.prob, own.left_out) for own in found]
+    cosines = [own.cosine for own in found]
+    of = f"over the compared tokens of {len(found)} steps"
+    return [
+        worst("the model finds the same tokens most probable", probs, slack,
+              f"largest difference of probabilities {of}"),
+        worst("an independent forward gives the same cosines", cosines, near,
+              f"largest difference {of}, uncached"),
+    ]  # fmt: skip
+
+
+def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterator[_Deviation]:
+    """One forward over the text for what comes before, one for the candidates of each step."""
+    ids, start = [*trace.prompt_ids, *trace.token_ids], len(trace.prompt_ids)
+    whole = require_hidden(model.start(ids[:1], use_cache=False), model)
+    whole.rollback(1)
+    before, picker = directions(whole.extend_hidden(ids)[0]), Picker(model, trace.config)
+    for at, step in enumerate(trace.token_steps, start=start):
+        context = require_hidden(model.start(ids[:at], use_cache=False), model)
+        logits = context.logits[0]
+        probs = picker.pick(step.index, logits, ids[:at]).stages[-2].probs
+        contrasted = step.compared or ()
+        context.reorder([0] * len(contrasted))
+        new = directions(context.extend_hidden([[own.token_id] for own in contrasted])[:, 0])
+        largest = float(logits.abs().nan_to_num(posinf=0).max())
+        yield _deviation(contrasted, largest, probs, degeneration(new, before[:at]))
+
+
+def _deviation(
+    contrasted: Sequence[Compared], largest: float, probs: Tensor, cosines: Sequence[float]
+) -> _Deviation:
+    """Args: `probs` `[vocab]` and the degenerations of an independent forward."""
+    ids = [own.token_id for own in contrasted]
+    others = probs.clone()
+    others[ids] = 0
+    pairs = zip(contrasted, cosines, strict=True)
+    return _Deviation(
+        largest,
+        max(abs(own.prob - float(probs[own.token_id])) for own in contrasted),
+        float(others.max() - probs[ids].min()),
+        max(abs(own.penalty - cosine) for own, cosine in pairs),
+    )

@@ -1,0 +1,188 @@
+"""One step of contrastive search: each compared token's probability against its likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.compared import Compared
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.labels import (
+    NBSP,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import NO_FADE, OUTSIDE, add_note, hover_texts
+from core.figures.base.records import chosen_label, widest
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+CONTRAST_COLUMNS = "step token_id token chosen probability largest_cosine score".split()
+_TITLE = "Probability against likeness"
+_ROW_HEIGHT, _LABEL_LIMIT = 44, 12
+# A column of scores at the right, px.
+_SCORES = 66
+# A bar's label stands behind it.
+_LABEL_SHARE = 0.17
+
+
+def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """The compared tokens as pairs of bars, probability above and largest cosine below, with their
+    scores; the chosen one marked."""
+    caption = settings_caption(trace)
+    if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
+        sentence = "No step is selected, or it is not of a run by contrastive search."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    alpha, shown = trace.config.penalty_alpha, step.compared
+    left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=f"Step {step.index}. Score = {1 - alpha:g} × probability − {alpha:g} × largest "
+        "cosine with a token before; the highest is chosen.",
+        caption=caption,
+        alt=_alt(step, shown),
+        plot_height=_ROW_HEIGHT * len(shown),
+        left=left,
+        right=_SCORES + 14,
+        above=16,
+        below=62,
+    )
+    sheet.traces = [_probabilities(step, shown, theme), _cosines(step, shown, theme)]
+    sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
+    sheet.layout |= _axes(step, shown, theme)
+    _add_scores(sheet, step, shown)
+    keys = [
+        key_entry(theme.first, "probability"),
+        key_entry(theme.accent, "chosen"),
+        key_entry(theme.rest, "largest cosine"),
+    ]
+    add_key(sheet, ["".join(keys)], left, offset=44)
+    return sheet.figure()
+
+
+def _probabilities(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
+    chosen = [own.token_id == step.token_id for own in shown]
+    return _bars(
+        step,
+        shown,
+        name="probability",
+        x=[own.prob for own in shown],
+        text=[percent(own.prob) for own in shown],
+        marker={"color": [theme.accent if one else theme.first for one in chosen]},
+        textfont={"size": 11, "color": theme.ink},
+    )
+
+
+def _cosines(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
+    return _bars(
+        step,
+        shown,
+        name="largest cosine",
+        x=[own.penalty for own in shown],
+        text=[_signed(own.penalty, 2) for own in shown],
+        marker={"color": theme.rest},
+        textfont={"size": 11, "color": theme.muted},
+    )
+
+
+def _bars(step: TokenStep, shown: Sequence[Compared], **properties: object) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(shown))),
+        **OUTSIDE,
+        "constraintext": "none",
+        **hover_texts([_hover(step, own) for own in shown]),
+        "customdata": [[step.index, own.token_id] for own in shown],
+        **NO_FADE,
+        **properties,
+    }
+
+
+def _hover(step: TokenStep, own: Compared) -> str:
+    lines = [
+        f"<b>{show_token(own.text, 40)}</b>",
+        *(["chosen"] if own.token_id == step.token_id else []),
+        f"step {step.index} · id {own.token_id}",
+        f"probability {percent(own.prob)}",
+        f"largest cosine {_signed(own.penalty)}",
+        f"score {_signed(own.score)}",
+    ]
+    return "<br>".join(lines)
+
+
+def _signed(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
+    tokens = [(show_token(own.text, _LABEL_LIMIT), own.token_id) for own in shown]
+    names = [
+        chosen_label(token, theme) if token_id == step.token_id else token
+        for token, token_id in tokens
+    ]
+    low = min(0.0, *(own.penalty for own in shown))
+    across = {"range": [low - (_LABEL_SHARE if low else 0), 1 + _LABEL_SHARE]}
+    places = [at for at in (-1, -0.5, 0, 0.5, 1) if at >= low]
+    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [_signed(at, 1) for at in places]}
+    ends = [len(shown) - 0.5, -0.5]
+    return {
+        "xaxis": axis(theme, "probability, and cosine", 6, **across, **ticks),
+        "yaxis": named_axis(
+            theme, [f"{name}{NBSP}" for name in names], "compared token", range=ends
+        ),
+    }
+
+
+def _add_scores(sheet: Sheet, step: TokenStep, shown: Sequence[Compared]) -> None:
+    theme = sheet.theme
+    where = {"xref": "paper", "xanchor": "right", "xshift": _SCORES}
+    add_note(
+        sheet, "score", "score", 1, -0.5, size=12, color=theme.muted, yanchor="bottom", **where
+    )
+    for row, own in enumerate(shown):
+        text = _signed(own.score)
+        text = chosen_label(text, theme) if own.token_id == step.token_id else text
+        add_note(sheet, "score", text, 1, row, size=12, color=theme.ink, **where)
+
+
+def _alt(step: TokenStep, shown: Sequence[Compared]) -> str:
+    told = "; ".join(
+        f"{visible_token(own.text, 24)} {percent(own.prob)}, cosine {_signed(own.penalty)}, "
+        f"score {_signed(own.score)}"
+        for own in shown
+    )
+    text = (
+        f"Bar chart of the {len(shown)} tokens that contrastive search compared at step "
+        f"{step.index}: {told}. Chosen: {visible_token(step.chosen.text, 24)}."
+    )
+    return text.replace(NBSP, " ")
+
+
+def contrast_bars_data(
+    step: TokenStep | None,
+    trace: Trace,  # noqa: ARG001 - called like the figure
+) -> pd.DataFrame:
+    """The bars that `contrast_bars` draws, one compared token a row, with the tokens' raw text."""
+    rows = [
+        (
+            step.index,
+            own.token_id,
+            table_text(own.text),
+            own.token_id == step.token_id,
+            own.prob,
+            own.penalty,
+            own.score,
+        )
+        for own in (step.compared or () if step else ())
+        if step
+    ]
+    return pd.DataFrame(rows, columns=CONTRAST_COLUMNS)

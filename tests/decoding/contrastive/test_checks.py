@@ -1,0 +1,131 @@
+"""A trace of contrastive search that was forged in one place fails the check of that place."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from core import ContrastiveSearch, Greedy, Shaping, Trace, check, collect
+from tests.models.builders import random_language_model
+
+SCORES = "scores follow from probabilities and cosines"
+HIGHEST = "every token has the highest score"
+COMPARED = "the most probable tokens were compared"
+COSINES = "an independent forward gives the same cosines"
+PROBABLE = "the model finds the same tokens most probable"
+TEXTS = "the compared tokens are the model's"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_language_model("qwen2")
+
+
+@pytest.fixture(scope="module")
+def trace(model) -> Trace:
+    shaping = Shaping(repetition_penalty=1.1)
+    config = ContrastiveSearch(max_new_tokens=8, min_new_tokens=2, shaping=shaping)
+    return collect(model, "the fox had", config)
+
+
+def _failed(trace: Trace, model=None) -> set[str]:
+    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
+
+
+def _forge(trace: Trace, at: int, **changes) -> Trace:
+    steps = list(trace.steps)
+    where = steps.index(trace.token_steps[at])
+    steps[where] = replace(steps[where], **changes)
+    return replace(trace, steps=tuple(steps))
+
+
+def _with(trace: Trace, at: int, place: int, *, again: bool = False, **changes) -> Trace:
+    """One compared token changed; `again` works its score out anew."""
+    contrast = list(trace.token_steps[at].compared or ())
+    own = contrast[place]._replace(**changes)
+    if again:
+        alpha = trace.config.penalty_alpha
+        own = own._replace(score=(1 - alpha) * own.prob - alpha * own.penalty)
+    contrast[place] = own
+    return _forge(trace, at, compared=tuple(contrast))
+
+
+def _loser(trace: Trace, at: int) -> int:
+    """The place of the compared token with the lowest score."""
+    contrast = trace.token_steps[at].compared or ()
+    return min(range(len(contrast)), key=lambda place: contrast[place].score)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2"])
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+def test_an_honest_trace_passes_every_check(kind, alpha) -> None:
+    model = random_language_model(kind)
+    trace = collect(model, "the fox had", ContrastiveSearch(max_new_tokens=6, penalty_alpha=alpha))
+    assert _failed(trace, model) == set()
+    assert {SCORES, HIGHEST, COMPARED, COSINES, PROBABLE, TEXTS} <= {
+        outcome.name for outcome in check(trace, model)
+    }
+
+
+def test_the_fixture_s_trace_is_honest(trace, model) -> None:
+    assert _failed(trace, model) == set()
+
+
+def test_a_score_that_does_not_follow_is_found(trace) -> None:
+    own = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
+    assert _failed(_with(trace, 2, _loser(trace, 2), score=own.score - 0.001)) == {SCORES}
+
+
+def test_a_token_that_is_not_the_best_is_found(trace) -> None:
+    forged = _with(trace, 2, _loser(trace, 2), penalty=-1.0, again=True)
+    assert _failed(forged) == {HIGHEST}
+
+
+def test_a_cosine_that_the_model_does_not_give_is_found(trace, model) -> None:
+    own = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
+    forged = _with(trace, 2, _loser(trace, 2), penalty=own.penalty + 1e-3, again=True)
+    assert _failed(forged) == set()
+    assert _failed(forged, model) == {COSINES}
+
+
+def test_a_probability_of_other_stages_is_found(trace) -> None:
+    assert COMPARED in _failed(_with(trace, 2, 0, prob=0.9, again=True))
+
+
+def test_a_more_probable_token_that_was_left_out_is_found(trace, model) -> None:
+    step = trace.token_steps[2]
+    place = min(at for at, o in enumerate(step.compared or ()) if o.token_id != step.token_id)
+    forged = _with(trace, 2, place, token_id=299, text=model.token_text(299))
+    assert COMPARED in _failed(forged)
+    assert PROBABLE in _failed(forged, model)
+
+
+def test_too_few_compared_tokens_are_found(trace) -> None:
+    step = trace.token_steps[1]
+    kept = tuple(own for own in step.compared or () if own.token_id == step.token_id)
+    assert COMPARED in _failed(_forge(trace, 1, compared=kept))
+
+
+@pytest.mark.parametrize("contrast", [None, ()])
+def test_a_step_without_scores_fails_and_raises_nothing(trace, model, contrast) -> None:
+    failed = _failed(_forge(trace, 1, compared=contrast), model)
+    assert {HIGHEST, COMPARED, TEXTS} <= failed
+
+
+@pytest.mark.parametrize("changes", [{"token_id": 10**6}, {"token_id": -1}, {"text": "x!"}])
+def test_a_token_that_the_model_does_not_have_fails_and_raises_nothing(
+    trace, model, changes
+) -> None:
+    assert TEXTS in _failed(_with(trace, 1, _loser(trace, 1), **changes), model)
+
+
+def test_another_weight_of_the_penalty_is_found(trace) -> None:
+    forged = replace(trace, config=replace(trace.config, penalty_alpha=0.5))
+    assert SCORES in _failed(forged)
+
+
+def test_scores_do_not_excuse_a_greedy_run(trace) -> None:
+    shared = {field.name: getattr(trace.config, field.name) for field in fields(Greedy)}
+    greedy = replace(trace, config=Greedy(**shared))
+    assert "every token is what its draw says" in _failed(greedy)
