@@ -315,7 +315,7 @@ def markup(app: AppTest) -> str:
 
 @pytest.mark.usefixtures("scripted")
 def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: Open) -> None:
-    app = run(open_app(prompt=PROMPT, method="contrastive", contrastive_top_k="3"))
+    app = run(open_app(prompt=PROMPT, method="Contrastive", contrastive_top_k="3"))
     assert not app.exception
     view = view_of(app)
     assert view.source == "run" and view.trace is not None and view.step is not None
