@@ -324,6 +324,6 @@ def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: O
     app.session_state["look"] = "Contrastive"
     app.run()
     assert not app.exception
-    assert "contrast" in charts(app)
+    assert "compared" in charts(app)
     assert "reshaped at once" not in texts(app)
     assert decode_save.web_page(view, view.trace).decode().count("<figure") == 7
