@@ -17,7 +17,7 @@ BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
     *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),
-    *("compared", "validation"),
+    *("validation", "loop.compared"),
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
@@ -45,8 +45,8 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "compared", "config", "methods", "validation", "lab.types"),
-        *("shaping.config", "shaping.spec"),
+        *("trace", "config", "methods", "validation", "lab.types"),
+        *("shaping.config", "shaping.spec", "loop.compared"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),

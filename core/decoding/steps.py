@@ -23,8 +23,8 @@ from core.decoding.bounds import (
     TokenId,
     Uniform,
 )
-from core.decoding.compared import Comparison
 from core.decoding.config import MAX_CANDIDATES, DrawMethod
+from core.decoding.loop.compared import Comparison
 from core.decoding.shaping.config import STAGES
 
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]

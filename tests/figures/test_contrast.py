@@ -8,8 +8,8 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
-from core.decoding.compared import Compared
 from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.loop.compared import Compared
 from core.decoding.trace import Trace
 from core.figures import DARK, LIGHT, contrast_bars, contrast_bars_data
 from tests.figures.looking import annotations, strings, trace_named

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.compared import MAX_COMPARED
 from core.decoding.config import MethodConfig, setting
+from core.decoding.loop.compared import MAX_COMPARED
 from core.decoding.validation import require_number, require_whole
 
 

@@ -13,10 +13,10 @@ from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import logit_tolerance
-from core.decoding.compared import Compared
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.errors import DecodingError
+from core.decoding.loop.compared import Compared
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Check, Trace
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.decoding.compared import Compared
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.errors import DecodingError
+from core.decoding.loop.compared import Compared
 from core.decoding.protocol import Context, HiddenContext, LanguageModel
 from core.decoding.shaping.stages import Distribution
 

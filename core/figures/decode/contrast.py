@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.compared import Compared
 from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.loop.compared import Compared
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (

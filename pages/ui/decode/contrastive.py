@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from core import figures
-from core.decoding.compared import MAX_COMPARED
 from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.loop.compared import MAX_COMPARED
 from core.decoding.trace import Trace
 from pages.ui.decode.strategy import Strategy
 from pages.ui.run.view import View
