@@ -59,6 +59,7 @@ def checks_of(label: str) -> int:
 
 def test_stop_ends_the_run_and_keeps_what_is_there(decode: DecodePage) -> None:
     decode.open(**LONG_RUN, cache="false")
+    expect(decode.page.locator(".js-plotly-plot").first).to_be_visible()
     decode.run_button.click()
     expect(decode.status).to_contain_text(re.compile(r"Decoding · \d+ tokens"))
     decode.stop_button.click()
