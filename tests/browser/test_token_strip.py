@@ -95,7 +95,7 @@ def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
     page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
     data = _data(1, ["one", "\u202etwo", "three"], prompt="a\u202eb")
     page.evaluate(f"show({json.dumps(data)})")
-    page.add_style_tag(content=source("token_strip.css"))
+    page.add_style_tag(content=source("widgets/token_strip.css"))
     left = page.evaluate(_PLACES)
     assert left == sorted(left)
     page.close()
