@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from urllib.parse import urlencode
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, TimeoutError, expect
 
 from tests.browser.app_page import PATIENCE_MS as PATIENCE_MS
 from tests.browser.app_page import AppPage
@@ -49,7 +50,9 @@ class DecodePage(AppPage):
         return self.page.locator(".st-key-step-head")
 
     def run(self) -> None:
-        """Press Run and wait for the end."""
+        """Press Run, once the page has drawn its first chart, and wait for the end."""
+        with suppress(TimeoutError):
+            self.page.locator(".js-plotly-plot").first.wait_for(timeout=10_000)
         self.run_button.click()
         expect(self.status).to_contain_text("Your run", timeout=PATIENCE_MS)
         expect(self.run_button).to_be_visible()

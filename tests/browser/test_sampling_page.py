@@ -127,7 +127,7 @@ def test_the_dice_stay_while_a_knob_moves_and_the_flip_is_told(lab: SamplingPage
     lab.open()
     number = mark_of(lab)
     pieces = lab.figure_data("flips")["data"]
-    assert [piece["name"] for piece in pieces][:2] == ["temperature", "top_k"]
+    assert [piece["name"] for piece in pieces][:2] == ["temperature", "top_n_sigma"]
     lab.set_number("top_k", 1)
     lab.wait_for_caption("draw", "top-k 1")
     assert mark_of(lab) == number
