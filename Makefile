@@ -30,15 +30,16 @@ run: $(VENV)/.app
 	@echo "Starting Decoding Explorer; stop it with Ctrl+C"
 	@$(PY) -m streamlit run app.py $(ARGS)
 
-# What holds must hold on any processor: the engine's tests run with the plainest of torch's kernels too.
+# What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
+PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)
 test: $(VENV)/.dev
 ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
 else
 	@echo "Running the tests that need no browser"
 	@$(TEST_ENV) $(PY) -m pytest -n 2 -m "not browser"
-	@echo "Running the engine's tests as on a processor without vector instructions"
-	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" tests/decoding tests/models
+	@echo "Running a part of the engine's tests as on a processor without vector instructions"
+	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" $(PLAIN)
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
 	@$(TEST_ENV) $(PY) -m pytest -m browser --reruns 1
