@@ -6,9 +6,14 @@ whatever a trace from a stranger says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Check, Trace
+
+Verdict: TypeAlias = Literal["Consistent", "Proved by the model", "Not proved"]
 
 
 def check(
@@ -26,4 +31,11 @@ def check(
         return checks
     second = (draft,) if method.require_draft else ()
     found: list[Check] = method.call(method.model_checks, trace, model, *second)
-    return checks + found
+    return checks + [one._replace(by_model=True) for one in found]
+
+
+def verdict(checks: Sequence[Check]) -> Verdict:
+    """What the checks amount to: without the model a trace can only agree with itself."""
+    if not all(check.passed for check in checks):
+        return "Not proved"
+    return "Proved by the model" if any(check.by_model for check in checks) else "Consistent"

@@ -56,13 +56,17 @@ _Config = TypeVar("_Config", bound=MethodConfig)
 
 
 class Check(NamedTuple):
-    """The outcome of one proof: `value` is the worst deviation measured, `tolerance` its bound."""
+    """The outcome of one proof: `value` is the worst deviation measured, `tolerance` its bound.
+
+    `by_model` tells a check that asked the model from one that the trace alone can answer.
+    """
 
     name: ShortText
     passed: bool
     value: Number
     tolerance: Number
     detail: LongText = ""
+    by_model: Annotated[bool, LeftOut(lambda check: not check.by_model)] = False
 
 
 class Timings(NamedTuple):

@@ -156,7 +156,7 @@ def test_stop_ends_a_search_and_keeps_what_it_found(beam: BeamPage) -> None:
 
 def test_the_check_against_the_model_passes(beam: BeamPage) -> None:
     beam.run()
-    beam.page.get_by_role("button", name=re.compile("Proved")).click()
+    beam.page.get_by_role("button", name=re.compile("Consistent")).click()
     checks = beam.page.locator("li.passed")
     expect(checks.first).to_be_visible()
     before = checks.count()
@@ -188,7 +188,7 @@ def test_a_saved_search_opens_again_from_the_decode_page(page: Page, server: str
     expect(page.get_by_role("heading", name="Beam search", exact=True)).to_be_visible()
     status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
     expect(status).to_contain_text("From a file · 5 beams")
-    expect(page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()
 
 
 def test_the_frame_is_there_when_the_page_is_opened_first(page: Page, server: str) -> None:

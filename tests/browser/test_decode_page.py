@@ -26,7 +26,7 @@ def test_first_paint_shows_a_finished_example(decode: DecodePage) -> None:
     expect(decode.tokens.first).to_be_visible()
     for name in CHARTS:
         expect(decode.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
-    expect(decode.page.get_by_role("button", name=re.compile("^.*Proved"))).to_be_visible()
+    expect(decode.page.get_by_role("button", name=re.compile("^.*Consistent"))).to_be_visible()
     assert decode.page.troubles == []  # type: ignore[attr-defined]
 
 
@@ -35,7 +35,7 @@ def test_a_run_streams_and_ends_with_a_proof(decode: DecodePage) -> None:
     decode.run()
     expect(decode.tokens).to_have_count(12)
     expect(decode.status).to_contain_text("12 tokens")
-    proof = decode.page.get_by_role("button", name=re.compile("Proved: (\\d+) of \\1 checks"))
+    proof = decode.page.get_by_role("button", name=re.compile("Consistent: (\\d+) of \\1 checks"))
     expect(proof).to_be_visible()
     expect(decode.page).to_have_url(re.compile("run=1"))
 
@@ -47,7 +47,7 @@ def test_the_check_against_the_model_adds_checks(decode: DecodePage) -> None:
     before = checks_of(proof.inner_text())
     proof.click()
     decode.page.get_by_role("button", name="Check against the model").click()
-    expect(proof).not_to_contain_text(f"Proved: {before} of", timeout=PATIENCE_MS)
+    expect(proof).not_to_contain_text(f"Consistent: {before} of", timeout=PATIENCE_MS)
     assert checks_of(proof.inner_text()) > before
 
 

@@ -158,4 +158,4 @@ def test_the_strip_leaves_as_svg_and_the_run_comes_back_as_a_file(
     heading = reason.page.get_by_role("heading", name="Reasoning budget", exact=True)
     expect(heading).to_be_visible()
     expect(reason.status).to_contain_text("From a file")
-    expect(reason.page.get_by_role("button", name=re.compile("Proved"))).to_be_visible()
+    expect(reason.page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()

@@ -12,10 +12,10 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.checks.common import (
+    COMMON_CHECKS,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
-    prompt_reading,
     worst,
 )
 from core.decoding.shaping.filters import History
@@ -25,7 +25,7 @@ from core.decoding.trace import Check, Trace
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
     """Named checks; one failed check alone where the tree isn't whole."""
-    return checked_if_whole(trace, _whole, (*_CHECKS, prompt_reading))
+    return checked_if_whole(trace, _whole, (*_CHECKS, *COMMON_CHECKS))
 
 
 def _whole(trace: Trace[BeamSearch]) -> Check:

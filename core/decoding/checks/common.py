@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.token_text import bare, says
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Check, PromptPosition, PromptStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
 VALUE_TOLERANCE = 1e-5
+# Seconds by which sums of clock readings may be off.
+TIME_TOLERANCE = 1e-3
 # No number of a trace file is larger; an infinite deviation is written as this.
 _LARGEST = 3e38
 # Below this a probability has lost digits that its logit still has.
@@ -41,20 +43,17 @@ def checked_if_whole(
     return [first, *(check(trace) for check in checks)] if first.passed else [first]
 
 
-def prompt_reading(trace: Trace) -> Check:
+def _prompt_reading(trace: Trace) -> Check:
     """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
-    if _bare(trace.prompt) not in _bare(trace.rendered_prompt):
+    if bare(trace.prompt) not in bare(trace.rendered_prompt):
         faults.append("what was asked is not in the prompt that the model saw")
     if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
         faults.append("prompt processing read other tokens than the prompt's")
+    if positions and not says([p.text for p in positions], trace.rendered_prompt):
+        faults.append("the prompt's text is not its tokens'")
     return count("prompt processing agrees with the prompt", faults, "positions that disagree")
-
-
-def _bare(text: str) -> str:
-    """What a chat template and a tokenizer's normaliser leave as it was."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
@@ -98,3 +97,21 @@ def finish(trace: Trace) -> Check:
     if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
         faults.append("the run ended before min_new_tokens")
     return count("the finish reason holds", faults, f"ended with {reason}")
+
+
+def _times(trace: Trace) -> Check:
+    """Whether parts are no longer than what they are parts of; how long, no check can tell."""
+    timings = trace.timings
+    parts = sum(
+        step.seconds if isinstance(step, PromptStep) else step.seconds.total for step in trace.steps
+    )
+    faults = []
+    if parts > timings.prefill + timings.decode + TIME_TOLERANCE:
+        faults.append("the steps took longer than all work together")
+    if timings.prefill + timings.decode > timings.total + TIME_TOLERANCE:
+        faults.append("the work took longer than the run")
+    return count("no part took longer than the whole", faults, "times that don't fit")
+
+
+# What holds of a run by any method.
+COMMON_CHECKS: tuple[Callable[[Trace], Check], ...] = (_prompt_reading, _times)

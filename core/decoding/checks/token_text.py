@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 
 # Part of a character as a display text has it: `<E2>` (see `Vocabulary.token_text`).
 _BYTE = re.compile(r"<([89A-F][0-9A-F])>")
+# A special token's name: put around a prompt, or in place of a word that is not known.
+_MARK = re.compile(r"(?:<.+>|\[[A-Z]+\])\Z", re.DOTALL)
+_UNKNOWN = re.compile(r"<\|?unk(?:nown)?\|?>|\[UNK\]")
 
 
 def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
@@ -47,3 +51,40 @@ def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
 
 def _as_byte(found: re.Match[str]) -> str:
     return chr(0xDC00 + int(found[1], 16))
+
+
+def bare(text: str) -> str:
+    """What a chat template and a tokenizer's normaliser leave as it was."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def says(shown: Sequence[str], text: str) -> bool:
+    """Whether tokens make up a text, as far as their display texts can tell.
+
+    Special tokens at both ends may be missing in the text, and an unknown token is any text.
+
+    Args:
+        shown: the tokens' display texts.
+    """
+    wanted = bare(text)
+    if bare(_joined(shown)) == wanted:
+        return True
+    ends = [place for place, own in enumerate(shown) if not _MARK.match(own)]
+    inner = shown[ends[0] : ends[-1] + 1] if ends else ()
+    return bare(_joined(inner)) == wanted or _says_with_gaps(shown, wanted)
+
+
+def _joined(shown: Sequence[str]) -> str:
+    raw = b"".join(_BYTE.sub(_as_byte, own).encode("utf-8", "surrogateescape") for own in shown)
+    return raw.decode("utf-8", "replace")
+
+
+def _says_with_gaps(shown: Sequence[str], wanted: str) -> bool:
+    """Whether the known tokens stand in the text in their order, where any are unknown."""
+    known = [bare(own) for own in shown if not _UNKNOWN.fullmatch(own)]
+    at = 0
+    for own in known:
+        at = wanted.find(own, at) + len(own)
+        if at < len(own):
+            return False
+    return len(known) < len(shown)

@@ -8,17 +8,18 @@ from itertools import pairwise
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import (
+    COMMON_CHECKS,
     TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
     finish,
-    prompt_reading,
     spread,
     worst,
 )
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
+from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
@@ -215,7 +216,11 @@ def _surprisals(trace: Trace) -> Check:
 
 
 def _entropies(trace: Trace) -> Check:
-    """The candidates bound the entropy: the tail adds at least -m ln m and at most m ln(V / m)."""
+    """The candidates bound the entropy: each token of the tail is less probable than they are.
+
+    With the tail's mass m, the least probable candidate p and n tokens in the tail, the tail adds
+    at least -m ln p and -m ln m, and at most m ln(n / m).
+    """
     errors = (_entropy_error(step) for step in trace.token_steps)
     detail = "distance from the bounds that the candidates and the tail's mass leave"
     return worst("entropy agrees with the candidates", errors, MASS_TOLERANCE, detail)
@@ -224,9 +229,38 @@ def _entropies(trace: Trace) -> Check:
 def _entropy_error(step: TokenStep) -> float:
     shown = -sum(c.raw_prob * math.log(c.raw_prob) for c in step.candidates if c.raw_prob > 0)
     mass, others = step.tail_mass, max(1, step.stages[0].kept - len(step.candidates))
-    spread = -mass * math.log(mass) if mass > 0 else 0.0
-    low, high = shown + spread, shown + spread + mass * math.log(others)
-    return max(low - step.entropy, step.entropy - high, 0.0)
+    if mass <= 0:
+        return abs(step.entropy - shown)
+    likeliest = min(1.0, _least_by_rank(step))
+    low = shown - mass * math.log(max(TINY, min(mass, likeliest)))
+    high = shown + mass * math.log(others / mass)
+    too_heavy = max(0.0, mass - others * likeliest)
+    return max(low - step.entropy, step.entropy - high, too_heavy, 0.0)
+
+
+def _least_by_rank(step: TokenStep) -> float:
+    """The raw probability of the last candidate that no token outside is more probable than."""
+    by_rank = [c.raw_prob for rank, c in enumerate(step.candidates, 1) if c.rank == rank]
+    return by_rank[-1] if by_rank else 1.0
+
+
+def _texts(trace: Trace) -> Check:
+    faults = [*display_faults(_shown(trace)), *added_faults(_added(trace))]
+    return count("every token is shown as its own text", faults, "tokens shown as something else")
+
+
+def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
+    for position in trace.prompt_step.positions if trace.prompt_step else ():
+        for own in (position, *position.candidates):
+            yield f"prompt position {position.index}", own.token_id, own.text
+    for step in trace.token_steps:
+        for candidate in step.candidates:
+            yield f"step {step.index}", candidate.token_id, candidate.text
+
+
+def _added(trace: Trace) -> Iterator[tuple[str, str, str]]:
+    for step in trace.token_steps:
+        yield f"step {step.index}", step.chosen.text, step.text
 
 
 def _steps_make_tokens(trace: Trace) -> Check:
@@ -253,9 +287,10 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _noise,
     _surprisals,
     _entropies,
+    _texts,
     _steps_make_tokens,
-    prompt_reading,
     finish,
+    *COMMON_CHECKS,
 )
 # How the settings made the stages; a method whose stages are its own has others.
 STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps, _cuts)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from core.decoding.checks.common import (
+    COMMON_CHECKS,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
-    prompt_reading,
     worst,
 )
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
@@ -36,7 +36,7 @@ Column = Callable[[PairCandidate], float | None]
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:
     """Named checks; one failed check alone where a round isn't whole."""
-    return checked_if_whole(trace, whole_rounds, (*_CHECKS, prompt_reading))
+    return checked_if_whole(trace, whole_rounds, (*_CHECKS, *COMMON_CHECKS))
 
 
 def _positions(trace: Trace[Speculative]) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.check import Verdict, verdict
 from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
 from pages.ui.run import jobs
@@ -23,11 +24,29 @@ _list = st.components.v2.component(
     js=source("run/proof.js"),
 )
 
+_LOOKS: dict[Verdict, tuple[str, str]] = {
+    "Consistent": ("check_circle", "fair"),
+    "Proved by the model": ("verified", "good"),
+    "Not proved": ("error", "bad"),
+}
+# What no check can tell of a run, whatever it finds.
+_UNPROVABLE = "The times are as the run recorded them: no check can measure them again."
+_MEANINGS: dict[Verdict, str] = {
+    "Consistent": (
+        "Every number agrees with the others and with the settings. Whether they are the model's "
+        f"own, only the model can tell. {_UNPROVABLE}"
+    ),
+    "Proved by the model": (
+        "Every number agrees with the others and the settings, and the model gives them again. "
+        f"{_UNPROVABLE}"
+    ),
+    "Not proved": "A check failed: something in this run is not what its settings make of it.",
+}
 _BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 
 
 def badge(view: View, trace: Trace) -> None:
-    """The outcome in three words; opens the list of checks."""
+    """The outcome in a few words; opens the list of checks."""
     label, icon, tone = _outcome(view, trace)
     with (
         st.container(key=f"proof-{tone}", width="content"),
@@ -42,17 +61,15 @@ def _outcome(view: View, trace: Trace) -> tuple[str, str, str]:
     if not total:
         label = "Checking" if view.active("check") else "Not checked"
         return label, ":material/pending:", "open"
-    if passed == total:
-        return f"Proved: {passed} of {total} checks", ":material/verified:", "good"
-    return f"Not proved: {passed} of {total} checks", ":material/error:", "bad"
+    found = verdict(trace.checks)
+    icon, tone = _LOOKS[found]
+    return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
 def _opened(view: View, trace: Trace) -> None:
-    st.markdown(
-        "**The proof.** Every number is checked against the rest of the run, and on demand "
-        "against the model."
-    )
     if trace.checks:
+        found = verdict(trace.checks)
+        st.markdown(f"**{found}.** {_MEANINGS[found]}")
         # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
         rows = tuple(_row(check) for check in trace.checks)
         data = {"checks": rows, "theme": style.theme().name, "drawn": drawn_at()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect
+from core.decoding.check import verdict
 from core.decoding.trace import TokenStep
 from tests.models.builders import random_language_model
 
@@ -276,8 +278,9 @@ def test_a_prompt_position_that_the_model_does_not_give_is_found(trace, model) -
 
 
 def test_a_candidate_s_text_that_is_not_its_token_s_is_found(trace, model) -> None:
-    failed = _failed(_all_candidates(trace, 1, text="lie"), model)
-    assert failed == {"the tokenizer decodes the tokens to the text"}
+    forged = _all_candidates(trace, 1, text="lie")
+    assert _failed(forged) == {"every token is shown as its own text"}
+    assert "the tokenizer decodes the tokens to the text" in _failed(forged, model)
 
 
 def test_a_reference_that_emits_another_token_fails_unless_they_tie(model, monkeypatch) -> None:
@@ -321,3 +324,32 @@ def test_a_cancelled_run_is_checked_as_far_as_it_went(model) -> None:
     )
     assert trace.finish_reason == "cancelled"
     assert _failed(trace, model) == set()
+
+
+def test_a_prompt_whose_tokens_say_something_else_is_found(trace) -> None:
+    forged = replace(trace, prompt="the dog had", rendered_prompt="the dog had")
+    assert _failed(forged) == {"prompt processing agrees with the prompt"}
+
+
+def test_the_tail_s_tokens_are_less_probable_than_the_candidates(model) -> None:
+    trace = collect(model, "the fox had", Greedy(max_new_tokens=3, top_candidates=5))
+    assert _failed(trace) == set()
+    step = trace.token_steps[1]
+    shown = -sum(c.raw_prob * math.log(c.raw_prob) for c in step.candidates)
+    least = shown - step.tail_mass * math.log(step.candidates[-1].raw_prob)
+    assert least > shown - step.tail_mass * math.log(step.tail_mass) + 0.02
+    forged = _forge(trace, 1, entropy=least - 0.01)
+    assert _failed(forged) == {"entropy agrees with the candidates"}
+
+
+@pytest.mark.parametrize("part", ["decode", "total"])
+def test_a_time_shorter_than_its_parts_is_found(trace, part) -> None:
+    forged = replace(trace, timings=trace.timings._replace(**{part: 0.0}))
+    assert _failed(forged) == {"no part took longer than the whole"}
+
+
+def test_only_the_model_proves(trace, model) -> None:
+    assert verdict(check(trace)) == "Consistent"
+    assert verdict(check(trace, model)) == "Proved by the model"
+    forged = replace(trace, prompt="the dog had", rendered_prompt="the dog had")
+    assert verdict(check(forged)) == "Not proved"
