@@ -251,8 +251,10 @@ def _texts(trace: Trace) -> Check:
 
 def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
     for position in trace.prompt_step.positions if trace.prompt_step else ():
-        for own in (position, *position.candidates):
-            yield f"prompt position {position.index}", own.token_id, own.text
+        where = f"prompt position {position.index}"
+        yield where, position.token_id, position.text
+        for candidate in position.candidates:
+            yield where, candidate.token_id, candidate.text
     for step in trace.token_steps:
         for candidate in step.candidates:
             yield f"step {step.index}", candidate.token_id, candidate.text
