@@ -1,6 +1,7 @@
 """What each way of scoring feeds to the target: rows of token ids with their positions; torch-free.
 
-The engine runs exactly these rows, and a page draws them.
+`feed` is what this engine runs, whose rows share no cache. `feed_paged` is what an engine with a
+paged cache runs (vLLM): a page draws it, and says how much more this engine feeds.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class FedRow(NamedTuple):
             the length of the others and whose logits nobody reads.
         reads: the places in `token_ids` whose logits are read, as many as there are positions to
             score in all rows together.
+        shared: how many tokens between the cached ones and `token_ids` other rows of the same
+            forward feed; this row finds them in the cache that all share.
     """
 
     token_ids: tuple[int, ...]
@@ -29,11 +32,12 @@ class FedRow(NamedTuple):
     cached: int
     new: int
     reads: tuple[int, ...]
+    shared: int = 0
 
     @property
     def length(self) -> int:
         """Tokens of the sequence, padding left out."""
-        return self.cached + self.new
+        return self.cached + self.shared + self.new
 
 
 def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) -> tuple[FedRow, ...]:
@@ -53,4 +57,38 @@ def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) ->
     return tuple(
         FedRow(ids[:new] + (ids[new - 1],) * (len(ids) - new), positions, cached, new, (new - 1,))
         for new in range(1, len(ids) + 1)
+    )
+
+
+def feed_paged(
+    scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]
+) -> tuple[FedRow, ...]:
+    """As `feed`, where sequences share one paged cache: batch expansion feeds each its last token.
+
+    A layer writes the keys and values of all rows before it attends, so that a row finds what the
+    others feed in the same forward. Source: vLLM's `BatchExpansionTop1Scorer`, one query token for
+    each sequence.
+    """
+    if scoring == "multi_query":
+        return feed(scoring, cached, pending, drafted)
+    return tuple(
+        FedRow((token_id,), (cached + place,), cached, 1, (0,), shared=place)
+        for place, token_id in enumerate((pending, *drafted))
+    )
+
+
+def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> str:
+    """How much more this engine feeds for batch expansion than one with a paged cache.
+
+    Plain text; empty where nothing is drafted, which makes no difference.
+    """
+    if not drafted:
+        return ""
+    rows = feed("batch_expansion", cached, pending, drafted)
+    new = sum(row.new for row in rows)
+    padding = sum(len(row.token_ids) for row in rows) - new
+    return (
+        f"The figure shows sequences that share a paged cache, as vLLM's do: {len(rows)} tokens in "
+        f"all. This engine's rows share none, so each is fed its drafted tokens anew: {new} tokens "
+        f"and {padding} of padding, which the time measured here includes."
     )

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.speculative.config import SCORINGS, Scoring
-from core.decoding.speculative.scoring import FedRow, feed
+from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import NBSP, settings_caption, show_token, table_text
@@ -42,10 +42,20 @@ class _FedLine(NamedTuple):
 
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
-    """The rows of a round's one forward, as the engine makes them, under either scoring method."""
+    """The rows of a round's one forward under either scoring method, over a paged cache."""
+    return feed_paged(scoring, *_scored(trace, at))
+
+
+def _scored(trace: Trace, at: int) -> tuple[int, int, list[int]]:
+    """What a round scores: tokens in the cache, the one not read yet, the drafted ones."""
     step = trace.rounds[at]
     drafted = [token.token_id for token in step.drafted]
-    return feed(scoring, step.target_cache.before, _pending(trace, at)[0], drafted)
+    return step.target_cache.before, _pending(trace, at)[0], drafted
+
+
+def feed_words(trace: Trace, at: int) -> str:
+    """How much more this engine feeds in the round than the figure shows; plain text."""
+    return fed_again(*_scored(trace, at)) if 0 <= at < len(trace.rounds) else ""
 
 
 def _pending(trace: Trace, at: int) -> tuple[int, str]:
@@ -93,7 +103,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
     keys = [
         key_entry(theme.rest, "cached"),
         key_entry(_new_color(theme), "new"),
-        key_entry(theme.muted, "padding", "▨"),
+        key_entry(theme.muted, "fed by another sequence", "▨"),
         key_entry(theme.accent, "read", "●"),
     ]
     add_key(sheet, ["".join(keys)], _LEFT, offset=10)
@@ -125,7 +135,7 @@ def _add_group(
     )
     for new in (True, False):
         sheet.traces.append(_tokens(lines, texts, width, theme, new=new))
-    reads = [(place, line.y) for line in lines for place in line.row.reads]
+    reads = [(line.row.shared + place, line.y) for line in lines for place in line.row.reads]
     sheet.traces.append(
         {
             "type": "scatter",
@@ -146,11 +156,9 @@ def _add_group(
 
 def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
     new = sum(line.row.new for line in lines)
-    fed = sum(len(line.row.token_ids) for line in lines)
     sequences = "1 sequence" if len(lines) == 1 else f"{len(lines)} sequences"
-    padding = f", {fed - new} of padding" if fed > new else ""
     tokens = "1 new token" if new == 1 else f"{new} new tokens"
-    return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}{padding}".replace(" ", NBSP)
+    return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}".replace(" ", NBSP)
 
 
 def _tokens(
@@ -159,8 +167,8 @@ def _tokens(
     found = [
         (place, line)
         for line in lines
-        for place in range(len(line.row.token_ids))
-        if (place < line.row.new) is new
+        for place in range(line.row.shared + line.row.new)
+        if (place >= line.row.shared) is new
     ]
     ground = _new_color(theme) if new else theme.panel
     ink = theme.text_on(ground) if new else theme.muted
@@ -169,23 +177,25 @@ def _tokens(
     limit = max(3, min(9, 70 // width))
     return {
         **cell_bars([(place, line.y - 0.5) for place, line in found], 1),
-        "name": "new" if new else "padding",
+        "name": "new" if new else "shared",
         "textangle": 0,
-        "text": [show_token(texts[place], limit) if new else "" for place, _ in found],
+        "text": [show_token(texts[place], limit) for place, _ in found],
         "textfont": {"family": theme.mono, "size": 11, "color": ink},
-        **hover_texts([_hover(line, place, texts, new=new) for place, line in found]),
+        **hover_texts([_hover(line, place, texts[place], new=new) for place, line in found]),
         "marker": marker if new else {**marker, "pattern": shape},
         **no_fade(ink),
     }
 
 
-def _hover(line: _FedLine, place: int, texts: Sequence[str], *, new: bool) -> str:
+def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
     row = line.row
-    token = show_token(texts[place], 40) if new else "padding, which nobody reads"
-    read = " · its logits are read" if place in row.reads else ""
+    read = " · its logits are read" if new and place - row.shared in row.reads else ""
+    source = f"id {row.token_ids[place - row.shared]}{read}"
+    if not new:
+        source = f"in the shared cache: sequence {place} is fed it in the same forward"
     return (
-        f"<b>{token}</b><br>sequence {line.number} · position {row.positions[place]}"
-        f"<br>id {row.token_ids[place]}{read}"
+        f"<b>{show_token(text, 40)}</b><br>sequence {line.number} · position {row.cached + place}"
+        f"<br>{source}"
     )
 
 
@@ -228,15 +238,13 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
     """Every token that either method feeds in the round, one a row."""
-    names = "scoring sequence length cached position token_id token padding read".split()
+    names = "scoring sequence length cached shared position token_id token read".split()
     records: list[tuple[object, ...]] = []
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
         texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
         for number, row in enumerate(fed_rows(trace, at, scoring)):
-            head = (scoring, number, row.length, row.cached)
+            head = (scoring, number, row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
-                padding = place >= row.new
-                token = "" if padding else table_text(texts[place])
-                own = (row.positions[place], token_id, token, padding, place in row.reads)
-                records.append((*head, *own))
+                token = table_text(texts[row.shared + place])
+                records.append((*head, row.positions[place], token_id, token, place in row.reads))
     return pd.DataFrame(records, columns=names)

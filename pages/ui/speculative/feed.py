@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.trace import Trace
+from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
 from pages.ui.speculative import measurement, work
 from pages.ui.speculative.state import SpecView
@@ -26,8 +27,8 @@ def draw(view: SpecView, trace: Trace) -> None:
     )
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "
-        "every position and reads its last token. Both give the same probabilities. Click a token "
-        "in the timeline to see its round."
+        "every position and reads its last token. Both give the same probabilities. "
+        f"{feed_words(trace, at)}"
     )
     measurement.row(
         view,

@@ -22,7 +22,7 @@ from core import (
 )
 from core.decoding.speculative.drafting import ModelDraft, look_up
 from core.decoding.speculative.engine import Rounds
-from core.decoding.speculative.scoring import feed
+from core.decoding.speculative.scoring import fed_again, feed, feed_paged
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import one_thread
@@ -355,11 +355,24 @@ def test_prompt_lookup_repeats_what_followed() -> None:
 
 def test_what_is_fed_in_both_ways() -> None:
     (row,) = feed("multi_query", 10, 7, [1, 2])
-    assert row == ((7, 1, 2), (10, 11, 12), 10, 3, (0, 1, 2))
+    assert row == ((7, 1, 2), (10, 11, 12), 10, 3, (0, 1, 2), 0)
     rows = feed("batch_expansion", 10, 7, [1, 2])
     assert [row.token_ids for row in rows] == [(7, 7, 7), (7, 1, 1), (7, 1, 2)]
     assert [row.length for row in rows] == [11, 12, 13]
     assert [row.reads for row in rows] == [(0,), (1,), (2,)]
+
+
+def test_sequences_that_share_a_cache_are_fed_one_token_each() -> None:
+    rows = feed_paged("batch_expansion", 10, 7, [1, 2])
+    assert [(row.token_ids, row.positions) for row in rows] == [
+        ((7,), (10,)),
+        ((1,), (11,)),
+        ((2,), (12,)),
+    ]
+    assert [row.length for row in rows] == [11, 12, 13]
+    assert feed_paged("multi_query", 10, 7, [1, 2]) == feed("multi_query", 10, 7, [1, 2])
+    assert "6 tokens and 3 of padding" in fed_again(10, 7, [1, 2])
+    assert fed_again(10, 7, []) == ""
 
 
 def test_vocabularies_that_differ_are_refused_by_the_first_difference() -> None:
