@@ -39,7 +39,7 @@ from core.figures import (
     spec_verification,
     spec_verification_data,
 )
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import show_token, visible_token
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.metrics import (
     scoring_words,
@@ -414,6 +414,32 @@ def test_the_strip_says_that_typical_acceptance_draws_nothing() -> None:
     drawn = spec_verification(make_spec(acceptance="exact"), 0, EXTRA)
     titles = [note.text for note in drawn.layout.annotations if note.name == "strip"]
     assert any("where the number fell on the target" in title for title in titles)
+
+
+def strip_words(figure: go.Figure) -> list[str]:
+    return [note.text for note in figure.layout.annotations if note.name == "strip"]
+
+
+@pytest.mark.parametrize("acceptance", ["speculative", "exact"])
+def test_the_strip_of_a_greedy_run_shows_no_number(acceptance: str) -> None:
+    trace = make_spec(temperature=0, acceptance=acceptance)
+    for at, step in enumerate(trace.rounds):
+        for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
+            figure = spec_verification(trace, at, place)
+            assert not shapes_named(figure, "number")
+            assert "greedy: nothing random" in strip_words(figure)
+
+
+def test_the_strip_of_a_rejected_exact_match_shows_whose_share_was_hit() -> None:
+    trace = make_spec(acceptance="exact")
+    at = recovered_round(trace)
+    step = trace.rounds[at]
+    figure = spec_verification(trace, at, len(step.accepted))
+    _, hit = [bar for bar in figure.data if bar.name == "strip"]
+    assert (hit.base[0], hit.base[0] + hit.x[0]) == pytest.approx(step.extra.interval)
+    assert hit.base[0] <= step.recovered.uniform <= hit.base[0] + hit.x[0]
+    drew = f"the target drew {show_token(step.extra.text)}"
+    assert any(drew in words for words in strip_words(figure))
 
 
 def test_the_numbers_behind_the_longest_bar_have_room_at_400_px() -> None:

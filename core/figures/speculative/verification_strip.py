@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.figures.base.axes import axis, bare_axis
+from core.figures.base.labels import show_token
 from core.figures.base.marks import NO_FADE, PAPER, add_line, add_note
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
@@ -17,6 +18,8 @@ from core.figures.speculative.words import (
     rule_of,
     soft_color,
 )
+
+_LIMIT = 16
 
 
 class _StripPart(NamedTuple):
@@ -37,19 +40,38 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
                 _StripPart(token.threshold, 1, yes, "accept"),
             ]
             return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
-        says = f"number {number(token.uniform or 0.0)}"
+        # Of a greedy run every part of the strip is 0 or 1 wide: no number could change anything.
+        mark = None if _is_greedy(found) else token.uniform
+        says = "greedy: nothing random" if mark is None else f"number {number(mark)}"
         if rule_of(found.trace) == "exact":
-            own = [] if token.interval is None else [_StripPart(*token.interval, yes, "")]
-            return [_StripPart(0, 1, theme.panel, ""), *own], token.uniform, says
+            return [_StripPart(0, 1, theme.panel, ""), *_hit(found, theme)], mark, says
         edge = token.accept_prob
         parts = [_StripPart(0, edge, yes, "accept"), _StripPart(edge, 1, no, "reject")]
-        return parts, token.uniform, says
+        return parts, mark, says
     extra = found.extra
     base = [_StripPart(0, 1, theme.panel, "")]
     if extra is None or extra.interval is None or extra.uniform is None:
         return base, None, ""
     own = [_StripPart(*extra.interval, kind_color(extra_kind(found.step), theme), "")]
+    if _is_greedy(found):
+        return [*base, *own], None, "greedy: nothing random"
     return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
+
+
+def _is_greedy(found: VerifiedPosition) -> bool:
+    return found.trace.config.shaping.temperature == 0
+
+
+def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:
+    """Of exact match the share that the target's number hit: the drafted token's or another's."""
+    drafted, extra = found.drafted, found.extra
+    if drafted is not None and drafted.interval is not None:
+        color = soft_color("accepted", theme)
+        return [_StripPart(*drafted.interval, color, show_token(drafted.text, _LIMIT))]
+    if extra is None or extra.interval is None:
+        return []
+    color = soft_color(extra_kind(found.step), theme)
+    return [_StripPart(*extra.interval, color, show_token(extra.text, _LIMIT))]
 
 
 def _strip_title(found: VerifiedPosition) -> str:
@@ -62,6 +84,9 @@ def _strip_title(found: VerifiedPosition) -> str:
     if token.threshold is not None:
         return f"threshold {number(token.threshold)}"
     if rule_of(found.trace) == "exact":
+        if token.interval is None and found.extra is not None:
+            hit = show_token(found.extra.text, _LIMIT)
+            return f"the target drew {hit}, not {show_token(token.text, _LIMIT)}"
         return "where the number fell on the target’s distribution"
     return f"accept_prob {number(token.accept_prob)}"
 
