@@ -9,7 +9,7 @@ import pytest
 
 from core import guess_parents, rerank
 from core.decoding.beam.replay import ranked_anew
-from core.figures import DARK, LIGHT, beam_tree, beam_tree_data
+from core.figures import DARK, LIGHT, beam_step, beam_tree, beam_tree_data
 from core.figures.beam.columns import columns_for, fitted, text_width
 from core.figures.beam.graph import (
     beam_graph,
@@ -20,6 +20,7 @@ from core.figures.beam.graph import (
     path_to,
 )
 from core.figures.beam.window import MOST_NODES, window
+from core.figures.beam.words import place_words
 from tests.figures.beams import backpointers, make_search
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace
@@ -274,7 +275,7 @@ def test_a_click_and_the_hover_tell_the_node():
             if step < 0:
                 continue
             candidate = search.beam_steps[step].candidates[place]
-            assert told[3] == candidate.rank
+            assert told[3] == f"rank {candidate.rank}"
             assert told[4] == f"{candidate.logprob:.3f}".replace("-", "\u2212")
             assert told[5] == f"{candidate.cum_logprob:.3f}".replace("-", "\u2212")
             assert f"row {candidate.parent}" in told[7]
@@ -363,3 +364,14 @@ def test_no_text_shrinks_where_many_rows_stand():
 def test_wide_columns_cut_nothing():
     columns = columns_for([["unbelievable"], ["story"]], 872)
     assert fitted("unbelievable", columns.rooms[0] - 6) == "unbelievable"
+
+
+def test_drawn_candidates_stand_in_the_order_of_drawing():
+    drawn = make_search(do_sample=True)
+    step = drawn.beam_steps[1]
+    assert place_words(step, step.candidates[2]) == f"draw {step.candidates[2].rank}"
+    figure = beam_step(drawn, 1)
+    subtitle = " ".join(n.text for n in figure.layout.annotations if n.name == "subtitle")
+    subtitle = subtitle.replace("<br>", " ")
+    assert "Drawn, in this order." in subtitle
+    assert "in the order of drawing" in figure.layout.meta["alt"]

@@ -17,11 +17,11 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.columns import PADDING, TEXT_SIZE, columns_for, fitted, label, text_width
 from core.figures.beam.graph import BeamLayout, NodePosition, parent_of
 from core.figures.beam.window import Node
-from core.figures.beam.words import fate_words, is_grouped, nats, score_at
+from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
 
 _THICKNESS = {"pruned": 0.6}
 _HOVER = (
-    "<b>%{customdata[2]}</b><br>step %{customdata[0]} · rank %{customdata[3]}"
+    "<b>%{customdata[2]}</b><br>step %{customdata[0]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
     "%{customdata[6]}<br>after %{customdata[7]}<br>%{customdata[8]}<extra></extra>"
 )
@@ -216,7 +216,7 @@ class Drawing:
             step,
             node[1],
             show_token(candidate.text, 40),
-            candidate.rank,
+            place_words(self._trace.beam_steps[step], candidate),
             nats(candidate.logprob),
             nats(candidate.cum_logprob),
             nats(score_at(self._trace, step, candidate)),

@@ -145,7 +145,8 @@ def _subtitle(step: BeamStep, shown: Sequence[int]) -> str:
         return "Nothing went on after this step: nats behind its best."
     hidden = len(_own(step, shown[0])) - len(shown)
     left_out = f" {hidden} more are pruned." if hidden else ""
-    return f"Nats before or behind the last one that went on.{left_out}"
+    drawn = "" if step.origin == "argmax" else " Drawn, in this order."
+    return f"Nats before or behind the last one that went on.{drawn}{left_out}"
 
 
 def _name(step: BeamStep, place: int, strong: int | None) -> str:
@@ -208,8 +209,9 @@ def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[flo
         f"{nats(margin, 2)}"
         for place, margin in zip(shown[:6], margins, strict=False)
     )
+    order = "by rank" if step.origin == "argmax" else "in the order of drawing"
     return (
-        f"{len(shown)} candidates of step {index} by rank with their distance to the last one that "
+        f"{len(shown)} candidates of step {index} {order} with their distance to the last one that "
         f"went on, in nats: {first}."
     )
 

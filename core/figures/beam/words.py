@@ -40,6 +40,11 @@ def beam_caption(trace: Trace) -> str:
     return " · ".join([settings_caption(trace), *notes])
 
 
+def place_words(step: BeamStep, candidate: BeamCandidate) -> str:
+    """Which of its step's candidates it is; drawn ones stand in the order of drawing."""
+    return f"{'rank' if step.origin == 'argmax' else 'draw'} {candidate.rank}"
+
+
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
     """What became of a candidate, and by how much it was before or behind the last survivor."""
     if candidate.fate == "kept":

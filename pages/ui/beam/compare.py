@@ -13,7 +13,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.trace import Trace
 from core.figures.base.labels import table_text, visible_token
-from core.figures.beam.words import ENDS, fate_words
+from core.figures.beam.words import ENDS, fate_words, place_words
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import work
 from pages.ui.beam.state import BeamView
@@ -83,10 +83,11 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
         )
     last = greedy.path[-1]
     if greedy.end == "pruned":
-        fate = fate_words(trace.beam_steps[greedy.step], last)
+        step = trace.beam_steps[greedy.step]
+        fate = fate_words(step, last)
         return (
             f"Greedy's path left the beam at step {greedy.step}, with "
-            f"{visible_token(last.text, 24)} at rank {last.rank}, {fate}."
+            f"{visible_token(last.text, 24)} at {place_words(step, last)}, {fate}."
         )
     if greedy.end == "finished":
         return f"Greedy's path stayed in the beam and finished at step {greedy.step}."

@@ -8,7 +8,7 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.trace import Trace
 from core.figures.base.labels import percent, table_text, visible_token
-from core.figures.beam.words import fate_words, nats, score_at
+from core.figures.beam.words import fate_words, nats, place_words, score_at
 from pages.ui.beam.state import BeamView
 from pages.ui.widgets import table
 
@@ -25,7 +25,7 @@ def draw(view: BeamView, trace: Trace) -> None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="node-head"
         ):
-            st.markdown(f"**Step {at}**, rank {chosen.rank}", width="content")
+            st.markdown(f"**Step {at}**, {place_words(step, chosen)}", width="content")
             st.text(_first_upper(fate_words(step, chosen)), width="stretch")
         path = lineage(trace.beam_steps, at, chosen)
         with st.container(key="node-path"):
@@ -72,8 +72,9 @@ def _why(step: BeamStep, chosen: BeamCandidate) -> str:
     if chosen.fate == "pruned" and margin is not None:
         group = step.group_of(chosen)
         last = min((c for c in step.kept if step.group_of(c) == group), key=lambda c: c.cum_logprob)
+        token, place = visible_token(last.text, 24), place_words(step, last)
         return (
-            f"The last one that went on, {visible_token(last.text, 24)} (rank {last.rank}), has "
+            f"The last one that went on, {token} ({place}), has "
             f"{nats(last.cum_logprob)}; this one has {nats(chosen.cum_logprob)}."
         )
     if chosen.fate == "kept" and margin is not None:
@@ -91,7 +92,7 @@ def _siblings(step: BeamStep, chosen: BeamCandidate) -> None:
     table.draw(
         "siblings",
         {
-            "rank": [c.rank for c in siblings],
+            "rank" if step.origin == "argmax" else "draw": [c.rank for c in siblings],
             "token": [table_text(visible_token(c.text, 24)) for c in siblings],
             "log-prob": [c.logprob for c in siblings],
             "sum": [c.cum_logprob for c in siblings],
