@@ -147,13 +147,12 @@ def _expected(
     taken = {group: step.taken_before(group) for group in step.groups}
     for parent, path in enumerate(paths):
         own = [candidate for candidate in step.candidates if candidate.parent == parent]
-        places = {candidate.token_id: at for at, candidate in enumerate(own)}
         row = torch.tensor(
             [c.raw_logprob - diversity * taken[step.group_of(c)].count(c.token_id) for c in own],
             dtype=torch.float64,
         )
         names = penalty_names(shaping, len(path))
-        for _, process in penalties_of(shaping, names, History(path, places)):
+        for _, process in penalties_of(shaping, names, History(path, [c.token_id for c in own])):
             row = process(row)
         if config.draws:
             row = row / shaping.temperature

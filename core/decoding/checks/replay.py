@@ -145,13 +145,13 @@ class _Edge(NamedTuple):
         return (self.kept == 1 or self.lowest >= below) and self.following <= above
 
 
-def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, seen: Seen) -> bool:
-    """Whether a setting's value puts its cut at the recorded edge."""
+def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, logits: Tensor) -> bool:
+    """Whether a setting's value puts its cut of `[vocab]` logits at the recorded edge."""
     if isinstance(rule, Rank):
         return edge.at_count(value)
     if isinstance(rule, Mass):
         return edge.at_mass(value)
-    return edge.at_floor(rule.level(value, seen), rule.sway(value))
+    return edge.at_floor(rule.level(value, seen_in(logits)), rule.sway(value))
 
 
 def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
@@ -160,10 +160,10 @@ def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
     alive = int((logits > -math.inf).sum())
     if rule is None or not 1 <= stage.kept <= alive:
         return None
-    probs, seen = logits.softmax(-1), seen_in(logits)
+    probs = logits.softmax(-1)
     # Typical tokens are those whose surprisal is nearest to the entropy.
     typical = isinstance(rule, Mass) and rule.first == "typical"
-    key = -(-probs.log() - seen.entropy).abs() if typical else logits
+    key = -(-probs.log() - seen_in(logits).entropy).abs() if typical else logits
     order = torch.topk(key, min(stage.kept + 1, alive)).indices
     kept = order[: stage.kept]
     # Two logits and an entropy make a distance: its error is larger than theirs.
@@ -179,7 +179,7 @@ def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
         float(probs[order[stage.kept :]].sum()),
         before.tolerance,
     )
-    if not _fits(rule, getattr(shaping, stage.name), edge, seen):
+    if not _fits(rule, getattr(shaping, stage.name), edge, logits):
         return None
     row = torch.full_like(logits, -math.inf).scatter_(0, kept, logits[kept])
     return _without(before, row, near)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from core.decoding.autoregressive.config import drawn_by
@@ -20,7 +21,7 @@ from core.decoding.checks.common import (
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
-from core.decoding.shaping.config import RESCALING
+from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import rescaled
@@ -68,16 +69,34 @@ def _follow_from_logits(trace: Trace) -> Check:
 
 
 def _spreads(trace: Trace) -> Iterator[float]:
-    shaping, seen = trace.config.shaping, set(trace.prompt_ids)
+    """Of every stage; steps that went through the same settings are rescaled together."""
+    written = set(trace.prompt_ids)
+    steps: defaultdict[tuple[str, ...], list[TokenStep]] = defaultdict(list)
+    seen: defaultdict[tuple[str, ...], list[bool]] = defaultdict(list)
     for step in trace.token_steps:
-        logits = [candidate.logit for candidate in step.candidates]
-        places = {candidate.token_id: at for at, candidate in enumerate(step.candidates)}
-        history = History(seen, places)
+        names = tuple(stage.name for stage in step.stages if stage.name in RESCALING)
+        steps[names].append(step)
+        seen[names] += [candidate.token_id in written for candidate in step.candidates]
+        written.add(step.token_id)
+    for names, own in steps.items():
+        yield from _spreads_of(own, seen[names], names, trace.config.shaping)
+
+
+def _spreads_of(
+    steps: Sequence[TokenStep], seen: Sequence[bool], names: Sequence[str], shaping: Shaping
+) -> Iterator[float]:
+    """Of steps with the same rescaling stages; `seen` is of all their candidates, end to end."""
+    candidates = [candidate for step in steps for candidate in step.candidates]
+    places = [at for at, is_seen in enumerate(seen) if is_seen]
+    history = History((), [candidate.token_id for candidate in candidates], places)
+    rows = rescaled([candidate.logit for candidate in candidates], shaping, names, history)
+    start = 0
+    for step in steps:
+        own = slice(start, start := start + len(step.candidates))
+        done = 0
         for stage in step.stages:
-            if stage.name in RESCALING:
-                logits = rescaled(logits, shaping, stage.name, history)
-            yield spread(logits, stage.probs)
-        seen.add(step.token_id)
+            done += stage.name in RESCALING
+            yield spread(rows[done][own], stage.probs)
 
 
 def _filters_renormalise(trace: Trace) -> Check:
@@ -126,8 +145,7 @@ def _candidate_fault(step: TokenStep) -> str:
 
 def _says_what_removed_it(step: TokenStep, at: int) -> bool:
     """Whether the candidate at a place was removed where it says; a small number may become 0."""
-    names = [stage.name for stage in step.stages]
-    zeros = [name for stage, name in zip(step.stages, names, strict=True) if stage.probs[at] == 0]
+    zeros = [stage.name for stage in step.stages if stage.probs[at] == 0]
     removed_by = step.candidates[at].removed_by
     if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
         return removed_by is None

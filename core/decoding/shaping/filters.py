@@ -9,7 +9,7 @@ function carries its setting's name.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -26,24 +26,27 @@ class History(NamedTuple):
     """What a penalty knows beside the logits.
 
     Args:
-        ids: prompt and generated tokens; what counts each once may be given a set.
-        places: token -> its place in the logits, of a row that holds some tokens only; None of a
-            row of the whole vocabulary.
+        ids: prompt and generated tokens.
+        tokens: the token of each place in the logits; None where they are the whole vocabulary's.
+        seen: the places of the tokens in `ids`, where those are known already: of several steps'
+            rows end to end, which have a text each.
     """
 
-    ids: Collection[int]
-    places: Mapping[int, int] | None = None
+    ids: Sequence[int]
+    tokens: Sequence[int] | None = None
+    seen: Sequence[int] | None = None
 
-    @property
-    def seen(self) -> Set[int]:
-        """The tokens, each once."""
-        return self.ids if isinstance(self.ids, Set) else set(self.ids)
+    def places_of(self, token_ids: Set[int], size: int) -> list[tuple[int, int]]:
+        """Each of some tokens that `[size]` logits hold, with its place there."""
+        if self.tokens is None:
+            return [(token, token) for token in sorted(token_ids) if token < size]
+        return [(token, at) for at, token in enumerate(self.tokens) if token in token_ids]
 
-    def places_of(self, token_ids: Set[int], size: int) -> dict[int, int]:
-        """The place in `[size]` logits of each of some tokens that the row holds."""
-        if self.places is None:
-            return {token: token for token in sorted(token_ids) if token < size}
-        return {token: place for token, place in self.places.items() if token in token_ids}
+    def seen_places(self, size: int) -> Sequence[int]:
+        """The places in `[size]` logits of the tokens that were written before."""
+        if self.seen is not None:
+            return self.seen
+        return [at for _, at in self.places_of(set(self.ids), size)]
 
 
 # logits `[vocab]`, the setting's value, what was written before
@@ -55,9 +58,10 @@ Warper: TypeAlias = Callable[..., Tensor]
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], history: History) -> Tensor:
     """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
     added = dict(biases)
-    places = history.places_of(added.keys(), logits.shape[-1])
-    values = torch.tensor([added[token] for token in places], dtype=logits.dtype)
-    return logits.index_add(-1, torch.tensor(list(places.values()), dtype=torch.long), values)
+    found = history.places_of(added.keys(), logits.shape[-1])
+    places = torch.tensor([at for _, at in found], dtype=torch.long)
+    values = torch.tensor([added[token] for token, _ in found], dtype=logits.dtype)
+    return logits.index_add(-1, places, values)
 
 
 def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tensor:
@@ -65,16 +69,15 @@ def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tens
 
     A token counts once, wherever it stands in prompt or generated text.
     """
-    places = history.places_of(history.seen, logits.shape[-1])
-    seen = torch.tensor(list(places.values()), dtype=torch.long)
+    seen = torch.tensor(history.seen_places(logits.shape[-1]), dtype=torch.long)
     scores = logits[seen]
     return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
 
 
 def no_repeat_ngram_size(logits: Tensor, size: int, history: History) -> Tensor:
     """Remove every token that would complete an n-gram that was written before."""
-    banned = set(repeating_tokens(size, list(history.ids)))
-    return remove_tokens(logits, list(history.places_of(banned, logits.shape[-1]).values()))
+    banned = set(repeating_tokens(size, history.ids))
+    return remove_tokens(logits, [at for _, at in history.places_of(banned, logits.shape[-1])])
 
 
 def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:

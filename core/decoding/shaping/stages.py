@@ -134,15 +134,18 @@ def penalties_of(shaping: Shaping, names: Sequence[str], history: History) -> li
     return [processor(name) for name in names]
 
 
-def rescaled(logits: Sequence[float], shaping: Shaping, name: str, history: History) -> list[float]:
-    """Some tokens' logits after a setting that removes none, in double precision."""
-    value, row = getattr(shaping, name), torch.tensor(logits, dtype=torch.float64)
-    if name not in _PENALTIES:
-        row = _WARPERS[name](row, value) if value else row
-    else:
-        row = _PENALTIES[name](row, value, history)
-    found: list[float] = row.tolist()
-    return found
+def rescaled(
+    logits: Sequence[float], shaping: Shaping, names: Sequence[str], history: History
+) -> list[list[float]]:
+    """Some tokens' logits, and after each of some settings that remove none; double precision."""
+    rows = [torch.tensor(logits, dtype=torch.float64)]
+    for name in names:
+        value = getattr(shaping, name)
+        if name in _PENALTIES:
+            rows.append(_PENALTIES[name](rows[-1], value, history))
+        else:
+            rows.append(_WARPERS[name](rows[-1], value) if value else rows[-1])
+    return [row.tolist() for row in rows]
 
 
 def warpers(shaping: Shaping, min_tokens_to_keep: int = 1) -> list[Processor]:

@@ -9,6 +9,7 @@ import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect
 from core.decoding.check import verdict
+from core.decoding.shaping import stages
 from core.decoding.trace import TokenStep
 from tests.models.builders import random_language_model
 
@@ -353,3 +354,18 @@ def test_only_the_model_proves(trace, model) -> None:
     assert verdict(check(trace, model)) == "Proved by the model"
     forged = replace(trace, prompt="the dog had", rendered_prompt="the dog had")
     assert verdict(check(forged)) == "Not proved"
+
+
+def test_the_penalty_of_all_steps_is_worked_out_at_once(model, monkeypatch) -> None:
+    shaping = Shaping(temperature=0.8, repetition_penalty=1.3, logit_bias={5: 1.5})
+    run = collect(model, "the fox had", Sampling(max_new_tokens=12, seed=4, shaping=shaping))
+    calls = []
+    for name, penalty in dict(stages._PENALTIES).items():
+        counted = lambda *a, name=name, penalty=penalty: (calls.append(name), penalty(*a))[1]  # noqa: E731
+        monkeypatch.setitem(stages._PENALTIES, name, counted)
+    assert _failed(run) == set()
+    assert calls == ["logit_bias", "repetition_penalty"]
+    without = replace(run.config, shaping=replace(shaping, repetition_penalty=1.0))
+    assert "probabilities follow from the logits and the settings" in _failed(
+        replace(run, config=without)
+    )

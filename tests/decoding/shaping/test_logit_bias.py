@@ -87,7 +87,7 @@ def test_a_file_holds_pairs_and_the_caption_says_some_of_them(tmp_path) -> None:
 
 def test_a_row_of_a_few_tokens_gets_what_its_tokens_have() -> None:
     row, biases = torch.zeros(3), ((4, 1.0), (9, -2.0), (11, 5.0))
-    found = logit_bias(row, biases, History([], {9: 0, 4: 2, 6: 1}))
+    found = logit_bias(row, biases, History([], [9, 6, 4]))
     assert found.tolist() == [-2.0, 0.0, 1.0]
     assert logit_bias(row, ((9, 1.0),), History([])).tolist() == [0.0, 0.0, 0.0]
 
