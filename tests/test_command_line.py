@@ -244,9 +244,10 @@ def test_without_such_an_option_decoding_is_greedy() -> None:
 def test_a_logit_bias_is_pairs_of_id_and_value(folder, tmp_path, capsys) -> None:
     out = tmp_path / "run.json"
     start = ["decode", "--model", folder, "--prompt", "ha", "--max-new-tokens", "3"]
-    assert main([*start, "--logit-bias", "65=100, 7=-2.5", "--json", str(out)]) == 0
+    options = ["--logit-bias", "65=100, 7=-2.5", "--logit-bias", "9=1"]
+    assert main([*start, *options, "--json", str(out)]) == 0
     assert read_trace(out).token_ids == (65, 65, 65)
-    assert read_trace(out).config.shaping.logit_bias == ((7, -2.5), (65, 100.0))
+    assert read_trace(out).config.shaping.logit_bias == ((7, -2.5), (9, 1.0), (65, 100.0))
     assert main(["check", str(out), "--model", folder]) == 0
     capsys.readouterr()
     for wrong, said in (("5", "got '5'"), ("5=x", "got '5=x'"), ("5=101", "must lie in"),

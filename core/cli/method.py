@@ -108,12 +108,16 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
 
 
 def add_shaping(group: _ArgumentGroup) -> None:
-    """An option for each setting of the shaping; what is not given stays out, too."""
+    """An option for each setting of the shaping; what is not given stays out, too.
+
+    One whose value is several items may be given several times.
+    """
     for name, spec in SETTINGS.items():
         sentences = spec.help.removesuffix(".").split(". ")
         text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
         group.add_argument(
             option(name),
+            action="extend" if spec.parse else "store",
             type=spec.parse or type(spec.off),
             default=SUPPRESS,
             metavar="X",

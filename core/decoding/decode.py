@@ -15,6 +15,7 @@ from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 
 
@@ -55,12 +56,13 @@ def decode(
 
 
 def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
-    unknown = [token for token in config.shaping.token_ids if token >= model.vocab_size]
-    if unknown:
-        raise ConfigError(
-            f"The logit bias names token #{min(unknown)}, and this model's tokens go from #0 to "
-            f"#{model.vocab_size - 1}; take one of them."
-        )
+    for name, tokens in config.shaping.token_ids().items():
+        if tokens and max(tokens) >= model.vocab_size:
+            unknown = min(token for token in tokens if token >= model.vocab_size)
+            raise ConfigError(
+                f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
+                f"from #0 to #{model.vocab_size - 1}; take one of them."
+            )
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:

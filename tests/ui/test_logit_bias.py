@@ -8,9 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ConfigError
+from core.decoding.shaping.bias import bias_lines
 from core.decoding.shaping.config import Shaping
 from core.models.scripted import ScriptedModel
-from pages.ui.decode import controls
+from pages.ui.decode import controls, lines
 from pages.ui.widgets.control import defaults
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
@@ -22,7 +23,7 @@ LOOKED_UP = "only the loaded model can tell"
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controls, "_TOKENS", {})
+    monkeypatch.setattr(lines, "_TOKENS", {})
 
 
 @pytest.mark.parametrize(
@@ -36,13 +37,13 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_line_is_a_token_and_a_number(text: str, expected: list[tuple[int | str, float]]) -> None:
-    assert controls.bias_lines(text) == expected
+    assert bias_lines(text, lambda token: token) == expected  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize("wrong", ["the", "= 5", "the = x", "the = 101", "the = nan", "the = inf"])
 def test_a_line_of_another_form_gets_one_sentence(wrong: str) -> None:
     with pytest.raises(ConfigError, match="a token, = and a number from -100 to 100"):
-        controls.bias_lines(wrong)
+        bias_lines(wrong, len)
 
 
 class _Spaced(ScriptedModel):
@@ -57,9 +58,9 @@ def test_a_text_is_the_token_that_adds_just_it() -> None:
     for kind in (ScriptedModel, _Spaced):
         model = kind({(): [0.2] * 5}, tokens=tokens)
         for text, token in ((" ", 1), ("cat", 2), (" cat", 3), ("s", 4)):
-            assert controls.token_of(model, text) == token
+            assert lines.token_of(model, text) == token
         with pytest.raises(ConfigError, match="give each token a line, or name it as #id"):
-            controls.token_of(model, " cats")
+            lines.token_of(model, " cats")
 
 
 def bias_of(app: AppTest) -> object:

@@ -68,7 +68,7 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
         ids: of the method's own steps.
     """
     faults, known = [], {*ids, *trace.prompt_ids, *trace.token_ids}
-    known |= trace.config.shaping.token_ids
+    known.update(*trace.config.shaping.token_ids().values())
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         known |= {position.token_id, *(c.token_id for c in position.candidates)}
     if not all(0 <= token < model.vocab_size for token in known):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.decoding.bounds import MAX_COUNT
@@ -11,8 +12,9 @@ from core.decoding.validation import brief, require_number, require_whole
 
 MAX_BIAS = 100.0
 MAX_BIASES = 1_000
-# So many stand in a caption.
+# So many are in a caption.
 _MOST_SHOWN = 2
+_ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 
 
 def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float], ...]:
@@ -62,6 +64,48 @@ def _pair_in(text: str) -> tuple[int, float] | str:
         return int(token), float(number)
     except ValueError:
         return text
+
+
+def bias_lines(text: str, find: Callable[[str], int]) -> list[tuple[int, float]]:
+    """Biases, one a line: `token text = number` or `#id = number`.
+
+    One space before the last `=` belongs to the line, every other one to the token.
+
+    Args:
+        find: gives the id of a token's text.
+
+    Raises:
+        ConfigError: a line of another form, or a number that is none from -100 to 100.
+    """
+    return [_bias_line(line, find) for line in text.split("\n") if line.strip()]
+
+
+def _bias_line(line: str, find: Callable[[str], int]) -> tuple[int, float]:
+    left, _, number = line.rpartition("=")
+    token = left.removesuffix(" ") or left
+    try:
+        bias = float(number)
+    except ValueError:
+        bias = float("nan")
+    if not token or not -MAX_BIAS <= bias <= MAX_BIAS:
+        raise ConfigError(
+            f"A line of the logit bias is a token, = and a number from {-MAX_BIAS:g} to "
+            f"{MAX_BIAS:g}, got {brief(line)}; write it as in the help of the field."
+        )
+    return token_in(token, find), bias
+
+
+def token_in(text: str, find: Callable[[str], int]) -> int:
+    """The token that a line names: `#id`, or its text with `\\n`, `\\t` and `\\\\` as escapes."""
+    if found := re.fullmatch(r"\s*#([0-9]{1,9})\s*", text):
+        return int(found[1])
+    return find(re.sub(r"\\[nt\\]", lambda escape: _ESCAPES[escape[0]], text))
+
+
+def bias_text(biases: Iterable[tuple[int, float]]) -> str:
+    """Biases as lines."""
+    # The shortest digits that are read as the same number.
+    return "\n".join(f"#{token} = {repr(bias).removesuffix('.0')}" for token, bias in biases)
 
 
 def bias_words(biases: Iterable[tuple[int, float]]) -> str:

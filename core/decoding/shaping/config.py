@@ -7,12 +7,13 @@ A setting is a field of `Shaping` with its `SettingSpec`, its function of the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from core.decoding.shaping.bias import bias_words, biases_in, read_biases
+from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
     Floor,
+    Lines,
     Mass,
     Rank,
     SettingSpec,
@@ -142,12 +143,23 @@ class Shaping:
             role="penalty",
             label="Logit bias",
             help="Add a number from -100 to 100 to the logits of single tokens, before everything "
-            "else: ID=VALUE, several separated by commas. It acts in greedy too. None is off.",
+            "else: ID=VALUE, several separated by commas or each in an option of its own. It acts "
+            "in greedy too. None is off.",
+            key="bias",
             generate="sequence_bias",
             passed=lambda biases: [[[token], value] for token, value in biases] or None,
             read=read_biases,
             parse=biases_in,
+            lines=Lines(
+                help="What is added to the logits of single tokens, from -100 to 100. One a line: "
+                "a token's text, or # and its id, then = and the number. A space before a word is "
+                "part of the token; \\n is a line break.",
+                placeholder=" the = -5\n#383 = -5",
+                read=bias_lines,
+                write=bias_text,
+            ),
             shown=bias_words,
+            token_ids=lambda biases: [token for token, _ in biases],
         ),
     )
     repetition_penalty: float = setting(
@@ -188,10 +200,9 @@ class Shaping:
         """Whether anything acts for what was written before."""
         return bool(self.active(PENALTIES))
 
-    @property
-    def token_ids(self) -> frozenset[int]:
-        """The tokens that a setting names: a model must have them."""
-        return frozenset(dict(self.logit_bias))
+    def token_ids(self) -> dict[str, Collection[int]]:
+        """The tokens that settings name, by setting: a model must have them."""
+        return {name: spec.token_ids(getattr(self, name)) for name, spec in SETTINGS.items()}
 
     def penalties_only(self) -> Shaping:
         """The penalties and bans alone: what acts where nothing is drawn."""

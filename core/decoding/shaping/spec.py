@@ -6,7 +6,7 @@ derived from it; its function stands in `filters`, under the field's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -77,6 +77,23 @@ class Slider:
     decode: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The text field on Decode of a setting that is no number; one item a line.
+
+    Args:
+        help, placeholder: of the field.
+        read: the setting's value in a text; gets what finds the id of a token's text. Raises
+            ConfigError at a line of another form.
+        write: the text of a value.
+    """
+
+    help: str
+    placeholder: str
+    read: Callable[[str, Callable[[str], int]], Any]
+    write: Callable[[Any], str]
+
+
 def _as_number(value: float) -> float:
     return value if isinstance(value, int) else float(value)
 
@@ -94,7 +111,7 @@ class SettingSpec:
         help: sentences, the last one says which value is off.
         interval: the numbers that are allowed; None where `read` says what is allowed.
         name: as figures and captions call it; empty where that is the label in lower case.
-        key: of its knob in the address; empty where that is the field's name.
+        key: of its control in the address; empty where that is the field's name.
         cut: the rule by which it removes tokens, for the proof; every filter has one.
         slider: its knob; None where it has none.
         stretch: how many times as far off a logit may be after it as before.
@@ -104,8 +121,11 @@ class SettingSpec:
         passed: the value as `generate` takes it.
         read: of a value that is no number: checks it and returns it as it is kept (hashable),
             what JSON made of it too. Gets owner, field and value; raises ConfigError.
-        parse: the value from the command line's text; None for a number.
+        parse: the items in one text of the command line, where the option may be given several
+            times; None for a number.
+        lines: its text field; None where it has none.
         shown: the value as captions say it, after the name.
+        token_ids: the tokens that a value names, which a model must have.
         field, off, whole: are set from the field.
     """
 
@@ -122,8 +142,10 @@ class SettingSpec:
     generate: str | None = ""
     passed: Callable[[Any], Any] = _as_number
     read: Callable[[str, str, object], Any] | None = None
-    parse: Callable[[str], Any] | None = None
+    parse: Callable[[str], list[Any]] | None = None
+    lines: Lines | None = None
     shown: Callable[[Any], str] = _as_text
+    token_ids: Callable[[Any], Collection[int]] = lambda _: ()
     field: str = ""
     off: Any = None
     whole: bool = False

@@ -1,0 +1,115 @@
+"""The settings that are typed as lines of text: their rows, and runs that look up their tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.validation import brief
+from pages.ui.run.request import Request
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import Text, value
+
+_LINES = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
+# Which token a text is, by model and text, as runs found it out; forgotten when they are so many.
+_TOKENS: dict[tuple[str, str], int] = {}
+_MOST_TOKENS = 10_000
+
+
+def token_of(model: Any, text: str, setting: str = "logit_bias") -> int:
+    """The one token of a loaded model that adds just this text, or has it as its name.
+
+    Args:
+        setting: the field of `Shaping` that names the token.
+
+    Raises:
+        ConfigError: it is several tokens, or none.
+    """
+    raw, ids = text.encode(), model.encode(text)
+
+    def is_it(token: int) -> bool:
+        own = model.token_bytes(token)
+        return bool(own == raw or (not own and model.token_text(token) == text))
+
+    # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
+    found = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
+    if found is None:
+        parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
+        raise ConfigError(
+            f"The {SETTINGS[setting].name} takes single tokens, and {brief(text)} is none of this "
+            f"model's ({parts or 'nothing'}): give each token a line, or name it as #id."
+        )
+    return found
+
+
+def _known_token(text: str) -> int:
+    """The token of a text that a run has looked up.
+
+    Raises:
+        ConfigError: none has.
+    """
+    found = _TOKENS.get((sidebar.model(), text))
+    if found is None:
+        raise ConfigError(
+            f"Press Run: only the loaded model can tell which token of its own {brief(text)} is."
+        )
+    return found
+
+
+ROWS = tuple(
+    Text(
+        SETTINGS[name].key,
+        SETTINGS[name].label,
+        "",
+        height=80,
+        field=f"shaping.{name}",
+        to_field=partial(lines.read, find=_known_token),
+        from_field=lines.write,
+        placeholder=lines.placeholder,
+        help=lines.help,
+    )
+    for name, lines in _LINES.items()
+)
+KEYS = tuple(row.key for row in ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class LinesRequest(Request):
+    """A run whose settings name tokens by their text, which takes the model to look up.
+
+    Args:
+        texts: of each setting, with its name.
+    """
+
+    texts: tuple[tuple[str, str], ...] = ()
+
+    def config_for(self, model: Any) -> MethodConfig:
+        """The settings with the tokens' ids."""
+        found = {
+            name: _LINES[name].read(text, partial(self._look_up, model, name))
+            for name, text in self.texts
+        }
+        return replace(self.config, shaping=replace(self.config.shaping, **found))
+
+    def _look_up(self, model: Any, setting: str, text: str) -> int:
+        if len(_TOKENS) >= _MOST_TOKENS:
+            _TOKENS.clear()
+        found = _TOKENS[self.model, text] = token_of(model, text, setting)
+        return found
+
+
+def with_lines(request: Request) -> LinesRequest:
+    """The request with the settings as they are typed.
+
+    Raises:
+        ConfigError: a line of another form.
+    """
+    texts = tuple((name, str(value(SETTINGS[name].key))) for name in _LINES)
+    for name, text in texts:
+        _LINES[name].read(text, lambda _: 0)
+    given = {field.name: getattr(request, field.name) for field in fields(request)}
+    return LinesRequest(**given, texts=texts)
