@@ -47,27 +47,16 @@ def beam_tree(
 
     A click on a node hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = beam_caption(trace), trace.beam_steps
+    steps = trace.beam_steps
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
-        return plain_sentence(theme, sentence, title=TITLE, caption=caption)
+        return plain_sentence(theme, sentence, title=TITLE, caption=beam_caption(trace))
     tree = beam_graph(steps)
     strong = best_path(tree, trace)
     path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
-    sheet = lay_out(
-        theme,
-        title=TITLE,
-        subtitle=_subtitle(layout, len(steps)),
-        caption=caption,
-        alt=_alt(trace, layout, tree, strong),
-        plot_height=round(lane_height(layout.lanes) * layout.lanes) + 8,
-        left=LEFT,
-        right=RIGHT,
-        above=ABOVE,
-        below=30,
-    )
+    sheet = _sheet(trace, tree, layout, strong, theme)
     drawing = Drawing(trace, tree, layout, theme, _WIDTH)
     drawing.add_edges(sheet, strong, path)
     if guesses is not None:
@@ -78,6 +67,23 @@ def beam_tree(
     sheet.layout["meta"] |= _plot_area(sheet, layout, drawing.columns)  # type: ignore[operator]
     add_key(sheet, [_key(theme, pruned, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
+
+
+def _sheet(
+    trace: Trace, tree: nx.DiGraph, layout: BeamLayout, strong: Sequence[Node], theme: Theme
+) -> Sheet:
+    return lay_out(
+        theme,
+        title=TITLE,
+        subtitle=_subtitle(layout, len(trace.beam_steps)),
+        caption=beam_caption(trace),
+        alt=_alt(trace, layout, tree, strong),
+        plot_height=round(lane_height(layout.lanes) * layout.lanes) + 8,
+        left=LEFT,
+        right=RIGHT,
+        above=ABOVE,
+        below=30,
+    )
 
 
 def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:
