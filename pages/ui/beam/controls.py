@@ -11,17 +11,16 @@ from core.decoding.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
+from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Choice,
     Number,
     Read,
     Text,
     Toggle,
-    arguments,
     declare,
     draw,
     load,
-    reached,
     slider,
     value,
 )

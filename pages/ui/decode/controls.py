@@ -10,6 +10,7 @@ from pages.ui.decode import lines
 from pages.ui.decode.strategies import STRATEGIES, strategy_of
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
+from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     KNOB_ROWS,
     Choice,
@@ -17,11 +18,9 @@ from pages.ui.widgets.control import (
     Read,
     Text,
     Toggle,
-    arguments,
     declare,
     draw,
     load,
-    reached,
     value,
 )
 from pages.ui.widgets.knob import KNOBS

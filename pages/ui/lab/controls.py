@@ -13,17 +13,16 @@ from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui.decode.sampling import DRAWS
 from pages.ui.shell import fragments, sidebar
+from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     KNOB_ROWS,
     Choice,
     Number,
     Read,
     Toggle,
-    arguments,
     declare,
     draw,
     load,
-    reached,
     value,
 )
 

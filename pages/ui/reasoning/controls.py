@@ -21,16 +21,15 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from pages.ui.shell import sidebar
+from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Choice,
     Number,
     Read,
     Text,
     Toggle,
-    arguments,
     declare,
     draw,
-    reached,
     slider,
     value,
 )

@@ -12,6 +12,7 @@ from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculat
 from core.decoding.trace import Trace
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import models, sidebar
+from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     KNOB_ROWS,
     Choice,
@@ -19,11 +20,9 @@ from pages.ui.widgets.control import (
     Number,
     Read,
     Toggle,
-    arguments,
     declare,
     draw,
     load,
-    reached,
     value,
 )
 from pages.ui.widgets.knob import KNOBS, nearest_temperature

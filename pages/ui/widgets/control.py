@@ -1,27 +1,22 @@
 """Every control of the app is one row: widget, default, range, address name, config field.
 
 A page declares its rows once with `declare`. From a row come the widget (`draw`), the value
-(`value`), the arguments of the method's config (`arguments`), and the way back from a config to the
-controls (`reached`, `load`).
+(`value`), and in `config_fields` the arguments of the method's config and the way back from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import reduce
 from typing import Any, TypeAlias
 
 import streamlit as st
 
-from core.decoding.config import MethodConfig
-from core.decoding.shaping.config import Shaping
 from pages.ui.widgets.knob import LAB_KNOBS, Knob, draw_knob, nearest_temperature, set_knob
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
-_SHAPING = "shaping."
 _rows: dict[str, Control] = {}
 
 
@@ -268,46 +263,6 @@ def defaults() -> dict[str, Any]:
     return {key: row.default for key, row in _rows.items()}
 
 
-def arguments(rows: Iterable[Control], read: Read = value) -> dict[str, Any]:
-    """The arguments of a config class that the rows set; those that don't act are left out.
-
-    Raises:
-        ConfigError: a filter's or the temperature's value outside its interval.
-    """
-    found = {
-        row.field: row.to_field(row.cast(read(row.key)))
-        for row in rows
-        if row.field and row.acts(read)
-    }
-    inner = [name for name in found if name.startswith(_SHAPING)]
-    shaping = Shaping(**{name.removeprefix(_SHAPING): found.pop(name) for name in inner})
-    return {**found, "shaping": shaping}
-
-
-def reached(
-    rows: Iterable[Control], config: MethodConfig, said: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """What the rows' controls say where they describe a config, as far as they reach, by key.
-
-    Args:
-        rows: a row on which others' `acts` depends stands before them.
-        said: what further controls say.
-    """
-    found = dict(said or {})
-
-    def read(key: str) -> Any:
-        return found[key] if key in found else value(key)
-
-    for row in rows:
-        if not row.field or not (isinstance(row, Slider) or row.acts(read)):
-            continue
-        held = row.from_field(reduce(getattr, row.field.split("."), config))
-        fitting = None if held is None else row.fit(held)
-        if fitting is not None:
-            found[row.key] = fitting
-    return found
-
-
 def load(said: Mapping[str, Any]) -> None:
     """Set controls, before they are drawn, by their keys."""
     for key, held in said.items():
@@ -319,7 +274,7 @@ KNOB_ROWS = declare(
     *(
         slider(
             knob,
-            field=_SHAPING + knob.field,
+            field=f"shaping.{knob.field}",
             to_field=nearest_temperature if knob.field == "temperature" else _unchanged,
         )
         for knob in LAB_KNOBS
