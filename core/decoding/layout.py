@@ -133,7 +133,7 @@ class Layout:
         return self._record(hint)
 
     def _union(self, members: Sequence[Any], marks: Sequence[Any]) -> _Part:
-        """Anything or None, texts of several Literals, numbers, or records told by `kind`."""
+        """Anything or None, texts of several Literals, numbers, or records by their `kind`."""
         if NoneType in members:
             others = tuple(member for member in members if member is not NoneType)
             schema, plain = (

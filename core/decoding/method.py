@@ -1,4 +1,4 @@
-"""What the program must know of a decoding method; each method's row stands in its own folder."""
+"""What the program must know of a decoding method; each method's row is in its own folder."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ from core.decoding.steps import StageName as StageName
 from core.decoding.steps import StepSeconds as StepSeconds
 from core.decoding.steps import TokenStep as TokenStep
 
-# What makes a file of a trace stands above the methods, and they stand above a trace.
+# What makes a file of a trace imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
 
 # A method with steps of its own adds their class here.

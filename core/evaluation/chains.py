@@ -101,7 +101,7 @@ def ask_in_symbols(rng: random.Random, chain: Chain) -> str:
 
 
 def ask_in_words(rng: random.Random, chain: Chain) -> str:
-    """Ask for the end of a chain told step by step."""
+    """Ask for the end of a chain that is given step by step."""
     orders = [f"{_VERBS[operation]} {operand}" for operation, operand in chain.steps]
     if rng.random() < 0.5:
         return f"Start with {chain.start}, {', '.join(orders)}. What is the result?"

@@ -183,7 +183,7 @@ def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
 
 
 def _require_commas(header: str) -> None:
-    """Raises ProblemError for a first line whose columns something else stands between."""
+    """Raises ProblemError for a first line whose columns no commas separate."""
     for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         if {"question", "answer"} <= {cell.strip(' "\r').lower() for cell in header.split(sign)}:
             raise ProblemError(

@@ -33,7 +33,7 @@ ROWS, ROW_TOKENS = 6, 20
 _TELLING = math.log(9)
 # Where the dice fell on the likeliest token, hardly any knob changes the outcome.
 _DULL = 0.7
-# Numbers are stored to so many digits, but for what stands under these names.
+# Numbers are stored to so many digits, except the numbers under these names.
 _DIGITS, _EXACT = 9, ("trace", "config")
 
 

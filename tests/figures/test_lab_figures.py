@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.decoding.lab.types import Continuations, KnobFlips, LabExample, Piece, Rolls, Sweep
+from core.decoding.lab.types import (
+    Continuations,
+    KnobBoundaries,
+    LabExample,
+    Rolls,
+    Sweep,
+    TokenInterval,
+)
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
@@ -205,8 +212,8 @@ def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> 
 
 
 def test_slivers_beside_slivers_are_one_piece(lab) -> None:
-    pieces = tuple(Piece(at / 1000, (at + 0.9) / 1000, at, f"t{at}") for at in range(1000))
-    figure = lab_decision_boundaries(lab.step, [KnobFlips("top_p", 0.5, pieces)])
+    pieces = tuple(TokenInterval(at / 1000, (at + 0.9) / 1000, at, f"t{at}") for at in range(1000))
+    figure = lab_decision_boundaries(lab.step, [KnobBoundaries("top_p", 0.5, pieces)])
     drawn = trace_named(figure, "top_p")
     assert len(drawn.x) == 3 and list(drawn.text).count("many_tok…") + sum(
         "many" in text for text in drawn.text
@@ -286,8 +293,8 @@ def test_the_tables_hold_numbers_and_raw_text(found) -> None:
 
 
 def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
-    pieces = (Piece(0, 40, 1, "a"), Piece(41, 200, 2, "b"))
-    figure = lab_decision_boundaries(lab.step, [KnobFlips("top_k", 200, pieces)])
+    pieces = (TokenInterval(0, 40, 1, "a"), TokenInterval(41, 200, 2, "b"))
+    figure = lab_decision_boundaries(lab.step, [KnobBoundaries("top_k", 200, pieces)])
     texts = annotations(figure)
     assert "200" in texts and any("up to 40" in text for text in texts)
     assert next(s.x0 for s in figure.layout.shapes if s.name == "value") == 1
@@ -304,10 +311,12 @@ def test_a_whole_number_is_written_out() -> None:
 
 def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
     texts = annotations(
-        lab_decision_boundaries(lab.step, [KnobFlips("top_k", 200, (Piece(0, 40, 1, "a"),))])
+        lab_decision_boundaries(
+            lab.step, [KnobBoundaries("top_k", 200, (TokenInterval(0, 40, 1, "a"),))]
+        )
     )
     assert "never flips" not in texts
-    whole = (Piece(0, 100, 1, "a"),)
+    whole = (TokenInterval(0, 100, 1, "a"),)
     assert "never flips" in annotations(
-        lab_decision_boundaries(lab.step, [KnobFlips("top_k", 7, whole)])
+        lab_decision_boundaries(lab.step, [KnobBoundaries("top_k", 7, whole)])
     )

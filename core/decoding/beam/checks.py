@@ -227,8 +227,9 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
     reason = trace.finish_reason
     if reason != "cancelled" and (best is None or best.finish_reason != reason):
         faults.append(f"no best hypothesis ended with {reason}")
-    told = [step.finish_reason for step in steps]
-    if any(told[:-1]) or (told[-1:] or [None])[0] != (None if reason == "cancelled" else reason):
+    reported = [step.finish_reason for step in steps]
+    last = reported[-1] if reported else None
+    if any(reported[:-1]) or last != (None if reason == "cancelled" else reason):
         faults.append(f"the last step, and it alone, must say that the run ended with {reason}")
     return count("the outcome is the best hypothesis", faults, "contradictions")
 

@@ -255,7 +255,7 @@ class _Search:
             yield (before + added).decode("utf-8", "replace")
 
     def _advance(self, order: Sequence[tuple[_Found, int]]) -> None:
-        """Make the next beam of candidates, which stand group by group."""
+        """Make the next beam of candidates, which are ordered by group."""
         rows: dict[int, list[_Row]] = {}
         for found, at in order:
             rows.setdefault(found.group.number, []).append(self._next_row(found, at))

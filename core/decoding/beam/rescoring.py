@@ -42,7 +42,7 @@ class Rescoring:
             candidate is missing, or was drawn though the filters remove it.
         draws: for each row by how much, in nats, a token that wasn't drawn lies above the last that
             was, with its step; and for each step what `Redraw` says of its order.
-        near: how many tokens stood so near to a cut that rounding may have moved them across it.
+        near: how many tokens were so near to a cut that rounding may have moved them across it.
         rows: how many.
         paths: how many were scored without a cache.
         largest: the largest logit seen.

@@ -1,4 +1,4 @@
-"""Where rounding alone may decide on which side of a filter's cut a token stands."""
+"""Where rounding alone may decide on which side of a filter's cut a token is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def boundary_tokens(
     held_back: Sequence[int],
     min_tokens_to_keep: int = 1,
 ) -> tuple[Tensor, float]:
-    """Which tokens stand so near to a cut that rounding may move them across it, `[vocab]`; and how
+    """Which tokens are so near to a cut that rounding may move them across it, `[vocab]`; and how
     far probabilities may be off.
 
     Args:

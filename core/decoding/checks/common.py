@@ -85,10 +85,10 @@ def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
 def finish(trace: Trace) -> Check:
     """Whether a run of one sequence ended once, and as it says."""
     reason, config, faults = trace.finish_reason, trace.config, []
-    told = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
-    if (told[-1] if told else None) != (None if reason == "cancelled" else reason):
+    reported = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
+    if (reported[-1] if reported else None) != (None if reason == "cancelled" else reason):
         faults.append(f"the last step doesn't say that the run ended with {reason}")
-    if any(told[:-1]):
+    if any(reported[:-1]):
         faults.append("a step before the last one ended the run")
     if len(trace.token_ids) > config.max_new_tokens:
         faults.append("more tokens than max_new_tokens")

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.step import StepLogits, noise_of, processors_of, shaped
-from core.decoding.lab.types import KnobFlips, Piece
+from core.decoding.lab.types import KnobBoundaries, TokenInterval
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import draw
 from core.decoding.shaping.orders import Order
@@ -34,7 +34,7 @@ def every_flip(
     number: int,
     ranges: Mapping[str, tuple[float, float]],
     should_stop: Callable[[], bool] = bool,
-) -> tuple[KnobFlips, ...]:
+) -> tuple[KnobBoundaries, ...]:
     """which token the noise picks over each knob's whole range, the other knobs as they are.
 
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
@@ -43,11 +43,12 @@ def every_flip(
     until 160 values were tried. A token that only lives between two tried values is missed.
 
     The scan runs on the tokens sorted by logit, which is several times as fast; their sums round
-    otherwise. So it only tells where to look: every end of a piece was tried on the step's own row.
+    otherwise. So it only gives places to look at: every end of an interval was tried on the
+    step's own row.
 
     Args:
         ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
-            that stands beyond is searched up to where it stands.
+            that is beyond it is searched up to its value.
         should_stop: asked before each try; True ends the search with what is known.
     """
     rows = _own_row(step_logits, config, number), _sorted_row(step_logits, config, number)
@@ -66,7 +67,7 @@ def flips(
     low: float,
     high: float,
     should_stop: Callable[[], bool] = bool,
-) -> KnobFlips:
+) -> KnobBoundaries:
     """As `every_flip`, of one knob between two values."""
     return every_flip(step_logits, config, order, number, {name: (low, high)}, should_stop)[0]
 
@@ -109,10 +110,10 @@ def _knob_flips(
     name: str,
     reach: tuple[float, float],
     should_stop: Callable[[], bool],
-) -> KnobFlips:
+) -> KnobBoundaries:
     value = float(getattr(config.shaping, name))
     if order.lacks(name):
-        return KnobFlips(name, value, (), acts=False)
+        return KnobBoundaries(name, value, (), acts=False)
     whole = isinstance(getattr(config.shaping, name), int)
     on_own, on_sorted = (_drawing(row, config, order, name, whole) for row in rows)
     search = _Search(
@@ -125,8 +126,10 @@ def _knob_flips(
     scan = _scan(name, value, reach, whole)
     runs = search.runs(_telling(scan, value, on_sorted, should_stop))
     text = step_logits.model.token_text
-    pieces = (Piece(a, b, token, text(token)) for a, b, token in search.refined(runs, value))
-    return KnobFlips(name, value, tuple(pieces))
+    pieces = (
+        TokenInterval(a, b, token, text(token)) for a, b, token in search.refined(runs, value)
+    )
+    return KnobBoundaries(name, value, tuple(pieces))
 
 
 def _drawing(

@@ -55,7 +55,7 @@ class LabStep:
 
     Args:
         trace: a trace of this one step, with the config that shaped and drew it.
-        text_before: what stands before the step.
+        text_before: the text before the step.
         order: the order in which the acts ran.
         throw: which throw of the seed's dice fell, from 0.
         raw_pick: the token that the same dice pick from the model's own distribution.
@@ -85,7 +85,7 @@ class LabStep:
         return self.config.draw if isinstance(self.config, Sampling) else "inverse_cdf"
 
 
-class Piece(NamedTuple):
+class TokenInterval(NamedTuple):
     """Values of a knob that all give one token.
 
     `low` and `high` were tried and give it. Next to the piece that holds the knob's value the gap
@@ -100,20 +100,20 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KnobFlips:
+class KnobBoundaries:
     """What one knob's whole range would draw with the same dice, the other knobs as they are.
 
     Args:
         name: the field of `Shaping`.
-        value: where the knob stands.
+        value: the knob's own.
         pieces: by rising value, from one end of the range to the other; a range ends where the
-            knob stands, if it stands beyond.
+            knob is, if it is beyond.
         acts: False where the order's library has no such act.
     """
 
     name: _Name
     value: KnobValue
-    pieces: Annotated[tuple[Piece, ...], Bounds(max_length=2_000)]
+    pieces: Annotated[tuple[TokenInterval, ...], Bounds(max_length=2_000)]
     acts: bool = True
 
     @property
@@ -125,12 +125,12 @@ class KnobFlips:
         return next(inside, None)
 
     @property
-    def below(self) -> Piece | None:
+    def below(self) -> TokenInterval | None:
         """The nearest piece at lower values."""
         return None if not self.here else self.pieces[self.here - 1]
 
     @property
-    def above(self) -> Piece | None:
+    def above(self) -> TokenInterval | None:
         """The nearest piece at higher values."""
         at = self.here
         return None if at is None or at + 1 == len(self.pieces) else self.pieces[at + 1]
@@ -267,7 +267,7 @@ class LabExample:
 
     index: Index
     step: LabStep
-    flips: Annotated[tuple[KnobFlips, ...], Bounds(max_length=50)] = ()
+    flips: Annotated[tuple[KnobBoundaries, ...], Bounds(max_length=50)] = ()
     rolls: Rolls | None = None
     sweep: Sweep | None = None
     continuations: Continuations | None = None

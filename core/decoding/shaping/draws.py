@@ -68,7 +68,7 @@ def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> 
 
 @lru_cache(maxsize=8)
 def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
-    """State i stands before step 8 i; filled in order, by whichever thread comes there first."""
+    """State i is that before step 8 i; filled in order, by whichever thread comes there first."""
     return {0: new_generator(series[1]).get_state()}
 
 

@@ -67,7 +67,7 @@ def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], history: His
 def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tensor:
     """Divide positive and multiply negative logits of seen tokens (CTRL, Keskar et al. 2019).
 
-    A token counts once, wherever it stands in prompt or generated text.
+    A token counts once, wherever it is in prompt or generated text.
     """
     seen = torch.tensor(history.seen_places(logits.shape[-1]), dtype=torch.long)
     scores = logits[seen]

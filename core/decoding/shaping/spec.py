@@ -63,7 +63,7 @@ class Slider:
     """How far a knob slides, in which steps, and how far one may type.
 
     Args:
-        start: where the knob stands on a new page; None where the setting is off.
+        start: the knob's value on a new page; None where the setting is off.
         typed: the highest number that can be typed; None for the slider's own end.
         decode: shown on Decode too, else in the sampling lab alone.
     """

@@ -49,7 +49,7 @@ class Draft(Protocol):
         ...
 
     def keep(self, length: int) -> CacheSizes | None:
-        """Forget what stands behind the first `length` tokens; the sizes of this round."""
+        """Forget what follows the first `length` tokens; the sizes of this round."""
         ...
 
 
@@ -140,7 +140,7 @@ class ModelDraft:
 
 
 class PromptLookup:
-    """What followed the last tokens where they stood before (Saxena 2023; transformers'
+    """What followed the last tokens where they occurred before (Saxena 2023; transformers'
     `PromptLookupCandidateGenerator`: longest n-gram first, then the leftmost match)."""
 
     prefill = 0.0

@@ -34,7 +34,7 @@ def _drafting(trace: Trace[Speculative]) -> Check:
     """The draft went as far as the settings let it."""
     config, faults, length = trace.config, [], trace.config.draft_length
     ids = [*trace.prompt_ids, *trace.token_ids]
-    # A context window may end a run before max_new_tokens does; how early, only its length tells.
+    # A context window may end a run before max_new_tokens does; how early, only its length says.
     full = trace.finish_reason == "length"
     limit = len(trace.token_ids) if full else config.max_new_tokens
     for step in trace.rounds:

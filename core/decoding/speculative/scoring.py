@@ -18,7 +18,7 @@ class FedRow(NamedTuple):
     Args:
         token_ids: fed now, padding at the end included.
         positions: of each in the sequence, from 0.
-        cached: how many tokens of the sequence stand in the cache already.
+        cached: how many tokens of the sequence are in the cache already.
         new: how many of `token_ids` are its own; those behind are padding, which fills the row to
             the length of the others and whose logits nobody reads.
         reads: the places in `token_ids` whose logits are read, as many as there are positions to

@@ -57,7 +57,7 @@ def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
 
 
 def curves_by_steps(rows: Sequence[SweepRow]) -> dict[int | None, tuple[BudgetPoint, ...]]:
-    """A curve for each difficulty, easy ones first; None stands for problems without one."""
+    """A curve for each difficulty, easy ones first; None is for problems without one."""
     groups: dict[int | None, list[SweepRow]] = defaultdict(list)
     for row in rows:
         groups[row.steps].append(row)

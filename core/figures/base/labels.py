@@ -25,7 +25,7 @@ _SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": 
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
 _ALWAYS_SAID = {"num_beams", "draft_length"}
-# So many of a list, such as the stop strings, stand in a caption.
+# So many of a list, such as the stop strings, are in a caption.
 _MOST_ITEMS = 3
 
 

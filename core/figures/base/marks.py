@@ -16,7 +16,7 @@ NO_FADE: Properties = {
     "unselected": {"marker": {"opacity": 1}},
 }
 PAPER: Properties = {"xref": "paper", "yref": "paper"}
-# One number stands for both ends.
+# One number is both ends.
 Ends: TypeAlias = float | tuple[float, float]
 Point: TypeAlias = tuple[float, float]
 

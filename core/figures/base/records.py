@@ -21,7 +21,7 @@ CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob r
 
 
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
-    """What the pointer tells of a candidate; escaped Plotly text."""
+    """The hover text of a candidate; escaped Plotly text."""
     state = "removed by " + escaped(stage_name(candidate.removed_by or ""))
     lines = [
         f"<b>{show_token(candidate.text, 40)}</b>",

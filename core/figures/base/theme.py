@@ -16,7 +16,7 @@ MONO = (
     "ui-monospace, monospace, 'Noto Color Emoji'"
 )
 
-# Okabe and Ito (2008), made to be told apart by everyone.
+# Okabe and Ito (2008), made for everyone to distinguish.
 OKABE_ITO = {
     "orange": "#e69f00",
     "sky": "#56b4e9",
@@ -41,7 +41,7 @@ class Theme:
         ink: text and axes.
         muted: captions, ticks, whatever is of second rank; readable on paper.
         grid: hairlines.
-        rest: segments that stand for many tokens.
+        rest: segments that represent many tokens.
         accent: the chosen token, and nothing else.
         probability: even ramp; its low end fades into the paper.
         uncertainty: even ramp for entropy, surprisal and rank.

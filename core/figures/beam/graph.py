@@ -1,4 +1,4 @@
-"""The tree of a beam search from its stored backpointers, and where its nodes stand."""
+"""The tree of a beam search from its stored backpointers, and the places of its nodes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def best_path(tree: nx.DiGraph, trace: Trace) -> tuple[Node, ...]:
 
 
 class NodePosition(NamedTuple):
-    """A node's place: column 0 is what stands before the window, the window's steps follow."""
+    """A node's place: column 0 is what comes before the window, the window's steps follow."""
 
     node: Node
     column: int

@@ -106,7 +106,7 @@ def _subtitle(layout: BeamLayout, count: int) -> str:
 
 
 def _plot_area(sheet: Sheet, layout: BeamLayout, columns: Columns) -> Properties:
-    """Where the columns stand, for what moves over the figure."""
+    """Where the columns are, for what moves over the figure."""
     margin = sheet.layout["margin"]
     return {
         "left": LEFT,

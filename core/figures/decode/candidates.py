@@ -30,7 +30,7 @@ from core.figures.base.theme import LIGHT, Theme
 
 _ROW_HEIGHT = 38
 _LABEL_LIMIT = 12
-# A bar's label stands behind it: "12.3 %" needs about 60 px, in a figure 400 px wide too.
+# A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
 _LABEL_SHARE = 0.26
 _LOWER = "Lower bar: what was drawn from."
 _LOWER_GREEDY = "Greedy keeps only the top one."
@@ -82,7 +82,7 @@ def _quiet(candidate: Candidate) -> bool:
 
 
 def _marked(candidate: Candidate) -> bool:
-    """Whether its row tells what removed it."""
+    """Whether its row says what removed it."""
     return candidate.removed_by is not None and not _quiet(candidate)
 
 

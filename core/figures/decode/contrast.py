@@ -29,7 +29,7 @@ _TITLE = "Probability against likeness"
 _ROW_HEIGHT, _LABEL_LIMIT = 44, 12
 # A column of scores at the right, px.
 _SCORES = 66
-# A bar's label stands behind it.
+# A bar's label is drawn after its end.
 _LABEL_SHARE = 0.17
 
 

@@ -30,7 +30,8 @@ class Scored(NamedTuple):
 def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
     """The cumulative bar of an inverse_cdf draw.
 
-    Candidates stand by falling probability, ties by id, the chosen one on its recorded interval.
+    Candidates are ordered by falling probability, ties by id, the chosen one on its recorded
+    interval.
     What the candidates leave open belongs to other tokens.
     """
     if step.draw.interval is None:

@@ -44,7 +44,7 @@ def probability_heatmap(
     Args:
         first: index of the first step drawn.
         columns: so many steps are drawn at most; above 40 their tokens are too small to read.
-        rows: so many ranks are drawn at most; a choice beyond them stands in a row of its own.
+        rows: so many ranks are drawn at most; a choice beyond them gets a row of its own.
         value: `raw` before shaping, `final` after it (removed candidates are faded then).
         selected: index of the step to mark.
 

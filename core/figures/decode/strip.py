@@ -26,7 +26,7 @@ class Legend(NamedTuple):
 
 
 def token_share(step: TokenStep, by: By) -> float:
-    """Where a step stands on the scale of `by`, in [0, 1].
+    """A step's position on the scale of `by`, in [0, 1].
 
     Probability of the chosen token as it is, entropy up to 5 nats, surprisal up to 8 nats, rank
     by its logarithm up to 1,000; all of the raw distribution.

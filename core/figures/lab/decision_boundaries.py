@@ -8,7 +8,7 @@ from itertools import pairwise
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.lab.types import KnobFlips, LabStep, Piece
+from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
 from core.figures.base.axes import axis
 from core.figures.base.labels import (
     NBSP,
@@ -28,14 +28,14 @@ _TITLE = "The same dice, other knobs"
 _ROW, _BAR = 56, 0.4
 # Narrower intervals have no line around them, which would hide them.
 _SLIVER = 0.008
-# The token of an interval that stands for many.
+# The token of an interval that represents many.
 MANY = -1
 
 
 def lab_decision_boundaries(
-    lab: LabStep, knobs: Sequence[KnobFlips], *, theme: Theme = LIGHT
+    lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT
 ) -> go.Figure:
-    """One track a knob over its whole range; the mark is where the knob stands."""
+    """One track a knob over its whole range; the mark is the knob's value."""
     if not knobs:
         sentence = "Looking for the values at which the token flips."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
@@ -64,7 +64,7 @@ def lab_decision_boundaries(
     return sheet.figure()
 
 
-def _placed(knob: KnobFlips) -> list[tuple[float, float, Piece]]:
+def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
     """The intervals from 0 to 1 along the track, without gaps; slivers side by side are one."""
     pieces = knob.pieces
     if not pieces:
@@ -73,18 +73,18 @@ def _placed(knob: KnobFlips) -> list[tuple[float, float, Piece]]:
     span = max(last - first, 1e-12)
     inner = [((left.high + right.low) / 2 - first) / span for left, right in pairwise(pieces)]
     edges = [0.0, *inner, 1.0]
-    placed: list[tuple[float, float, Piece]] = []
+    placed: list[tuple[float, float, TokenInterval]] = []
     sliver = False
     for low, high, piece in zip(edges[:-1], edges[1:], pieces, strict=True):
         before, sliver = sliver, high - low < _SLIVER and not piece.low <= knob.value <= piece.high
         if sliver and before:
             start, _, merged = placed.pop()
-            low, piece = start, Piece(merged.low, piece.high, MANY, "many tokens")
+            low, piece = start, TokenInterval(merged.low, piece.high, MANY, "many tokens")
         placed.append((low, high, piece))
     return placed
 
 
-def _add_track(sheet: Sheet, row: int, knob: KnobFlips, colors: dict[int, str]) -> None:
+def _add_track(sheet: Sheet, row: int, knob: KnobBoundaries, colors: dict[int, str]) -> None:
     """A knob's intervals in the colours of their tokens, its value and the ends of its range."""
     theme, placed = sheet.theme, _placed(knob)
     lows, lengths = [low for low, _, _ in placed], [high - low for low, high, _ in placed]
@@ -105,7 +105,7 @@ def _add_track(sheet: Sheet, row: int, knob: KnobFlips, colors: dict[int, str]) 
         _mark_value(sheet, row, knob)
 
 
-def _mark_value(sheet: Sheet, row: int, knob: KnobFlips) -> None:
+def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
     low, high = knob.pieces[0].low, knob.pieces[-1].high
     at = min(max((knob.value - low) / max(high - low, 1e-12), 0.0), 1.0)
     ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + 0.1)
@@ -116,13 +116,13 @@ def _mark_value(sheet: Sheet, row: int, knob: KnobFlips) -> None:
         add_note(sheet, "end", number(value), x, y, size=10, color=muted, **where)
 
 
-def _hover(knob: KnobFlips, piece: Piece) -> str:
+def _hover(knob: KnobBoundaries, piece: TokenInterval) -> str:
     low, high = (number_within(edge, piece.low, piece.high, 6) for edge in piece[:2])
     span = low if low == high else f"{low} to {high}"
     return f"<b>{show_token(piece.text, 40)}</b><br>{escaped(stage_name(knob.name))} {span}"
 
 
-def _nearest(knob: KnobFlips, theme: Theme) -> str:
+def _nearest(knob: KnobBoundaries, theme: Theme) -> str:
     if not knob.acts:
         return "not in this library"
     if knob.here is None:
@@ -138,7 +138,7 @@ def _nearest(knob: KnobFlips, theme: Theme) -> str:
     return f"{NBSP}· ".join(parts) if parts else "never flips"
 
 
-def nearest_boundaries(knobs: Sequence[KnobFlips]) -> list[str]:
+def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
     """One plain sentence for each knob that would flip the token, both sides."""
     lines = []
     for knob in knobs:
@@ -154,7 +154,7 @@ def nearest_boundaries(knobs: Sequence[KnobFlips]) -> list[str]:
     return lines
 
 
-def _alt(lab: LabStep, knobs: Sequence[KnobFlips]) -> str:
+def _alt(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> str:
     none = "nothing else within these ranges"
     sides = "; ".join(nearest_boundaries(knobs)) or none
     chosen = visible_token(lab.step.chosen.text, 24)
@@ -164,7 +164,7 @@ def _alt(lab: LabStep, knobs: Sequence[KnobFlips]) -> str:
     ).replace(NBSP, " ")
 
 
-def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobFlips]) -> pd.DataFrame:
+def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> pd.DataFrame:
     """Every interval of every knob's range, its ends as they were tried."""
     names = "knob value from to token_id token drawn_now".split()
     records = []

@@ -124,7 +124,7 @@ def _numbers(
 
 
 def draw_alt(lab: LabStep) -> str:
-    """What a draw's figure tells, in words."""
+    """What a draw's figure shows, in words."""
     chosen, raw = lab.step.chosen, lab.raw_pick
     number = lab.step.draw.uniform
     how = (

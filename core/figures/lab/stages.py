@@ -53,7 +53,7 @@ class StageRow(NamedTuple):
 def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figure:
     """Panels from the model's own distribution to the one drawn from, over the same tokens.
 
-    A removed token keeps its row, greyed; a hatched bar tells what it had when it was removed.
+    A removed token keeps its row, greyed; a hatched bar shows what it had when it was removed.
     A line under a bar of top-p's panel marks the token that carried the sum to p.
 
     Args:

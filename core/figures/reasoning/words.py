@@ -31,7 +31,7 @@ def quiet_color(theme: Theme) -> str:
 
 
 def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
-    """Fixed colours that are told apart in print and by everyone."""
+    """Fixed colours that everyone can distinguish, in print too."""
     if outcome == "truncated":
         return quiet_color(theme)
     names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}

@@ -204,7 +204,7 @@ def _axes(
 ) -> Properties:
     lines = [line for _, found in groups for line in found]
     row = lines[0].row
-    # With narrow cells the ids stand in the hover and in the table only.
+    # With narrow cells the ids are in the hover and in the table only.
     ids = width <= _ID_COLUMNS
     shown = range(0, width, 1 if ids else 5)
     names = [

@@ -11,7 +11,7 @@ from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, tok
 
 @dataclass(frozen=True)
 class VerifiedPosition:
-    """A position as it is drawn: `place` as it was asked for, `position` where it stands."""
+    """A position as it is drawn: `place` as it was asked for, `position` where it is."""
 
     trace: Trace
     at: int

@@ -168,7 +168,7 @@ def spec_timeline_data(trace: Trace) -> pd.DataFrame:
 
 
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:
-    """Colour, kind and words of what stands in the text, for a key beside it."""
+    """Colour, kind and words of what is in the text, for a key beside it."""
     shown: tuple[Kind, ...] = ("accepted", "recovered", "bonus")
     words = {
         "accepted": "drafted and accepted",

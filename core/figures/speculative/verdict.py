@@ -8,7 +8,7 @@ from core.decoding.speculative.metrics import counts, tokens_per_forward
 from core.decoding.speculative.report import Comparison
 from core.figures.base.labels import milliseconds
 
-# Within this share of 1, runs of a few milliseconds can't be told apart.
+# Within this share of 1, runs of a few milliseconds can't be distinguished.
 EVEN = 0.05
 
 

@@ -30,7 +30,7 @@ class _StripPart(NamedTuple):
 
 
 def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], float | None, str]:
-    """The strip's parts, where the mark stands, and what it says there."""
+    """The strip's parts, the place of the mark, and its words."""
     yes, no = soft_color("accepted", theme), soft_color("rejected", theme)
     token = found.drafted
     if token is not None and found.place != EXTRA:
@@ -111,7 +111,7 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
 def _bar(part: _StripPart, mark: float | None, theme: Theme) -> Properties:
     length = part.end - part.start
     inside = mark is not None and part.start <= mark <= part.end
-    # The words stand away from the mark, where they fit in beside it.
+    # The words are on the side of the mark where they fit.
     anchor = "middle"
     if mark is not None and inside:
         anchor = "start" if mark > (part.start + part.end) / 2 else "end"

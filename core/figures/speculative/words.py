@@ -22,7 +22,7 @@ _COLORS: dict[Kind, str] = {
     "recovered": OKABE_ITO["sky"],
     "bonus": OKABE_ITO["purple"],
 }
-# Plotly's marks, which need no font, and the letters that stand for them in a key.
+# Plotly's marks, which need no font, and the letters that replace them in a key.
 SYMBOLS: dict[Kind, str] = {
     "accepted": "circle",
     "rejected": "x",
@@ -90,7 +90,7 @@ def emitted(trace: Trace) -> list[Emitted]:
 
 
 def where_words(place: int) -> str:
-    """Where a token stands in its round."""
+    """A token's place in its round."""
     return "the target’s own token" if place == EXTRA else f"position {place}"
 
 

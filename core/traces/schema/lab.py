@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.types import KnobFlips, LabExample, LabStep, Rolls, Sweep
+from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
 from core.decoding.layout import Layout, Rules
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.trace import TokenStep, Trace
@@ -40,7 +40,7 @@ def _is_of_its_order(step: LabStep) -> None:
         raise ValueError("what was left out is no act")
 
 
-def _rises(flips: KnobFlips) -> None:
+def _rises(flips: KnobBoundaries) -> None:
     if flips.name not in KNOB_RANGES:
         raise ValueError("it is no knob of the lab")
     ends = [end for piece in flips.pieces for end in (piece.low, piece.high)]
@@ -74,7 +74,7 @@ RULES: Rules = {
     TokenStep: (*RULES_IN_ANY_ORDER[TokenStep], _stages_differ),
     Trace: (_is_one_drawn_step, *RULES_IN_ANY_ORDER[Trace]),
     LabStep: (_is_of_its_order,),
-    KnobFlips: (_rises,),
+    KnobBoundaries: (_rises,),
     Rolls: (_adds_up,),
     Sweep: (_is_a_table,),
     LabExample: (_has_its_place,),

@@ -33,7 +33,7 @@ _ESCAPES = {_SEPARATOR: "\\|", "\n": "\\n", "\t": "\\t"}
 
 
 def stop_strings(text: str) -> tuple[str, ...]:
-    """Several in one line, separated by `|`; `\\|`, `\\n` and `\\t` stand for the characters."""
+    """Several in one line, separated by `|`; `\\|`, `\\n` and `\\t` are escapes."""
     parts = re.split(r"(?<!\\)\|", text)
     return tuple(
         stop for part in parts for stop in controls.stop_strings(part.replace("\\|", _SEPARATOR))

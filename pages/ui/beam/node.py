@@ -42,7 +42,7 @@ def _first_upper(words: str) -> str:
 
 
 def _shown(candidate: BeamCandidate) -> str:
-    """Text as it stands in the running text, line breaks as signs."""
+    """Text as it is in the running text, line breaks as signs."""
     return (
         candidate.text.replace("\n", "↵")
         if candidate.text.strip()

@@ -48,7 +48,7 @@ class BeamView(View):
     ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
 
     def show(self, trace: Trace, source: Source) -> None:
-        """Look at another search, at the step that tells most of it."""
+        """Look at another search, at its most telling step."""
         super().show(trace, source)
         self.live = self.ranked = None
         self.node = telling_node(trace)

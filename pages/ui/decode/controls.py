@@ -29,7 +29,7 @@ MAX_TOKENS = 2000
 
 
 def stop_strings(text: str) -> tuple[str, ...]:
-    """One stop string a line; `\\n` and `\\t` stand for the characters."""
+    """One stop string a line; `\\n` and `\\t` are escapes."""
     stops = (line.replace("\\n", "\n").replace("\\t", "\t") for line in text.splitlines())
     return tuple(stop for stop in stops if stop)
 
@@ -86,7 +86,7 @@ def method() -> None:
 
 
 def color() -> None:
-    """What the colour of the generated tokens stands for."""
+    """What the colour of the generated tokens means."""
     draw("color")
 
 

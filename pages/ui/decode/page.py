@@ -25,7 +25,7 @@ def draw(view: DecodeView) -> None:
     if view.trace is not None and view.steps:
         with st.container(key="figures"):
             # On the first paint the text goes ahead of the charts, whose script keeps a browser
-            # busy for seconds; the strip asks for the second run as soon as it stands.
+            # busy for seconds; the strip asks for the second run as soon as it is drawn.
             if view.painted:
                 draw_figures(view, view.trace)
     view.painted = True

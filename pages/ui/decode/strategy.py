@@ -19,8 +19,8 @@ class Strategy:
 
     Args:
         rows: its own controls that set fields of the config.
-        beside: keys of the controls that stand in the first row while it is chosen.
-        more: keys of the controls that always stand under "More settings".
+        beside: keys of the controls in the first row while it is chosen.
+        more: keys of the controls that are always under "More settings".
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
         tabs: draws its own figures of a trace, by the titles of their tabs.

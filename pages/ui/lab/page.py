@@ -76,12 +76,12 @@ def draw(lab: Lab, view: DecodeView) -> None:
 
 
 def _in_place() -> st.delta_generator.DeltaGenerator:
-    """Where a fragment would stand: figures that stay are not drawn anew when one takes over."""
+    """A fragment's place: figures that stay are not drawn anew when one takes over."""
     return st.container()
 
 
 def _words(lab: Lab, ref: StepRef) -> None:
-    """What stands above the figures."""
+    """What is above the figures."""
     settings, step = _still(lab, ref)
     proof = work.proof(lab, ref, settings, step)
     if not lab.loadable:

@@ -55,7 +55,7 @@ class Lab(PageView):
         step: what was drawn last, for `step_of`.
         flipped: the token before the last change of a knob, if it was another one.
         grown: continuations with the step that they go on from.
-        regrow: the link that opened the page tells of continuations.
+        regrow: the link that opened the page asks for continuations.
         loadable: the model of the step may be loaded.
     """
 

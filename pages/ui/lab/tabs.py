@@ -67,7 +67,7 @@ def _chart(
 
 
 def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerator:
-    """Where a figure of what was worked out stands; its mark makes it pale while it is outdated.
+    """The place of a figure of what was worked out; its mark makes it pale while it is outdated.
 
     The container's own name stays: under another one the browser would draw the chart anew.
     """
@@ -120,7 +120,7 @@ def _start(lab: Lab, ref: StepRef, settings: Settings) -> None:
 
 
 def _restore(lab: Lab, ref: StepRef, settings: Settings) -> None:
-    """Continue again what a copied link tells of; only built-in models load by a link alone."""
+    """Continue again as a copied link asks; only built-in models load by a link alone."""
     if not lab.regrow:
         return
     lab.regrow = False

@@ -206,7 +206,7 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
 
 
 def _tab(view: ReasonView, tab: Tab) -> None:
-    """Draw a tab, and measure again what a link tells of: a link alone loads built-in models only.
+    """Draw a tab, and measure again what a link asks for: a link alone loads built-in models only.
 
     What the tab is asked for is known once it is drawn.
     """

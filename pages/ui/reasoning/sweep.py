@@ -237,7 +237,7 @@ def _words(view: ReasonView, sweep: BudgetSweep) -> None:
 def _about(view: ReasonView, sweep: BudgetSweep) -> str:
     what = problems_words(sweep.plan.problems)
     if sweep is view.live:
-        # How far it is stands above, and moves on.
+        # Its progress is shown above, and moves on.
         return f"Your sweep, under way · {what} · {_drawn(sweep)}"
     if sweep.plan.budget_field in view.swept:
         source = "Your sweep" if sweep.complete else "Your sweep, stopped"

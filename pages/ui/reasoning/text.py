@@ -45,7 +45,7 @@ _component = st.components.v2.component(
     js=source("reasoning/text.js"),
 )
 
-# Text, kind (CSS classes), and what the pointer tells of it.
+# Text, kind (CSS classes), and its hover text.
 Shown = tuple[str, str, str]
 
 
@@ -54,7 +54,7 @@ def draw(trace: Trace, *, live: bool = False, first: bool = False) -> None:
 
     Args:
         live: the run goes on.
-        first: the page is drawn for the first time: once the text stands, it is drawn again.
+        first: the page is drawn for the first time: once the text is there, it is drawn again.
     """
     pieces = pieces_of_trace(trace)
     _draw("run", trace.prompt, pieces, live=live, first=first)
@@ -79,7 +79,7 @@ def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> N
             "drawn": drawn_at(),
             **flags,
         },
-        # The text stands: the run that this starts draws what follows.
+        # The text is there: the run that this starts draws what follows.
         on_painted_change=lambda: None,
     )
 
@@ -97,7 +97,7 @@ def _colors(theme: Theme) -> dict[str, str]:
 
 
 def pieces_of_trace(trace: Trace) -> list[Shown]:
-    """A trace's text as it is shown; a forced token tells what the model would have written."""
+    """A trace's text as it is shown; a forced token says what the model would have written."""
     steps = trace.token_steps
     return pieces_to_show(pieces_of(steps), trace.config, [_instead(step) for step in steps])
 

@@ -33,7 +33,7 @@ def intro(title: str, words: str) -> None:
 
 
 def controls() -> st.delta_generator.DeltaGenerator:
-    """Where the page's controls stand."""
+    """The place of the page's controls."""
     return st.container(key="controls", gap="small")
 
 

@@ -129,7 +129,7 @@ _RUN = (
 def config(read: Read = value) -> Speculative:
     """The run that the controls describe; `read` gives a control's value by its key.
 
-    What does nothing stays neutral: it would stand in captions and ask for another run.
+    What does nothing stays neutral: it would be in captions and ask for another run.
 
     Raises:
         ConfigError: settings outside their interval.

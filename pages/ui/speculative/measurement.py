@@ -23,7 +23,7 @@ def row(
 
     Args:
         name: of the measurement in the view, and of its job.
-        hint: stands beside the button before anything was measured.
+        hint: shown beside the button before anything was measured.
         options: keys of the controls before the button.
     """
     may_load = view.may_load(str(value("model")))

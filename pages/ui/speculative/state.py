@@ -40,7 +40,7 @@ class SpecView(View):
             its name; `scored` holds runs of both ways of scoring, `alone` is target-only decoding.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         asked: what the run that is shown was asked for, of one made here.
-        linked: the token that the link tells of, until the run that it tells of is there.
+        linked: the token that the link names, until the run that it names is there.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
     """
 
@@ -62,14 +62,14 @@ class SpecView(View):
 
     @classmethod
     def initial(cls) -> Self:
-        """The example, at the token that the link tells of."""
+        """The example, at the token that the link names."""
         found, example = cls(linked=_linked_token()), cls.load_example()
         if example is not None:
             found.show(example, "example")
         return found
 
     def show(self, trace: Trace, source: Source) -> None:
-        """Look at another run, at the token that tells most of it."""
+        """Look at another run, at its most telling token."""
         super().show(trace, source)
         self.asked = self.request if source == "run" else None
         self.token = telling_token(trace)
@@ -115,7 +115,7 @@ def telling_token(trace: Trace) -> tuple[int, int] | None:
 
 
 def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
-    """Where the selected token stands in the text; -1 for one that was not emitted."""
+    """The selected token's place in the text; -1 for one that was not emitted."""
     return next((at for at, found in enumerate(tokens) if (found.round, found.place) == token), -1)
 
 

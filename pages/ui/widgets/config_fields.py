@@ -35,7 +35,7 @@ def reached(
     """What the rows' controls say where they describe a config, as far as they reach, by key.
 
     Args:
-        rows: a row on which others' `acts` depends stands before them.
+        rows: a row on which others' `acts` depends comes before them.
         said: what further controls say.
     """
     found = dict(said or {})

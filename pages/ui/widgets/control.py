@@ -94,7 +94,7 @@ class Number(Control):
     """A field for a number between bounds; a whole number where the step is one.
 
     Args:
-        short: its label stands beside a field for a few digits, as in a row of controls.
+        short: its label is beside a field for a few digits, as in a row of controls.
     """
 
     low: float

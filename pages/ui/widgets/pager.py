@@ -1,4 +1,4 @@
-"""One window of many columns: where it stands, and one window back and on."""
+"""One window of many columns: its place, and one window back and on."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def draw_tokens(
     Args:
         tokens: of each its text, colour, label and classes, and where a chart plays its group.
         selected: the place of the selected one, -1 for none.
-        wait: ask for another run as soon as the text stands.
+        wait: ask for another run as soon as the text is drawn.
     """
     _component(
         key=key,
@@ -86,7 +86,7 @@ def draw_tokens(
             "drawn": drawn_at(),
         },
         on_selected_change=on_selected,
-        # The text stands: the run that this starts draws what follows.
+        # The text is drawn: the run that this starts draws what follows.
         on_painted_change=lambda: None,
     )
 
@@ -118,7 +118,7 @@ def _adds_text(added: str) -> bool:
 
 
 def shown_text(added: str, token: str) -> str:
-    """What stands in the strip for a token that added this text."""
+    """What the strip shows for a token that added this text."""
     if not _adds_text(added):
         return visible_token(token)
     # A token of nothing but whitespace would be a gap that nobody can see or hit.
