@@ -11,6 +11,8 @@ from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import Shaping
 from core.decoding.validation import brief, require_bool, require_whole, required_stop_strings
 
+# What ends a run by itself.
+Ended: TypeAlias = Literal["eos", "stop", "length"]
 DrawMethod: TypeAlias = Literal["inverse_cdf", "gumbel", "multinomial"]
 DRAW_METHODS: tuple[DrawMethod, ...] = ("inverse_cdf", "gumbel", "multinomial")
 

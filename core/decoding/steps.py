@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.beam.types import Ended
 from core.decoding.bounds import (
     MAX_NUMBER,
     MAX_STEPS,
@@ -23,7 +22,7 @@ from core.decoding.bounds import (
     TokenId,
     Uniform,
 )
-from core.decoding.config import MAX_CANDIDATES, DrawMethod
+from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
 from core.decoding.loop.compared import Comparison
 from core.decoding.shaping.config import STAGES
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import Ended, Ending
+from core.decoding.config import Ended, MethodConfig
+from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel

@@ -22,7 +22,8 @@ from torch import Tensor
 from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
-from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Ended, Fate
+from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
+from core.decoding.config import Ended
 from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel

@@ -22,13 +22,12 @@ from core.decoding.bounds import (
     ShortText,
     TokenId,
 )
+from core.decoding.config import MAX_NEW_TOKENS, Ended
 
 # K of the largest beam, of a model with some sixty end-of-sequence tokens.
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
-MAX_LENGTH = 100_000
 
 Fate: TypeAlias = Literal["kept", "finished", "pruned"]
-Ended: TypeAlias = Literal["eos", "stop", "length"]
 Row: TypeAlias = Annotated[int, Bounds(ge=0, lt=MAX_BEAMS)]
 _Rows = Bounds(max_length=MAX_BEAMS)
 
@@ -103,7 +102,7 @@ class BeamStep:
     entropies: Annotated[tuple[Nats, ...], _Rows]
     kept_logprobs: Annotated[tuple[Annotated[tuple[Number | None, ...], _Rows], ...], _Rows]
     finished_texts: Annotated[tuple[LongText, ...], _Rows]
-    limit: Annotated[int, Bounds(ge=1, le=MAX_LENGTH)]
+    limit: Annotated[int, Bounds(ge=1, le=MAX_NEW_TOKENS)]
     origin: Literal["argmax", "sampled"]
     seconds: BeamSeconds
     finish_reason: Ended | None = None
@@ -153,11 +152,11 @@ class Hypothesis(NamedTuple):
         finish_reason: what ended it.
     """
 
-    token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_LENGTH)]
+    token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_NEW_TOKENS)]
     text: LongText
     score: Number
     sum_logprob: Number
-    parents: Annotated[tuple[Row, ...], Bounds(max_length=MAX_LENGTH)]
+    parents: Annotated[tuple[Row, ...], Bounds(max_length=MAX_NEW_TOKENS)]
     finish_reason: Ended
     group: Row = 0
 

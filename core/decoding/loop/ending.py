@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-from core.decoding.config import MethodConfig
+from core.decoding.config import Ended, MethodConfig
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import LanguageModel
-
-Ended: TypeAlias = Literal["eos", "stop", "length"]
 
 
 class Ending:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.decoding.config import Ended
 from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.loop.ending import Ended
 from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.text import TextStream, encode_plain, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.loop.ending import Ended
+from core.decoding.config import Ended
 from core.decoding.loop.prompt import process_prompt
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import LanguageModel

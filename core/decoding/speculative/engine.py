@@ -13,7 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.loop.ending import Ended, Ending
+from core.decoding.config import Ended
+from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import new_generator

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
 from core.decoding.bounds import Bounds, ByColumn, Index, Prob, Seconds, ShortText, TokenId, Uniform
-from core.decoding.config import MAX_CANDIDATES
+from core.decoding.config import MAX_CANDIDATES, Ended
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
-RoundEnd: TypeAlias = Literal["eos", "stop", "length"]
 
 
 class PairCandidate(NamedTuple):
@@ -175,7 +174,7 @@ class DraftRound:
     target_cache: CacheSizes
     draft_cache: CacheSizes | None
     seconds: RoundSeconds
-    finish_reason: RoundEnd | None = None
+    finish_reason: Ended | None = None
 
     @property
     def accepted(self) -> tuple[DraftToken, ...]:
