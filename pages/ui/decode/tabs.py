@@ -89,9 +89,10 @@ def _one_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         with right:
             figure.chart(
                 "way",
-                partial(figures.step_stages, shaped.step, shaped.trace),
-                partial(figures.step_stages_data, shaped.step, shaped.trace),
+                figures.step_stages,
+                figures.step_stages_data,
                 depends,
+                of=(shaped.step, shaped.trace),
             )
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
@@ -159,12 +160,7 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
 def _time(view: DecodeView, trace: Trace) -> None:
     runs = _timed_runs(view, trace)
     _compare(view, trace)
-    figure.chart(
-        "time",
-        partial(figures.timing, runs),
-        partial(figures.timing_data, runs),
-        (view.number, len(runs)),
-    )
+    figure.chart("time", figures.timing, figures.timing_data, (view.number, len(runs)), of=(runs,))
 
 
 def _timed_runs(view: DecodeView, trace: Trace) -> list[tuple[str, Trace]]:

@@ -237,17 +237,13 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     key = (step,)
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
-        figure.chart(
-            "stages", partial(figures.lab_stages, step), partial(figures.lab_stages_data, step), key
-        )
+        figure.chart("stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,))
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                "draw", partial(figures.lab_draw, step), partial(figures.lab_draw_data, step), key
-            )
+            figure.chart("draw", figures.lab_draw, figures.lab_draw_data, key, of=(step,))
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
@@ -266,7 +262,8 @@ def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     with tabs.measured("flips", found):
         figure.chart(
             "flips",
-            partial(figures.lab_decision_boundaries, found.step, found.value or ()),
-            partial(figures.lab_decision_boundaries_data, found.step, found.value or ()),
+            figures.lab_decision_boundaries,
+            figures.lab_decision_boundaries_data,
             (found.step, found.value),
+            of=(found.step, found.value or ()),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -65,25 +64,16 @@ def _figures(view: ReasonView) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "outcomes",
-                partial(figures.reason_outcomes, sweep),
-                partial(figures.reason_spent_data, sweep),
-                (key,),
+                "outcomes", figures.reason_outcomes, figures.reason_spent_data, (key,), of=(sweep,)
             )
         with right:
             figure.chart(
-                "spent",
-                partial(figures.reason_spent, sweep),
-                partial(figures.reason_spent_data, sweep),
-                (key,),
+                "spent", figures.reason_spent, figures.reason_spent_data, (key,), of=(sweep,)
             )
     if not has_steps(sweep):
         return
     figure.chart(
-        "difficulty",
-        partial(figures.reason_difficulty, sweep),
-        partial(figures.reason_difficulty_data, sweep),
-        (key,),
+        "difficulty", figures.reason_difficulty, figures.reason_difficulty_data, (key,), of=(sweep,)
     )
 
 

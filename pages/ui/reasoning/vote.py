@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core import figures
@@ -49,9 +47,10 @@ def draw(view: ReasonView) -> None:
         with left:
             figure.chart(
                 "rivals",
-                partial(figures.reason_rivals, rivalry),
-                partial(figures.reason_rivals_data, rivalry),
+                figures.reason_rivals,
+                figures.reason_rivals_data,
                 (view.version("rivals"),),
+                of=(rivalry,),
             )
         with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)

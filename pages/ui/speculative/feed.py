@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core import figures
@@ -20,10 +18,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     """The drawing of the selected round, and both ways timed side by side."""
     at = view.token[0] if view.token else 0
     figure.chart(
-        "feed",
-        partial(figures.spec_feed, trace, at),
-        partial(figures.spec_feed_data, trace, at),
-        (view.number, at),
+        "feed", figures.spec_feed, figures.spec_feed_data, (view.number, at), of=(trace, at)
     )
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "

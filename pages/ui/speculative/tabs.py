@@ -109,9 +109,10 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with left:
             figure.chart(
                 "trial",
-                partial(figures.spec_verification, trace, at, place),
-                partial(figures.spec_verification_data, trace, at, place),
+                figures.spec_verification,
+                figures.spec_verification_data,
                 (view.number, at, place),
+                of=(trace, at, place),
             )
         with right:
             _facts(view, trace, at, place)

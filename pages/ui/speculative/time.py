@@ -33,10 +33,7 @@ def draw(view: SpecView, trace: Trace) -> None:
         with st.container(key="verdict"):
             st.text(verdict(found))
     figure.chart(
-        "time",
-        partial(figures.spec_time, trace, found),
-        partial(figures.spec_time_data, trace, found),
-        (view.number, found),
+        "time", figures.spec_time, figures.spec_time_data, (view.number, found), of=(trace, found)
     )
     if found is not None:
         st.caption(latency_words(found))
@@ -67,9 +64,10 @@ def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
     figure.chart(
         "positions",
-        partial(figures.spec_positions, trace),
-        partial(figures.spec_positions_data, trace),
+        figures.spec_positions,
+        figures.spec_positions_data,
         (view.number,),
+        of=(trace,),
     )
     table.draw(
         "metrics",

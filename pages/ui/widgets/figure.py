@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Hashable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,10 @@ _component = st.components.v2.component(
 def chart(
     name: str,
     draw: Callable[..., go.Figure],
-    data: Callable[[], DataFrame],
+    data: Callable[..., DataFrame],
     depends: tuple[Hashable, ...],
     *,
+    of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
 ) -> go.Figure:
     """Draw a figure and its export; returns what was drawn.
@@ -54,8 +55,10 @@ def chart(
         data: what the CSV holds.
         depends: all that the figure depends on, beside the theme; while it stays, so does the
             figure, which costs tens of milliseconds to build.
+        of: the arguments that `draw` and `data` have in common.
         on_click: gets the `customdata` of a clicked mark.
     """
+    draw, data = partial(draw, *of), partial(data, *of)
     figure = _drawn(name, draw, depends)
     with st.container(key=f"figure-{name}", gap=None):
         st.plotly_chart(
