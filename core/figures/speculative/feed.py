@@ -188,11 +188,10 @@ def _tokens(
 
 
 def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
-    row = line.row
-    read = " · its logits are read" if new and place - row.shared in row.reads else ""
-    source = f"id {row.token_ids[place - row.shared]}{read}"
-    if not new:
-        source = f"in the shared cache: sequence {place} is fed it in the same forward"
+    row, source = line.row, f"in the shared cache: sequence {place} is fed it in the same forward"
+    if new:
+        read = " · its logits are read" if place - row.shared in row.reads else ""
+        source = f"id {row.token_ids[place - row.shared]}{read}"
     return (
         f"<b>{show_token(text, 40)}</b><br>sequence {line.number} · position {row.cached + place}"
         f"<br>{source}"
