@@ -1,40 +1,19 @@
-"""Decoding Explorer: the entry of the app, with the frame that all pages share."""
+"""Decoding Explorer: the entry of the app, with what its pages are served behind."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-from pages.ui import registry
-from pages.ui.run import save
-from pages.ui.shell import address, browser, fragments, frame, models, sidebar
-from pages.ui.widgets import control, style
+from core.decoding.errors import ConfigError
+from pages.ui.hosting import serving
 
-fragments.reset()
-st.set_page_config(
-    page_title="Decoding Explorer",
-    page_icon=str(style.ASSETS / "icons" / "mark.svg"),
-    layout="wide",
-    initial_sidebar_state="auto",
-)
-style.use()
-browser.prepare()
-frame.around()
-page = st.navigation(
-    [
-        st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
-        for row in registry.PAGES
-    ],
-    position="top",
-)
-row = registry.page_at(page.url_path)
-row.load_controls.find()  # Declares the page's controls.
-# Not before the page is known, or beginning again would lead to the first one.
-control.clean_address()
-with st.sidebar:
-    sidebar.show(prompt=not row.own_prompt)
-    save.open_file(page.url_path)
-save.turn_to_file(page.url_path)
-address.bring_back(page.url_path)
-page.run()
-address.keep(page.url_path)
-models.warm_up()
+try:
+    app = st.App(
+        Path(__file__).parent / "pages" / "main.py",
+        middleware=serving.middleware(),
+        lifespan=serving.lifespan,
+    )
+except ConfigError as error:
+    raise SystemExit(str(error)) from None

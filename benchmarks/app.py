@@ -133,7 +133,7 @@ def _rerun(repeats: int) -> float:
     """Seconds of a rerun after the temperature was moved, the step's logits being there."""
     from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
     app.slider(key="temperature_slider").set_value(0.9).run()
     sleep(20)  # the model loads and the step's logits are read on another thread
     app.run()

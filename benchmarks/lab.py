@@ -62,8 +62,8 @@ def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
     model = _model(vocab)
     models._cached = lambda _: model  # type: ignore[assignment]
     models.warm_up = lambda: None  # type: ignore[assignment]
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    app.switch_page("pages/sampling.py").run()
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
+    app.switch_page("sampling.py").run()
     app.segmented_control(key="at").set_value("prompt").run()
     times = []
     for turn in range(repeats + 3):

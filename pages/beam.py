@@ -7,7 +7,6 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import bar
 from pages.ui.shell import frame
 
-frame.enter()
 view = BeamView.current()
 view.collect_results()
 

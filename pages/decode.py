@@ -7,7 +7,6 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.run import bar
 from pages.ui.shell import frame
 
-frame.enter()
 view = DecodeView.current()
 view.collect_results()
 

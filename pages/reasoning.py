@@ -7,7 +7,6 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
 from pages.ui.shell import frame
 
-frame.enter()
 view = ReasonView.current()
 view.collect_results()
 

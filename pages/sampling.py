@@ -8,7 +8,6 @@ from pages.ui.lab.state import Lab
 from pages.ui.shell import frame
 from pages.ui.widgets import control
 
-frame.enter()
 view, lab = DecodeView.current(), Lab.current()
 lab.collect_results()
 state.follow(lab, view)

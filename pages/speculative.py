@@ -7,7 +7,6 @@ from pages.ui.shell import frame
 from pages.ui.speculative import controls, page
 from pages.ui.speculative.state import SpecView
 
-frame.enter()
 view = SpecView.current()
 view.collect_results()
 

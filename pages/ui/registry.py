@@ -33,7 +33,7 @@ class Page:
     Args:
         path: in the address; empty for the first page.
         title: in the navigation.
-        script: what Streamlit runs.
+        script: what Streamlit runs, beside `pages/main.py`.
         shows: the methods whose traces it shows, or `lab` for steps of the lab.
         view: returns what this session looks at on the page; its `open` shows the content of a
             file, its `failure` is shown on the page.
@@ -53,11 +53,11 @@ class Page:
 
 
 PAGES = (
-    Page("", "Decode", "pages/decode.py"),
+    Page("", "Decode", "decode.py"),
     Page(
         "sampling",
         "Sampling lab",
-        "pages/sampling.py",
+        "sampling.py",
         shows=("lab",),
         view=Named("lab.state:Lab.current"),
         load_controls=Named("lab.controls:load_controls"),
@@ -65,7 +65,7 @@ PAGES = (
     Page(
         "beam",
         "Beam search",
-        "pages/beam.py",
+        "beam.py",
         shows=("beam",),
         view=Named("beam.state:BeamView.current"),
         load_controls=Named("beam.controls:load_controls"),
@@ -74,7 +74,7 @@ PAGES = (
     Page(
         "speculative",
         "Speculative",
-        "pages/speculative.py",
+        "speculative.py",
         shows=("speculative",),
         view=Named("speculative.state:SpecView.current"),
         load_controls=Named("speculative.controls:load_controls"),
@@ -83,7 +83,7 @@ PAGES = (
     Page(
         "reasoning",
         "Reasoning budget",
-        "pages/reasoning.py",
+        "reasoning.py",
         shows=("reasoning",),
         view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),

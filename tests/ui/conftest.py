@@ -54,7 +54,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
     set_example(monkeypatch, DecodeView, example)
 
     def open_it(**parameters: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+        app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=20)
         for name, value in parameters.items():
             app.query_params[name] = value
         view = DecodeView.initial()

@@ -75,7 +75,7 @@ def open_reason(
         for name, value in parameters.items():
             app.query_params[name] = value
         # The looks follow the text.
-        return app.switch_page("pages/reasoning.py").run().run()
+        return app.switch_page("reasoning.py").run().run()
 
     return open_it
 

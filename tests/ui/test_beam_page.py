@@ -58,7 +58,7 @@ def open_beam(open_app: Open, monkeypatch: pytest.MonkeyPatch, search: Trace) ->
     set_example(monkeypatch, BeamView, search)
 
     def open_it(**parameters: str) -> AppTest:
-        app = open_app(**parameters).switch_page("pages/beam.py")
+        app = open_app(**parameters).switch_page("beam.py")
         return app.run()
 
     return open_it
@@ -105,9 +105,9 @@ def test_first_paint_loads_no_torch() -> None:
     code = (
         "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('app.py', default_timeout=30).run();"
+        "app = AppTest.from_file('pages/main.py', default_timeout=30).run();"
         "assert 'networkx' not in sys.modules;"
-        "app = app.switch_page('pages/beam.py').run(); assert not app.exception;"
+        "app = app.switch_page('beam.py').run(); assert not app.exception;"
         "assert len(app.get('plotly_chart')) == 2;"
         "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
     )

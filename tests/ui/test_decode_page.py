@@ -75,7 +75,7 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
     script = (
         "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('app.py', default_timeout=20).run();"
+        "app = AppTest.from_file('pages/main.py', default_timeout=20).run();"
         "assert not app.exception, app.exception;"
         "found = {'torch', 'transformers'} & set(sys.modules);"
         "assert not found, found"

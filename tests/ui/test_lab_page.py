@@ -53,7 +53,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
 
 def open_lab(run: Trace | None = None, **parameters: str) -> AppTest:
     """The lab, opened at this address beside this run on the Decode page."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=20)
     for name, value in parameters.items():
         app.query_params[name] = value
     view = DecodeView()
@@ -63,7 +63,7 @@ def open_lab(run: Trace | None = None, **parameters: str) -> AppTest:
     app.run()
     for name, value in parameters.items():
         app.query_params[name] = value
-    return settle(app.switch_page("pages/sampling.py").run())
+    return settle(app.switch_page("sampling.py").run())
 
 
 @pytest.fixture(autouse=True)
@@ -96,8 +96,8 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
     script = (
         "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('app.py', default_timeout=20).run();"
-        "app.switch_page('pages/sampling.py').run();"
+        "app = AppTest.from_file('pages/main.py', default_timeout=20).run();"
+        "app.switch_page('sampling.py').run();"
         "assert not app.exception, app.exception;"
         "assert len(app.get('plotly_chart')) == 4, app.get('plotly_chart');"
         "found = {'torch', 'transformers'} & set(sys.modules);"

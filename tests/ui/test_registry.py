@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_all_that_a_row_names_is_there(page: Page) -> None:
-    assert (ROOT / page.script).is_file()
+    assert (ROOT / "pages" / page.script).is_file()
     for named in (page.view, page.load_controls, page.web_page):
         assert callable(resolve_name(f"pages.ui.{named.name}"))
 
 
 def test_every_script_has_one_row_of_its_own() -> None:
-    scripts = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
+    scripts = sorted({path.name for path in (ROOT / "pages").glob("*.py")} - {"main.py"})
     assert sorted(page.script for page in PAGES) == scripts
     assert len({page.path for page in PAGES}) == len(PAGES)
 

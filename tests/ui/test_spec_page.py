@@ -57,7 +57,7 @@ def open_spec(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
     set_example(monkeypatch, SpecView, make_spec(30))
 
     def open_it(**parameters: str) -> AppTest:
-        app = open_app(prompt=PROMPT, **parameters).switch_page("pages/speculative.py")
+        app = open_app(prompt=PROMPT, **parameters).switch_page("speculative.py")
         return app.run()
 
     return open_it
@@ -104,8 +104,8 @@ def test_first_paint_loads_no_torch() -> None:
     code = (
         "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
         "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('app.py', default_timeout=60).run();"
-        "app = app.switch_page('pages/speculative.py').run(); assert not app.exception;"
+        "app = AppTest.from_file('pages/main.py', default_timeout=60).run();"
+        "app = app.switch_page('speculative.py').run(); assert not app.exception;"
         "assert len(app.get('plotly_chart')) == 3;"
         "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
     )

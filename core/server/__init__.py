@@ -1,0 +1,1 @@
+"""What any server of the project needs, whatever serves the pages."""

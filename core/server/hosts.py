@@ -1,0 +1,134 @@
+"""Who may talk to the app: requests by its own names, and none that other sites' pages send.
+
+A page of a stranger's site may have its name point at this machine after it was loaded (DNS
+rebinding): the browser then takes the app for a part of that site. The name in `Host` tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from ipaddress import IPv6Address, ip_address
+from typing import Any, TypeAlias
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+ASGIApp: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+WRONG_HOST = (
+    "The app doesn't answer to this name. Who runs it can add the name to "
+    "DECODING_EXPLORER_HOSTS (see docs/security.md).\n"
+)
+WRONG_ORIGIN = "Another site's page asked for this, which the app doesn't allow.\n"
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::[0-9]{1,5})?")
+_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+
+
+def own_names(address: str | None, hosts: Iterable[str]) -> frozenset[str]:
+    """The names of an app that is bound to an address, with those that its operator adds.
+
+    Args:
+        address: empty, `0.0.0.0` or `::` for all of the machine's, of which none is named here.
+    """
+    bound = (address or "").lower().strip("[]")
+    wildcard = bound == "" or (_is_ip(bound) and ip_address(bound).is_unspecified)
+    return LOOPBACK | frozenset(hosts) | (frozenset() if wildcard else {bound})
+
+
+def is_shared(address: str | None, hosts: Iterable[str]) -> bool:
+    """Whether others than the users of this machine may be meant to reach the app."""
+    bound = (address or "").lower().strip("[]")
+    own = bound in LOOPBACK or (_is_ip(bound) and ip_address(bound).is_loopback)
+    return not own or bool(frozenset(hosts) - LOOPBACK)
+
+
+class HostGuard:
+    """Middleware that refuses what is addressed to another host or sent by another site's page.
+
+    Args:
+        names: of the app; `*.example.org` for all names below it, `*` for any.
+        shared: others than this machine's users are meant to reach the app. Where they aren't,
+            what comes over another address of the machine, or through a proxy, is refused: the
+            server was bound to more than the app was told.
+    """
+
+    def __init__(self, app: ASGIApp, names: Iterable[str], shared: bool) -> None:
+        self.app = app
+        self.names = frozenset(names)
+        self.shared = shared
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else ""
+        if not refusal:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        else:
+            await answer(send, 421 if refusal == WRONG_HOST else 403, refusal)
+
+    def refusal(self, scope: Message) -> str:
+        """Why a request is refused; empty where it isn't."""
+        headers = [(name.lower(), value) for name, value in scope["headers"]]
+        hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
+        here = str((scope.get("server") or ("",))[0])
+        if len(hosts) != 1 or not self._answers_to(hosts[0], here):
+            return WRONG_HOST
+        outside = not _is_loopback(here) or any(name in _FORWARDED for name, _ in headers)
+        if outside and not self.shared:
+            return WRONG_HOST
+        origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
+        acts = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
+        if acts and any(origin.partition("://")[2] != hosts[0] for origin in origins):
+            return WRONG_ORIGIN
+        return ""
+
+    def _answers_to(self, host: str, here: str) -> bool:
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = found["name"] or found["v6"]
+        if found["v6"] and not _is_ip(name):
+            return False
+        return (
+            "*" in self.names
+            or _plain(name) in map(_plain, (*self.names, here))
+            or any(one.startswith("*.") and name.endswith(one[1:]) for one in self.names)
+        )
+
+
+async def answer(send: Send, status: int, text: str) -> None:
+    """Answer a request with a sentence, and nothing else."""
+    body = text.encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    """An address in one spelling; a name as it is."""
+    if not _is_ip(text):
+        return text
+    found = ip_address(text)
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return str(mapped or found)
+
+
+def _is_loopback(text: str) -> bool:
+    plain = _plain(text)
+    return _is_ip(plain) and ip_address(plain).is_loopback

@@ -1,0 +1,114 @@
+"""What an operator sets, in environment variables: each is declared here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from core.decoding.errors import ConfigError
+
+PREFIX = "DECODING_EXPLORER_"
+_HOST = re.compile(r"\*|(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|[0-9a-f:.]*:[0-9a-f:.]*")
+_ORIGIN = re.compile(r"https?://[a-z0-9_.\[\]:-]+")
+_HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*(/[\w.-]+)?")
+_NAME = re.compile(r"\w[\w .-]*")
+_YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings; a variable's name is `DECODING_EXPLORER_` and the field's in capitals.
+
+    Lists are separated by commas.
+
+    Args:
+        hosts: names that the app answers to besides those that it is bound to, such as
+            `explorer.example.org`; `*.example.org` for all names below it, `*` for any name.
+        frames: origins such as `https://blog.example.org` whose pages may show the app in a frame.
+        models: hub ids, and folders by a name (`small=/srv/models/small`), which the picker offers
+            beside the built-in models; the folder, or the hub id itself, by the name shown.
+        metrics: whether Streamlit's `/_stcore/metrics` answers.
+    """
+
+    hosts: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    metrics: bool = False
+
+
+def variable(name: str) -> str:
+    """The environment variable of a field."""
+    return PREFIX + name.upper()
+
+
+def settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this process.
+
+    Raises:
+        ConfigError: a variable can't be read, or none of that name is known.
+    """
+    given = os.environ if environment is None else environment
+    known = {variable(one.name): one.name for one in fields(Settings)}
+    for stray in sorted(name for name in given if name.startswith(PREFIX) and name not in known):
+        raise ConfigError(f"There is no setting {stray}; there are {', '.join(known)}.")
+    return Settings(
+        **{name: _READERS[name](given[key].strip()) for key, name in known.items() if key in given}
+    )
+
+
+def _entries(text: str) -> list[str]:
+    return [entry.strip() for entry in text.split(",") if entry.strip()]
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    found = tuple(entry.lower().strip("[]") for entry in _entries(text))
+    for host in found:
+        if not _HOST.fullmatch(host):
+            raise ConfigError(
+                f"{variable('hosts')} names hosts without scheme and port, such as "
+                f"explorer.example.org or *.example.org, got {host!r}."
+            )
+    return found
+
+
+def _frames(text: str) -> tuple[str, ...]:
+    found = tuple(entry.lower().rstrip("/") for entry in _entries(text))
+    for origin in found:
+        if not _ORIGIN.fullmatch(origin):
+            raise ConfigError(
+                f"{variable('frames')} names origins such as https://blog.example.org, "
+                f"got {origin!r}."
+            )
+    return found
+
+
+def _models(text: str) -> Mapping[str, str]:
+    found = {}
+    for entry in _entries(text):
+        name, equals, folder = (part.strip() for part in entry.partition("="))
+        fits = _NAME.fullmatch(name) and folder if equals else _HUB_ID.fullmatch(entry)
+        if not fits:
+            raise ConfigError(
+                f"{variable('models')} lists hub ids (OWNER/NAME) and folders by a name "
+                f"(NAME=FOLDER), got {entry!r}."
+            )
+        found[name] = os.path.expanduser(folder) if equals else entry
+    return MappingProxyType(found)
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _YES + _NO:
+        raise ConfigError(f"{variable('metrics')} is 1 or 0, got {text!r}.")
+    return text.lower() in _YES
+
+
+_READERS: Mapping[str, Any] = {
+    "hosts": _hosts,
+    "frames": _frames,
+    "models": _models,
+    "metrics": _switch,
+}

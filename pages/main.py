@@ -1,0 +1,39 @@
+"""What runs for every page: the frame that all pages share, around the one that is open."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import registry
+from pages.ui.run import save
+from pages.ui.shell import address, browser, fragments, models, sidebar
+from pages.ui.widgets import control, style
+
+fragments.reset()
+st.set_page_config(
+    page_title="Decoding Explorer",
+    page_icon=str(style.ASSETS / "icons" / "mark.svg"),
+    layout="wide",
+    initial_sidebar_state="auto",
+)
+style.use()
+browser.prepare()
+page = st.navigation(
+    [
+        st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
+        for row in registry.PAGES
+    ],
+    position="top",
+)
+row = registry.page_at(page.url_path)
+row.load_controls.find()  # Declares the page's controls.
+# Not before the page is known, or beginning again would lead to the first one.
+control.clean_address()
+with st.sidebar:
+    sidebar.show(prompt=not row.own_prompt)
+    save.open_file(page.url_path)
+save.turn_to_file(page.url_path)
+address.bring_back(page.url_path)
+page.run()
+address.keep(page.url_path)
+models.warm_up()

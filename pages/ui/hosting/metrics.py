@@ -1,0 +1,22 @@
+"""Streamlit's own figures: sessions, caches, what they take."""
+
+from __future__ import annotations
+
+from core.server.hosts import ASGIApp, Message, Receive, Send, answer
+
+PATH = "/_stcore/metrics"
+
+
+class ClosedMetrics:
+    """Middleware that hides the figures unless the operator asked for them."""
+
+    def __init__(self, app: ASGIApp, is_open: bool = False) -> None:
+        self.app = app
+        self.is_open = is_open
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        asked = scope["type"] == "http" and scope["path"].rstrip("/").endswith(PATH)
+        if asked and not self.is_open:
+            await answer(send, 404, "Not Found\n")
+        else:
+            await self.app(scope, receive, send)

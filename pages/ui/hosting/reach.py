@@ -1,0 +1,18 @@
+"""Whether the app is this machine's own, or shared with others."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.server import hosts
+from core.server.settings import settings
+
+
+def names() -> frozenset[str]:
+    """The names that the app answers to, besides the address that a connection came in at."""
+    return hosts.own_names(st.get_option("server.address"), settings().hosts)
+
+
+def shared() -> bool:
+    """Whether others than this machine's users may be meant to reach the app."""
+    return hosts.is_shared(st.get_option("server.address"), settings().hosts)

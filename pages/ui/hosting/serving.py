@@ -1,0 +1,50 @@
+"""What stands around the pages: the middleware, and what is done while the server runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.cli_util import open_browser
+from streamlit.web.server.server_util import get_display_address, get_url
+
+from core.server.headers import SecurityHeaders
+from core.server.hosts import HostGuard
+from core.server.settings import settings
+from pages.ui.hosting import reach, uploads
+from pages.ui.hosting.metrics import ClosedMetrics
+from pages.ui.hosting.uploads import UploadBounds
+
+
+def middleware() -> list[Middleware]:
+    """What a request goes through before Streamlit or a route of the app sees it.
+
+    Raises:
+        ConfigError: a setting can't be read.
+    """
+    set_by_operator = settings()
+    return [
+        Middleware(HostGuard, names=reach.names(), shared=reach.shared()),
+        Middleware(SecurityHeaders, frames=set_by_operator.frames),
+        Middleware(ClosedMetrics, is_open=set_by_operator.metrics),
+        Middleware(UploadBounds),
+    ]
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
+    """While the server runs: say where it is, open the browser, forget ended sessions' files."""
+    url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
+    print(f"\n  Decoding Explorer is at {url}\n", flush=True)
+    if not st.get_option("server.headless"):
+        asyncio.get_running_loop().call_soon(open_browser, url)
+    forgetting = asyncio.create_task(uploads.forget_ended())
+    try:
+        yield
+    finally:
+        forgetting.cancel()
+        with suppress(asyncio.CancelledError):
+            await forgetting

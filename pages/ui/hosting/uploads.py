@@ -1,0 +1,107 @@
+"""Uploads: bounded for a session and for all together, and forgotten when the session ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from core.server.hosts import ASGIApp, Message, Receive, Send, answer
+
+PATH = "/_stcore/upload_file/"
+# A page holds at most three files of 5 MB, each beside the one that takes its place.
+SESSION_BYTES = 16 * 2**20
+TOTAL_BYTES = 256 * 2**20
+# What an empty file takes.
+FILE_BYTES = 4096
+# A body that trickles in holds its room no longer than this.
+UPLOAD_SECONDS = 120.0
+LOOK_SECONDS = 5.0
+NO_LENGTH = "An upload says how long it is.\n"
+TOO_SLOW = "The upload took too long.\n"
+NO_ROOM = "There is no room for this file: remove another one, or try again later.\n"
+
+
+class UploadBounds:
+    """Middleware that refuses an upload for which there is no room."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.arriving: Counter[str] = Counter()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
+            await self.app(scope, receive, send)
+            return
+        session = scope["path"].partition(PATH)[2].partition("/")[0]
+        size = _length(scope)
+        if size is None:
+            await answer(send, 411, NO_LENGTH)
+        elif not self._has_room(session, size + FILE_BYTES):
+            await answer(send, 413, NO_ROOM)
+        else:
+            await self._take(session, size + FILE_BYTES, scope, receive, send)
+
+    def _has_room(self, session: str, size: int) -> bool:
+        held = held_bytes()
+        # What is on its way to no session is refused behind this; it takes no room until then.
+        mine = held.get(session, 0) + self.arriving[session] + size
+        everyone = held.total() + self.arriving.total() + size
+        return mine <= SESSION_BYTES and everyone <= TOTAL_BYTES
+
+    async def _take(
+        self, session: str, size: int, scope: Message, receive: Receive, send: Send
+    ) -> None:
+        known = runtime.get_instance().is_active_session(session)
+        self.arriving[session] += size if known else 0
+        try:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                await self.app(scope, receive, send)
+        except TimeoutError:
+            await answer(send, 408, TOO_SLOW)
+        finally:
+            self.arriving[session] -= size if known else 0
+            self.arriving = +self.arriving
+
+
+def held_bytes() -> Counter[str]:
+    """What uploaded files take now, by session."""
+    stored = tuple(_manager().file_storage.items())
+    return Counter({session: sum(map(_size, tuple(files.values()))) for session, files in stored})
+
+
+async def forget_ended() -> None:
+    """Forget the files of every session that has ended, for as long as the server runs.
+
+    A session that lost its connection may come back for `server.disconnectedSessionTTL` seconds.
+    Left to itself Streamlit forgets it when another session ends, and its files when Python
+    collects what is left of it.
+    """
+    loop, gone = asyncio.get_running_loop(), dict[str, float]()
+    patience = float(st.get_option("server.disconnectedSessionTTL"))
+    while True:
+        await asyncio.sleep(min(LOOK_SECONDS, max(patience, 0.2)))
+        here = runtime.get_instance().is_active_session
+        gone = {s: gone.get(s, loop.time()) for s in tuple(_manager().file_storage) if not here(s)}
+        for session in [s for s, since in gone.items() if loop.time() - since >= patience]:
+            runtime.get_instance().close_session(session)
+            _manager().remove_session_files(session)
+
+
+def _size(file: UploadedFileRec) -> int:
+    return len(file.data) + len(file.name) + len(file.type) + FILE_BYTES
+
+
+def _manager() -> MemoryUploadedFileManager:
+    found = runtime.get_instance().uploaded_file_mgr
+    assert isinstance(found, MemoryUploadedFileManager)
+    return found
+
+
+def _length(scope: Message) -> int | None:
+    found = [value for name, value in scope["headers"] if name == b"content-length"]
+    return int(found[0]) if len(found) == 1 and found[0].isdigit() else None
