@@ -29,6 +29,7 @@ row = registry.page_at(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the page is known, or beginning again would lead to the first one.
 control.clean_address()
+sidebar.refuse_models(row.view)
 with st.sidebar:
     sidebar.show(prompt=not row.own_prompt)
     save.open_file(page.url_path)

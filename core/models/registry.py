@@ -53,7 +53,7 @@ def load_model(
     source: str | Path = model_id
     if model_id.startswith(EMBEDDED_PREFIX):
         source = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX))
-    elif isinstance(where, Path) or _looks_like_path(model_id):
+    elif isinstance(where, Path) or looks_like_path(model_id):
         source = Path(model_id).expanduser()
     from core.models.loading import load_transformers_model
 
@@ -72,7 +72,7 @@ def _embedded_names() -> str:
     return f"embedded models: {names}" if names else "no model is embedded here"
 
 
-def _looks_like_path(text: str) -> bool:
+def looks_like_path(text: str) -> bool:
     """Whether `text` is meant as a path; `owner/name` is one only if it exists."""
     written_so = text.startswith(("/", ".", "~")) or "\\" in text or text.count("/") > 1
     try:

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,9 +17,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.app_server import running_app
 from tests.browser.find_browser import NO_BROWSER, installed_browser
 
-ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -35,49 +28,16 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
-START_SECONDS = 60
 # Two slow cores at work: a chart takes seconds.
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            pytest.fail(f"The server ended by itself with status {process.returncode}.")
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    pytest.fail(f"The server was not ready within {START_SECONDS} s.")
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app, started for these tests."""
-    port = free_port()
-    log = (tmp_path_factory.mktemp("server") / "log.txt").open("wb")
-    options = ["--server.headless", "true", "--server.port", str(port)]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=environment)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process)
+    with running_app(tmp_path_factory.mktemp("server") / "log.txt") as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(10)
-        log.close()
 
 
 def launch(playwright: Playwright, folder: Path) -> BrowserContext:

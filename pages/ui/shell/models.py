@@ -11,14 +11,24 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.errors import ModelError
+from core.server.settings import settings
+from pages.ui.hosting import reach
+
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
 WARM_UP_DELAY = 1.5
+NOT_OFFERED = "This server doesn't offer that model: choose one of its list."
+NOT_LOADED = "{where} can't be loaded now; who runs this server finds the reason in its log."
+NO_MODEL_THERE = (
+    "No model can be read at {where}: give the folder that holds its config.json and its "
+    "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
+)
 
 _templates: dict[str, bool] = {}
 
 
-def options() -> list[str]:
+def embedded() -> list[str]:
     """The embedded models, the target first."""
     from core.models.registry import list_embedded
 
@@ -26,32 +36,72 @@ def options() -> list[str]:
     return sorted(set(names) | {DEFAULT_MODEL}, key=lambda name: (name != DEFAULT_MODEL, name))
 
 
+def options() -> list[str]:
+    """What the picker offers: the embedded models, then the operator's."""
+    return [*embedded(), *settings().models]
+
+
+def free_choice() -> bool:
+    """Whether any other folder or hub id may be typed: on one's own machine only."""
+    return not reach.shared()
+
+
 def is_embedded(where: str) -> bool:
     """True for a model that ships with the app, so that loading it touches nothing else."""
-    return where in options()
+    return where in embedded()
 
 
 def unknown(where: str) -> str:
-    """What is wrong with a name that says "built in" and isn't; empty where nothing is."""
-    if not where.startswith("embedded:") or is_embedded(where):
+    """Why a model is not to be had, before anything is looked at; empty where it may be."""
+    if where in options():
         return ""
-    return f"There is no built-in model {where}: choose {' or '.join(options())}."
+    if not free_choice():
+        return NOT_OFFERED
+    if not where.startswith("embedded:"):
+        return ""
+    return f"There is no built-in model {where}: choose {' or '.join(embedded())}."
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _cached(where: str) -> Any:
     from core import load_model
+    from core.models.registry import looks_like_path
 
-    return load_model(where)
+    place = settings().models.get(where, where)
+    if not is_embedded(where) and looks_like_path(place):
+        _see_folder(where, place)
+    model = load_model(place)
+    # A trace names a folder as the picker does, not by its path on this machine.
+    model.model_id = where
+    return model
+
+
+def _see_folder(where: str, place: str) -> None:
+    """One answer for whatever a path leads to that isn't a model's folder."""
+    from core.models.load_errors import check_folder
+
+    try:
+        check_folder(Path(place).expanduser())
+    except (ModelError, RuntimeError):  # A home that nobody has.
+        raise ModelError(NO_MODEL_THERE.format(where=where)) from None
 
 
 def load(where: str) -> Any:
     """The model, from the cache if it is there; call it from a worker thread only.
 
     Raises:
-        ModelError: the model can't be found or used.
+        ModelError: the model can't be found or used, or isn't offered here.
     """
-    model = _cached(where)
+    if refusal := unknown(where):
+        raise ModelError(refusal)
+    try:
+        model = _cached(where)
+    except ModelError as error:
+        if free_choice() or is_embedded(where):
+            raise
+        # The reason may tell of this machine, which is its operator's matter.
+        print(f"{where}: {error}", file=sys.stderr)
+        raise ModelError(NOT_LOADED.format(where=where)) from None
     _templates[where] = bool(getattr(model, "has_chat_template", False))
     return model
 

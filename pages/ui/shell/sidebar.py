@@ -12,7 +12,18 @@ import streamlit as st
 
 from core.decoding.trace import Trace
 from pages.ui.shell import models, prompts
-from pages.ui.widgets.control import Menu, Number, Read, Text, Toggle, declare, draw, load, value
+from pages.ui.widgets.control import (
+    Menu,
+    Number,
+    Read,
+    Text,
+    Toggle,
+    declare,
+    draw,
+    load,
+    refused_menus,
+    value,
+)
 
 MAX_PROMPT = 20_000
 MAX_SEED = 2**31 - 1
@@ -20,7 +31,7 @@ SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
     help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
 ROWS = declare(
     Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
-        free=True,
+        free=models.free_choice,
         help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
         "decoder-only model with safetensors weights works."),
     Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
@@ -31,6 +42,17 @@ ROWS = declare(
         placeholder="Optional: how the model should answer."),
     SEED,
 )  # fmt: skip
+
+
+def refuse_models(view: Callable[[], Any]) -> None:
+    """Say on the page that a link names a model which this server doesn't offer, and run nothing.
+
+    Args:
+        view: gives what the session looks at on the page.
+    """
+    if {"model", "draft"} & set(refused_menus()):
+        view().failure = models.NOT_OFFERED
+        st.query_params.pop("run", None)
 
 
 def seed_row(acts: Callable[[Read], bool]) -> Number:
@@ -44,7 +66,10 @@ def show(*, prompt: bool = True) -> None:
     Args:
         prompt: off on a page that asks questions of its own.
     """
-    draw("model")
+    if models.free_choice():
+        draw("model")
+    else:
+        draw("model", help="The models that this server offers.")
     if prompt:
         _prompt()
         _chat()

@@ -72,7 +72,8 @@ def _drafters() -> dict[str, str]:
 
 
 ROWS = declare(
-    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=True, width=260, field="drafter",
+    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=260,
+        field="drafter",
         to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
         from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,
         help="The model that proposes; the target is the sidebar’s model. Both must have the "

@@ -28,6 +28,10 @@ def _always(read: Read) -> bool:  # noqa: ARG001
     return True
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Control:
     """A row; each subclass is a kind of widget.
@@ -144,21 +148,25 @@ class Menu(Control):
 
     Args:
         options: gives the values with the words for them, which the address holds.
-        free: other values may be typed.
+        free: whether other values may be typed.
     """
 
     options: Callable[[], Mapping[str, str]]
-    free: bool = False
+    free: Callable[[], bool] = _never
 
     def fit(self, held: Any) -> Any:
-        return held if self.free or held in self.options() else None
+        return held if self.free() or held in self.options() else None
+
+    def takes(self, word: str) -> bool:
+        """Whether the address may name this."""
+        return self.free() or word in self.options().values()
 
     def _widget(self, **arguments: Any) -> None:
         options = self.options()
         st.selectbox(
             options=list(options),
             format_func=lambda one: options.get(one, one),
-            accept_new_options=self.free,
+            accept_new_options=self.free(),
             **arguments,
         )
 
@@ -231,6 +239,16 @@ def clean_address() -> None:
         del st.query_params[key]
     if wrong:
         st.rerun()
+
+
+def refused_menus() -> list[str]:
+    """Keys of menus for which the address names what isn't among their options.
+
+    Streamlit takes it out of the address as it draws the menu, and shows the default.
+    """
+    menus = {key: row for key, row in _rows.items() if isinstance(row, Menu)}
+    named = {key: st.query_params[key] for key in menus if key in st.query_params}
+    return [key for key, word in named.items() if not menus[key].takes(word)]
 
 
 def _is_usable(text: str) -> bool:
