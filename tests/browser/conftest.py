@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import (
     BrowserContext,
+    ConsoleMessage,
     Dialog,
     Error,
     Page,
@@ -92,9 +93,10 @@ def leave(page: Page) -> None:
 def page(context: BrowserContext) -> Iterator[Page]:
     """The one tab, which has compiled the app's scripts already: a new one opens half as fast.
 
-    A dialog or a script error in it fails the test that asks for them.
+    A dialog or a script error in it fails the test that asks for them; what the content security
+    policy forbids fails every test.
     """
-    page, troubles = context.pages[0], []
+    page, troubles, forbidden = context.pages[0], [], []
 
     def on_dialog(dialog: Dialog) -> None:
         troubles.append(dialog.message)
@@ -103,9 +105,16 @@ def page(context: BrowserContext) -> Iterator[Page]:
     def on_error(error: Error) -> None:
         troubles.append(str(error))
 
+    def on_console(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            forbidden.append(message.text)
+
     page.troubles = troubles  # type: ignore[attr-defined]
+    page.on("console", on_console)
     page.on("dialog", on_dialog)
     page.on("pageerror", on_error)
     yield page
     page.remove_listener("dialog", on_dialog)
     page.remove_listener("pageerror", on_error)
+    page.remove_listener("console", on_console)
+    assert forbidden == []

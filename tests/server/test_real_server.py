@@ -1,0 +1,264 @@
+"""The running app, asked with raw requests and websockets as an attacker would."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from pages.ui.hosting.uploads import SESSION_BYTES, TOTAL_BYTES
+from tests.app_server import running_app
+
+XSRF = "5f63a2b1c4d5e6f7a8b9c0d1e2f3a4b5"
+MEGABYTE = 2**20
+EVIL = "evil.example"
+
+
+class Outside:
+    """A proxy for all that a process asks of other machines: it counts and answers nothing."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        while True:
+            try:
+                found, _ = self.socket.accept()
+            except OSError:
+                return
+            with found:
+                self.asked.append(found.recv(200))
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[Outside]:
+    found = Outside()
+    with closing(found.socket):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[str]:
+    """An app as `make run` starts it; its address."""
+    log = tmp_path_factory.mktemp("own") / "log.txt"
+    proxies = {"http_proxy": outside.url, "https_proxy": outside.url}
+    with running_app(log, **proxies) as url:
+        yield urlsplit(url).netloc
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[str]:
+    """An app that is shared on every address, with all that an operator may set.
+
+    Its sessions end a second after their tab.
+    """
+    environment = {
+        "DECODING_EXPLORER_HOSTS": "explorer.example.org",
+        "DECODING_EXPLORER_FRAMES": "https://blog.example.org",
+        "DECODING_EXPLORER_METRICS": "1",
+    }
+    log = tmp_path_factory.mktemp("shared") / "log.txt"
+    proxies = {"http_proxy": outside.url, "https_proxy": outside.url}
+    options = ("--server.address", "0.0.0.0", "--server.disconnectedSessionTTL", "1")
+    with running_app(log, *options, **environment, **proxies) as url:
+        yield urlsplit(url).netloc
+
+
+def ask(
+    server: str, path: str = "/", method: str = "GET", body: bytes | None = None, **headers: str
+) -> http.client.HTTPResponse:
+    """Ask the server, with headers in place of the client's own; the answer's body was read."""
+    client = http.client.HTTPConnection(server, timeout=20)
+    client.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    sent = {"Host": server, **{name.replace("_", "-"): text for name, text in headers.items()}}
+    for name, text in sent.items():
+        client.putheader(name, text)
+    if body is not None:
+        client.putheader("Content-Length", str(len(body)))
+    client.endheaders(body)
+    answer = client.getresponse()
+    answer.text = answer.read().decode("utf-8", "replace")  # type: ignore[attr-defined]
+    client.close()
+    return answer
+
+
+def dial(server: str, host: str = "", origin: str | None = "") -> ClientConnection:
+    """A websocket to the server that says it is addressed to another host."""
+    host = host or server
+    port = int(server.rpartition(":")[2])
+    return connect(
+        f"ws://{host}/_stcore/stream",
+        sock=socket.create_connection(("127.0.0.1", port), timeout=20),
+        subprotocols=["streamlit"],  # type: ignore[list-item]
+        origin=f"http://{host}" if origin == "" else origin,  # type: ignore[arg-type]
+        proxy=None,
+    )
+
+
+def session_of(connection: ClientConnection) -> str:
+    """Run the first page; the session's id."""
+    asked = BackMsg()
+    asked.rerun_script.query_string = ""
+    connection.send(asked.SerializeToString())
+    while True:
+        told = ForwardMsg()
+        told.ParseFromString(bytes(connection.recv(20)))  # type: ignore[arg-type]
+        if told.WhichOneof("type") == "new_session":
+            return str(told.new_session.initialize.session_id)
+
+
+def upload(server: str, session: str, size: int, name: str = "trace.json") -> int:
+    """Upload a file as the browser does; the status of the answer."""
+    head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    body = head.encode() + b" " * size + b"\r\n--b--\r\n"
+    path = f"/_stcore/upload_file/{session}/{uuid.uuid4()}"
+    return ask(
+        server,
+        path,
+        "PUT",
+        body,
+        Content_Type="multipart/form-data; boundary=b",
+        X_Xsrftoken=XSRF,
+        Cookie=f"_streamlit_xsrf={XSRF}",
+    ).status
+
+
+def uploaded_bytes(server: str) -> int:
+    """What uploaded files take, as the server's own figures say."""
+    text: str = ask(server, "/_stcore/metrics?families=cache_memory_bytes").text  # type: ignore[attr-defined]
+    return sum(int(line.split()[-1]) for line in text.splitlines() if "UploadedFile" in line)
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+ROUTES = [
+    *("/", "/beam", "/_stcore/health", "/_stcore/host-config", "/_stcore/metrics", "/media/x.json"),
+    *("/static/js/index.js", "/component/x/y", "/_stcore/bidi-components/x/y", "/none"),
+]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_no_route_answers_to_a_foreign_name(own: str, path: str) -> None:
+    answer = ask(own, path, Host=EVIL)
+    assert answer.status == 421
+    assert "DECODING_EXPLORER_HOSTS" in answer.text  # type: ignore[attr-defined]
+
+
+def test_no_upload_is_taken_under_a_foreign_name(own: str) -> None:
+    for method in ("PUT", "DELETE", "OPTIONS"):
+        answer = ask(own, "/_stcore/upload_file/a/b", method, b"x", Host=EVIL)
+        assert answer.status == 421
+
+
+def test_a_websocket_under_a_foreign_name_is_refused(own: str) -> None:
+    for host, origin in ((EVIL, ""), (f"{EVIL}:{own.rpartition(':')[2]}", ""), (EVIL, None)):
+        with pytest.raises(InvalidStatus) as refusal, dial(own, host, origin):
+            pass
+        assert refusal.value.response.status_code == 403
+    with dial(own) as connection:
+        assert session_of(connection)
+
+
+def test_a_websocket_of_another_site_s_page_is_refused(own: str) -> None:
+    for origin in (f"http://{EVIL}", "http://localhost:3000", "http://127.0.0.1:1", "null"):
+        with pytest.raises(InvalidStatus) as refusal, dial(own, "", origin):
+            pass
+        assert refusal.value.response.status_code == 403
+
+
+def test_a_shared_server_answers_to_its_operator_s_names(shared: str) -> None:
+    assert ask(shared, "/_stcore/health", Host="explorer.example.org").status == 200
+    with dial(shared, "explorer.example.org", "https://explorer.example.org") as connection:
+        assert session_of(connection)
+    assert ask(shared, "/_stcore/health", Host=EVIL).status == 421
+    with pytest.raises(InvalidStatus), dial(shared, EVIL):
+        pass
+
+
+def test_metrics_are_closed_unless_asked_for(own: str, shared: str) -> None:
+    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/%5fstcore/metrics", "/_stcore/metrics?a"):
+        answer = ask(own, path)
+        assert answer.status == 404 or "active_sessions" not in answer.text  # type: ignore[attr-defined]
+    assert "active_sessions" in ask(shared, "/_stcore/metrics").text  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_every_answer_carries_the_headers(own: str, shared: str, path: str) -> None:
+    headers = ask(own, path).headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert f"ws://{own}" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    framed = ask(shared, path).headers
+    assert framed["Content-Security-Policy"].endswith("frame-ancestors https://blog.example.org")
+    assert framed["X-Frame-Options"] is None
+
+
+def test_uploads_are_bounded(own: str) -> None:
+    size = 4_900_000
+    fitting = SESSION_BYTES // size
+    assert TOTAL_BYTES >= 10 * SESSION_BYTES
+    with dial(own) as connection:
+        session = session_of(connection)
+        statuses = [upload(own, session, size) for _ in range(fitting + 3)]
+        assert statuses == [204] * fitting + [413] * 3
+        # Another one isn't concerned.
+        with dial(own) as other:
+            other_session = session_of(other)
+            assert upload(own, other_session, size) == 204
+        assert upload(own, session, 1, "x" * MEGABYTE * 5) == 413
+    assert upload(own, session, 1) == 400
+
+
+@pytest.mark.slow  # Streamlit counts its caches anew every 5 s.
+def test_files_are_forgotten_when_their_session_ends(shared: str) -> None:
+    size = 4_900_000
+    with dial(shared) as first, dial(shared) as second:
+        for connection in (first, second):
+            session = session_of(connection)
+            assert [upload(shared, session, size) for _ in range(3)] == [204] * 3
+        assert uploaded_bytes(shared) == 6 * size
+    assert eventually(lambda: uploaded_bytes(shared) == 0)
+
+
+def test_small_files_count_too(own: str) -> None:
+    with dial(own) as connection:
+        session = session_of(connection)
+        assert upload(own, session, 0, "n" * 5_000_000) in (204, 400)
+
+
+def test_an_upload_says_how_long_it_is(own: str) -> None:
+    answer = ask(own, "/_stcore/upload_file/a/b", "PUT", Transfer_Encoding="chunked")
+    assert answer.status == 411
+
+
+def test_the_app_never_looks_for_its_address_outside(
+    own: str, shared: str, outside: Outside
+) -> None:
+    for server in (own, shared):
+        for origin in (f"http://{EVIL}", "http://203.0.113.5", "null"):
+            with pytest.raises(InvalidStatus), dial(server, "", origin):
+                pass
+    assert outside.asked == []
+    assert json.loads(ask(own, "/_stcore/host-config").text)["metricsUrl"] == ""  # type: ignore[attr-defined]
