@@ -196,8 +196,8 @@ def test_a_shared_server_answers_to_its_operator_s_names(shared: str) -> None:
 
 
 def test_metrics_are_closed_unless_asked_for(own: str, shared: str) -> None:
-    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/%5fstcore/metrics", "/_stcore/metrics?a"):
-        answer = ask(own, path)
+    for path in ("metrics", "metrics/", "%6detrics", "metrics?families=active_sessions"):
+        answer = ask(own, f"/_stcore/{path}")
         assert answer.status == 404 or "active_sessions" not in answer.text  # type: ignore[attr-defined]
     assert "active_sessions" in ask(shared, "/_stcore/metrics").text  # type: ignore[attr-defined]
 
@@ -240,12 +240,6 @@ def test_files_are_forgotten_when_their_session_ends(shared: str) -> None:
             assert [upload(shared, session, size) for _ in range(3)] == [204] * 3
         assert uploaded_bytes(shared) == 6 * size
     assert eventually(lambda: uploaded_bytes(shared) == 0)
-
-
-def test_small_files_count_too(own: str) -> None:
-    with dial(own) as connection:
-        session = session_of(connection)
-        assert upload(own, session, 0, "n" * 5_000_000) in (204, 400)
 
 
 def test_an_upload_says_how_long_it_is(own: str) -> None:

@@ -1,4 +1,4 @@
-"""An operator's settings: read from the environment, refused in one sentence where they are wrong."""
+"""An operator's settings: read from the environment, and named where they are wrong."""
 
 from __future__ import annotations
 

@@ -1,0 +1,105 @@
+"""The room that uploads take, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from core.server.hosts import Message
+from pages.ui.hosting import uploads
+from pages.ui.hosting.uploads import FILE_BYTES, PATH, SESSION_BYTES, TOTAL_BYTES, UploadBounds
+
+
+class Server:
+    """Streamlit's runtime, with every session at work."""
+
+    def __init__(self) -> None:
+        self.uploaded_file_mgr = MemoryUploadedFileManager("")
+
+    def is_active_session(self, session: str) -> bool:
+        return session != "unknown"
+
+    def hold(self, session: str, size: int, name: str = "") -> None:
+        files = self.uploaded_file_mgr
+        files.add_file(session, UploadedFileRec(str(uuid4()), name, "", bytes(size)))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    found = Server()
+    monkeypatch.setattr(uploads.runtime, "get_instance", lambda: found)
+    return found
+
+
+def put(session: str, size: int) -> Message:
+    headers = [(b"content-length", str(size).encode())]
+    return {"type": "http", "method": "PUT", "path": f"{PATH}{session}/file", "headers": headers}
+
+
+async def nothing(*_: Any) -> None:
+    """An app that takes every upload at once."""
+
+
+def statuses(bounds: UploadBounds, *asked: Message) -> list[int]:
+    """What the middleware answers to requests that come at once; 200 where it lets one on."""
+
+    async def ask(scope: Message) -> int:
+        sent = [200]
+
+        async def send(message: Message) -> None:
+            sent.append(message.get("status", sent[-1]))
+
+        await bounds(scope, nothing, send)  # type: ignore[arg-type]
+        return sent[-1]
+
+    async def ask_all() -> list[int]:
+        return await asyncio.gather(*map(ask, asked))
+
+    return asyncio.run(ask_all())
+
+
+def test_names_and_empty_files_count(server: Server) -> None:
+    server.hold("a", 0, "n" * 1000)
+    server.hold("a", 10)
+    assert uploads.held_bytes() == {"a": 1010 + 2 * FILE_BYTES}
+
+
+def test_a_session_and_all_together_are_bounded(server: Server) -> None:
+    server.hold("a", SESSION_BYTES - 3 * FILE_BYTES)
+    bounds = UploadBounds(nothing)
+    assert statuses(bounds, put("a", FILE_BYTES), put("a", FILE_BYTES + 1)) == [200, 413]
+    for session in range(TOTAL_BYTES // SESSION_BYTES - 1):
+        server.hold(str(session), SESSION_BYTES - FILE_BYTES)
+    server.hold("late", 0)
+    assert statuses(bounds, put("late", 2 * FILE_BYTES), put("late", 0)) == [413, 200]
+
+
+def test_what_is_still_arriving_counts_once_and_is_forgotten(server: Server) -> None:  # noqa: ARG001
+    async def wait(*_: Any) -> None:
+        await asyncio.sleep(0)
+
+    bounds = UploadBounds(wait)
+    third = SESSION_BYTES // 3
+    assert statuses(bounds, *[put("a", third)] * 3) == [200, 200, 413]
+    assert bounds.arriving.total() == 0
+    assert statuses(bounds, *[put("unknown", third)] * 3) == [200] * 3
+
+
+def test_one_that_trickles_in_is_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    async def forever(*_: Any) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(uploads, "UPLOAD_SECONDS", 0.01)
+    bounds = UploadBounds(forever)
+    assert statuses(bounds, put("a", 1)) == [408]
+    assert bounds.arriving.total() == 0
+
+
+def test_other_requests_go_on(server: Server) -> None:  # noqa: ARG001
+    other = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    assert statuses(UploadBounds(nothing), other, {**put("a", 1), "method": "DELETE"}) == [200, 200]
