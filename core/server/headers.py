@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from base64 import b64encode
 from collections.abc import Sequence
 
 from core.server.hosts import ASGIApp, Message, Receive, Send
 
 _POLICY = (
     "default-src 'self'",
-    # Streamlit loads a component's script from a blob.
-    "script-src 'self' blob:",
     # Streamlit and Plotly style elements in place.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
@@ -21,17 +22,27 @@ _POLICY = (
 )
 
 
-def policy(host: str, frames: Sequence[str]) -> str:
+def inline_scripts(html: str) -> tuple[str, ...]:
+    """The hashes by which a policy lets a page's own scripts in place run."""
+    found = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    digests = (hashlib.sha256(script.encode()).digest() for script in found)
+    return tuple(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)
+
+
+def policy(host: str, frames: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
     """The content security policy.
 
     Args:
         host: as the browser wrote it, with its port: not every browser counts a page's own
             websocket as `'self'`.
         frames: origins whose pages may frame this one.
+        scripts: further sources of scripts.
     """
+    # Streamlit loads a component's script from a blob.
+    sources = " ".join(("script-src 'self' blob:", *scripts))
     sockets = f"connect-src 'self' ws://{host} wss://{host}"
     ancestors = " ".join(frames) or "'none'"
-    return "; ".join((*_POLICY, sockets, f"frame-ancestors {ancestors}"))
+    return "; ".join((*_POLICY, sources, sockets, f"frame-ancestors {ancestors}"))
 
 
 class SecurityHeaders:
@@ -39,11 +50,15 @@ class SecurityHeaders:
 
     Args:
         frames: origins whose pages may show the app in a frame; none by default.
+        scripts: further sources of scripts, such as the hashes of those in place.
     """
 
-    def __init__(self, app: ASGIApp, frames: Sequence[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, frames: Sequence[str] = (), scripts: Sequence[str] = ()
+    ) -> None:
         self.app = app
         self.frames = tuple(frames)
+        self.scripts = tuple(scripts)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,7 +66,9 @@ class SecurityHeaders:
             return
         host = next(value for name, value in scope["headers"] if name.lower() == b"host")
         added = {
-            b"content-security-policy": policy(host.decode("latin-1"), self.frames).encode(),
+            b"content-security-policy": policy(
+                host.decode("latin-1"), self.frames, self.scripts
+            ).encode(),
             b"x-content-type-options": b"nosniff",
             # An address holds the prompt.
             b"referrer-policy": b"same-origin",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.server.headers import SecurityHeaders, policy
+from core.server.headers import SecurityHeaders, inline_scripts, policy
 from core.server.hosts import WRONG_HOST, WRONG_ORIGIN, HostGuard, Message, is_shared, own_names
 
 
@@ -140,5 +140,12 @@ def test_the_app_s_own_headers_are_replaced() -> None:
 
 
 def test_the_policy_names_the_page_s_own_websocket() -> None:
-    assert "connect-src 'self' ws://[::1]:8501 wss://[::1]:8501;" in policy("[::1]:8501", ())
-    assert "'unsafe-eval'" not in policy("localhost", ())
+    assert "connect-src 'self' ws://[::1]:8501 wss://[::1]:8501;" in policy("[::1]:8501")
+
+
+def test_scripts_in_place_run_by_their_hash_alone() -> None:
+    hashes = inline_scripts("<script src='a.js'></script><script>alert(1)</script>")
+    assert hashes == ("'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='",)
+    found = policy("localhost", (), hashes)
+    assert f"script-src 'self' blob: {hashes[0]};" in found
+    assert "unsafe-eval" not in found and "script-src 'unsafe-inline'" not in found

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.cli_util import open_browser
+from streamlit.file_util import get_static_dir
 from streamlit.web.server.server_util import get_display_address, get_url
 
-from core.server.headers import SecurityHeaders
+from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
 from core.server.settings import settings
 from pages.ui.hosting import reach, uploads
@@ -28,10 +30,15 @@ def middleware() -> list[Middleware]:
     set_by_operator = settings()
     return [
         Middleware(HostGuard, names=reach.names(), shared=reach.shared()),
-        Middleware(SecurityHeaders, frames=set_by_operator.frames),
+        Middleware(SecurityHeaders, frames=set_by_operator.frames, scripts=_scripts_in_place()),
         Middleware(ClosedMetrics, is_open=set_by_operator.metrics),
         Middleware(UploadBounds),
     ]
+
+
+def _scripts_in_place() -> tuple[str, ...]:
+    """Those of Streamlit's page."""
+    return inline_scripts(Path(get_static_dir(), "index.html").read_text(encoding="utf-8"))
 
 
 @asynccontextmanager
