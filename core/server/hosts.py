@@ -81,7 +81,8 @@ class HostGuard:
             return WRONG_HOST
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         acts = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-        if acts and any(origin.partition("://")[2] != hosts[0] for origin in origins):
+        own = [f"{scheme}://{hosts[0]}" for scheme in ("http", "https")]
+        if acts and any(origin not in own for origin in origins):
             return WRONG_ORIGIN
         return ""
 

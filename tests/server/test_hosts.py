@@ -94,7 +94,8 @@ def test_another_site_s_page_may_not_act(method: str) -> None:
     own = "http://127.0.0.1:8501"
     assert guard().refusal(scope(method=method)) == ""
     assert guard().refusal(scope(method=method, origin=own)) == ""
-    for origin in ("http://evil.example", "http://127.0.0.1:3000", "http://localhost:8501", "null"):
+    hosts = ("evil.example", "127.0.0.1:3000", "localhost:8501", "a@127.0.0.1:8501")
+    for origin in (*(f"http://{host}" for host in hosts), "null", "", "evil://127.0.0.1:8501"):
         assert guard().refusal(scope(method=method, origin=origin)) == WRONG_ORIGIN, origin
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 
 import streamlit as st
+from starlette.requests import ClientDisconnect
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -63,6 +64,8 @@ class UploadBounds:
                 await self.app(scope, receive, send)
         except TimeoutError:
             await answer(send, 408, TOO_SLOW)
+        except ClientDisconnect:
+            return  # Nobody is there to be answered, and it is no matter for the log.
         finally:
             self.arriving[session] -= size if known else 0
             self.arriving = +self.arriving
