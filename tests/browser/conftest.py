@@ -110,6 +110,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
             forbidden.append(message.text)
 
     page.troubles = troubles  # type: ignore[attr-defined]
+    page.forbidden = forbidden  # type: ignore[attr-defined]
     page.on("console", on_console)
     page.on("dialog", on_dialog)
     page.on("pageerror", on_error)
