@@ -7,11 +7,13 @@ whatever a trace from a stranger says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.decoding.methods import method_of
-from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Check, Trace
+
+if TYPE_CHECKING:  # It imports torch, and a page's badge names its verdict before torch is there.
+    from core.decoding.protocol import LanguageModel
 
 Verdict: TypeAlias = Literal["Consistent", "Proved by the model", "Not proved"]
 
