@@ -22,6 +22,13 @@ class ModelError(DecodingError):
     """A model can't be found, loaded or used for decoding."""
 
 
+class LoadingStoppedError(ModelError):
+    """A model was no longer wanted while it was loaded."""
+
+    def __init__(self, text: str = "The loading of the model was stopped.") -> None:
+        super().__init__(text)
+
+
 class TraceError(DecodingError, ValueError):
     """A trace file can't be read."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
-from core.decoding.errors import ModelError
+from core.decoding.errors import LoadingStoppedError, ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -15,9 +18,18 @@ if TYPE_CHECKING:
 
 EMBEDDED_PREFIX = "embedded:"
 EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
-# While transformers loads a model it changes how every thread makes modules: a second one beside
-# it came out with weights that were never read.
-_LOADING = Lock()
+_POLL_SECONDS = 0.05
+
+
+class _ModelLock:
+    """Held by whoever loads a certain model."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+
+
+_LOCKS_LOCK = Lock()
+_LOCKS: WeakValueDictionary[str, _ModelLock] = WeakValueDictionary()
 
 
 def list_embedded() -> list[str]:
@@ -32,6 +44,7 @@ def load_model(
     *,
     dtype: str | torch.dtype | None = None,
     device: str | torch.device | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> TransformersModel:
     """Load a decoder-only model with its tokenizer, from safetensors only.
 
@@ -40,9 +53,12 @@ def load_model(
         dtype: of the weights, such as `"bfloat16"`; float32 on a CPU when left out, elsewhere
             what the model was saved in.
         device: `"cpu"` when left out; `"cuda"`, `"cuda:1"`, `"mps"`.
+        should_stop: asked all the while until the weights are read.
 
     Raises:
-        ModelError: nothing there, no network, wrong kind of model, damaged or incomplete files.
+        ModelError: nothing there, no network, wrong kind of model, damaged or incomplete files,
+            more than the free memory.
+        LoadingStoppedError: `should_stop` said so.
     """
     model_id = str(where).strip()
     if not model_id:
@@ -50,15 +66,39 @@ def load_model(
             "No model was named; give embedded:NAME, a local folder or a hub id "
             f"({_embedded_names()})."
         )
-    source: str | Path = model_id
+    folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
-        source = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX))
+        folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
     elif isinstance(where, Path) or looks_like_path(model_id):
-        source = Path(model_id).expanduser()
-    from core.models.loading import load_transformers_model
+        folder = _expanded(model_id)
+    from core.models.loading.load import Source, load_transformers_model
 
-    with _LOADING:
-        return load_transformers_model(source, model_id, dtype, device)
+    stops = should_stop or (lambda: False)
+    with _alone(model_id, stops):
+        return load_transformers_model(Source(model_id, folder, trusted), dtype, device, stops)
+
+
+@contextmanager
+def _alone(model_id: str, should_stop: Callable[[], bool]) -> Iterator[None]:
+    """Wait until nobody else loads this model; others may load others."""
+    with _LOCKS_LOCK:
+        own = _LOCKS.setdefault(model_id, _ModelLock())
+    while not own.lock.acquire(timeout=_POLL_SECONDS):
+        if should_stop():
+            raise LoadingStoppedError
+    try:
+        yield
+    finally:
+        own.lock.release()
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # `~name` of nobody.
+        raise ModelError(
+            f"There is no folder {text}; check the path, or give a hub id or embedded:NAME."
+        ) from None
 
 
 def _embedded_folder(name: str) -> Path:

@@ -60,6 +60,7 @@ class TransformersModel:
         lay_out_weights: on a CPU in float32, store large weights so that single tokens run
             faster; changes the strides of `model`'s weights, not their values.
         fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
+        isolate_templates: run the chat template in a child process: it is a stranger's program.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
@@ -74,6 +75,7 @@ class TransformersModel:
         revision: str = "",
         lay_out_weights: bool = True,
         fuse_single_tokens: bool = True,
+        isolate_templates: bool = False,
     ) -> None:
         if model.config.is_encoder_decoder or not model.can_generate():
             raise ModelError(
@@ -84,6 +86,7 @@ class TransformersModel:
         self.revision = revision
         self.hf_model = model.eval()
         self.tokenizer = tokenizer
+        self._isolate_templates = isolate_templates
         self.vocab_size = _vocab_size(model)
         self.eos_ids = frozenset(
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
@@ -153,9 +156,15 @@ class TransformersModel:
 
         Raises:
             ModelError: the model has no chat template.
-            PromptError: the template refuses the messages.
+            PromptError: the template refuses the messages, or doesn't end.
         """
-        return render_chat(self.tokenizer, messages, add_generation_prompt, self.model_id)
+        return render_chat(
+            self.tokenizer,
+            messages,
+            add_generation_prompt,
+            self.model_id,
+            isolated=self._isolate_templates,
+        )
 
     def encode_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
@@ -164,9 +173,15 @@ class TransformersModel:
 
         Raises:
             ModelError: the model has no chat template.
-            PromptError: the template refuses the messages.
+            PromptError: the template refuses the messages, or doesn't end.
         """
-        return encode_chat(self.tokenizer, messages, add_generation_prompt, self.model_id)
+        return encode_chat(
+            self.tokenizer,
+            messages,
+            add_generation_prompt,
+            self.model_id,
+            isolated=self._isolate_templates,
+        )
 
     def start(
         self,

@@ -230,7 +230,7 @@ def test_a_sweep_under_way_is_in_sight_from_its_start_with_one_count(
     open_reason: Open, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedModel
 ) -> None:
     app, held = open_reason(many_problems="3", budgets="1, 5"), threading.Event()
-    monkeypatch.setattr(models, "load", lambda _: held.wait(SECONDS) and scripted)
+    monkeypatch.setattr(models, "load", lambda *_: held.wait(SECONDS) and scripted)
     app.button(key="start_sweep").click().run()
     assert "Your sweep, under way" in texts(app) and "Example ·" not in texts(app)
     assert "0 of 6 runs" in " ".join(bar.proto.text for bar in app.get("progress"))

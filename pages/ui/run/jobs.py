@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from core import DecodingError, ModelError
 from core.decoding.beam.types import BeamStep
+from core.decoding.errors import LoadingStoppedError
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, TokenStep, Trace
 from pages.ui.run.queue import QUEUE, Turn
@@ -30,7 +31,7 @@ UNEXPECTED = "Something went wrong in the app. The details are in the log of the
 
 
 class StoppedError(Exception):
-    """The job was stopped while it waited for its turn: it has no result."""
+    """The job was stopped before its work began: it has no result."""
 
 
 @dataclass(eq=False)
@@ -192,9 +193,13 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
 
     Raises:
         ModelError: it can't be found, or is another version now.
+        StoppedError: the job was stopped meanwhile.
     """
     job.stage = "Loading the model"
-    model = models.load(where)
+    try:
+        model = models.load(where, job.should_stop)
+    except LoadingStoppedError:
+        raise StoppedError from None
     if revision and model.revision and revision != model.revision:
         raise ModelError(f"This run was made with another version of the model: {remedy}.")
     return model

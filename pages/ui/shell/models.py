@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import streamlit as st
 
-from core.decoding.errors import ModelError
+from core.decoding.errors import LoadingStoppedError, ModelError
 from core.server.settings import settings
 from pages.ui.hosting import reach
+from pages.ui.shell.shared_loads import SharedLoads
 
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
@@ -25,6 +27,7 @@ NO_MODEL_THERE = (
     "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
 )
 
+LOADS = SharedLoads()
 _templates: dict[str, bool] = {}
 
 
@@ -70,7 +73,7 @@ def _cached(where: str) -> Any:
     place = settings().models.get(where, where)
     if not is_embedded(where) and looks_like_path(place):
         _see_folder(where, place)
-    model = load_model(place)
+    model = load_model(place, should_stop=LOADS.nobody_waits_for(where))
     # A trace names a folder as the picker does, not by its path on this machine.
     model.model_id = where
     return model
@@ -78,24 +81,27 @@ def _cached(where: str) -> Any:
 
 def _see_folder(where: str, place: str) -> None:
     """One answer for whatever a path leads to that isn't a model's folder."""
-    from core.models.load_errors import check_folder
+    from core.models.loading.folder import check_folder
 
     try:
-        check_folder(Path(place).expanduser())
+        check_folder(Path(place).expanduser(), where)
     except (ModelError, RuntimeError):  # A home that nobody has.
         raise ModelError(NO_MODEL_THERE.format(where=where)) from None
 
 
-def load(where: str) -> Any:
+def load(where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
     """The model, from the cache if it is there; call it from a worker thread only.
 
     Raises:
+        LoadingStoppedError: `should_stop` said so.
         ModelError: the model can't be found or used, or isn't offered here.
     """
     if refusal := unknown(where):
         raise ModelError(refusal)
     try:
-        model = _cached(where)
+        model = LOADS.wait_for(where, lambda: _cached(where), should_stop)
+    except LoadingStoppedError:
+        raise
     except ModelError as error:
         if free_choice() or is_embedded(where):
             raise

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from safetensors import SafetensorError
 
 from core.decoding.errors import ModelError
@@ -54,7 +51,7 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
         "that has model.safetensors.",
     ),
     (
-        ("out of memory", "not enough memory", "can't allocate memory"),
+        ("out of memory", "not enough memory", "can't allocate memory", "memoryerror"),
         "{model_id} doesn't fit into memory; use a smaller model, or dtype bfloat16.",
     ),
 )
@@ -78,51 +75,3 @@ def explain(model_id: str, part: str, error: Exception) -> ModelError:
         f"The {part} of {model_id} can't be used ({reason}); get the model's files again, or use "
         "another model."
     )
-
-
-def check_folder(folder: Path) -> None:
-    """See that the folder holds a configuration and safetensors weights.
-
-    Raises:
-        ModelError: what is missing or can't be read.
-    """
-    try:
-        if not folder.exists():
-            raise ModelError(
-                f"There is no folder {folder}; check the path, or give a hub id or embedded:NAME."
-            )
-        if not folder.is_dir():
-            raise ModelError(f"{folder} is a file; give the folder that holds the model.")
-        names = {path.name for path in folder.iterdir()}
-        if not names:
-            raise ModelError(f"The folder {folder} is empty; give the folder of a model.")
-        if "config.json" not in names:
-            raise ModelError(
-                f"The folder {folder} holds no config.json; give the folder of a transformers "
-                "model."
-            )
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(
-            f"The folder {folder} can't be read ({error.strerror}); check the path and its "
-            "permissions."
-        ) from None
-    except ValueError:
-        raise ModelError(
-            f"{folder / 'config.json'} is not JSON text; get the model's files again."
-        ) from None
-    if not isinstance(config, dict):
-        raise ModelError(f"{folder / 'config.json'} is no JSON object; get the files again.")
-    _check_weight_files(folder, names)
-
-
-def _check_weight_files(folder: Path, names: set[str]) -> None:
-    if any(name.endswith(".safetensors") for name in names):
-        return
-    pickled = sorted(name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt")))
-    if pickled:
-        raise ModelError(
-            f"The folder {folder} holds pickled weights only ({pickled[0]}), which can run code "
-            "when opened; save the model as safetensors."
-        )
-    raise ModelError(f"The folder {folder} holds no weights; put model.safetensors there.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -10,13 +11,23 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers import BertConfig, BertLMHeadModel, T5Config, T5ForConditionalGeneration
+from torch import nn
+from transformers import (
+    BertConfig,
+    BertLMHeadModel,
+    PreTrainedModel,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
-from core.decoding.errors import ModelError
-from core.models import loading, registry
+from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models import registry
+from core.models.loading import hub, inspection, load, memory
 from core.models.registry import list_embedded, load_model
 from tests.models.builders import random_model, tiny_tokenizer
 
@@ -35,12 +46,12 @@ def folder(good: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(good, tmp_path / "broken"))
 
 
-hub_answers = loading.hub_answers
+hub_answers = hub.hub_answers
 
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "hub_answers", lambda: False)
+    monkeypatch.setattr(hub, "hub_answers", lambda: False)
 
 
 def refusal(where: str | Path, **options: str) -> str:
@@ -175,6 +186,10 @@ BREAKS: list[tuple[Callable[[Path], object], str]] = [
     (lambda f: edit_config(f, hidden_size="wide"), "hidden_size"),
     (lambda f: edit_config(f, intermediate_size=48), "other shapes than its config.json"),
     (lambda f: edit_config(f, num_hidden_layers=3), "9 tensors are missing, model.layers.2"),
+    (
+        lambda f: edit_config(f, num_hidden_layers=1),
+        "of another model than its config.json: 9 tensors are left over, model.layers.1",
+    ),
     (lambda f: (f / "model.safetensors").unlink(), "holds no weights"),
     (lambda f: (f / "model.safetensors").write_bytes(b"no weights"), "is damaged"),
     (half_the_weights, "is damaged"),
@@ -208,8 +223,9 @@ def test_a_tokenizer_that_encodes_to_nothing_is_refused(
         def __len__(self) -> int:
             return 1
 
-    monkeypatch.setattr(loading.AutoTokenizer, "from_pretrained", lambda *_, **__: Empty())
-    assert "has no vocabulary" in refusal(good)
+    monkeypatch.setattr(inspection.AutoTokenizer, "from_pretrained", lambda *_, **__: Empty())
+    with pytest.raises(ModelError, match="has no vocabulary"):
+        inspection.load_tokenizer(good, "good")
 
 
 def test_a_file_is_not_a_folder(good: Path) -> None:
@@ -242,44 +258,109 @@ def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_the_hub_says_is_told_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, raised: Exception, says: str
+    monkeypatch: pytest.MonkeyPatch, raised: Exception, says: str, tmp_path: Path
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr(loading.AutoConfig, "from_pretrained", fail)
-    assert says in refusal("owner/name")
+    monkeypatch.setattr(hub, "snapshot_download", fail)
+    with pytest.raises(ModelError) as caught:
+        hub.fetch("owner/name", True, str(tmp_path))
+    text = str(caught.value)
+    assert says in text and "\n" not in text and text.endswith((".", ")."))
 
 
-def test_hub_models_are_pinned_and_run_no_code_of_their_own(
-    good: Path, monkeypatch: pytest.MonkeyPatch
+COMMIT = "a" * 40
+
+
+@pytest.fixture
+def hub_folder(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of owner/name as the hub's client keeps them, to be broken."""
+    monkeypatch.setattr(load.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    cached = tmp_path / "hub" / "models--owner--name"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text(COMMIT)
+    return Path(shutil.copytree(good, cached / "snapshots" / COMMIT))
+
+
+def test_hub_models_are_of_one_commit_and_run_no_code_of_their_own(
+    hub_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: dict[str, dict[str, object]] = {}
-    for kind in (loading.AutoConfig, loading.AutoTokenizer, loading.AutoModelForCausalLM):
-        load = kind.from_pretrained
+    asked: dict[str, tuple[Path, dict[str, object]]] = {}
+    for kind in (inspection.AutoConfig, inspection.AutoTokenizer, load.AutoModelForCausalLM):
+        read = kind.from_pretrained
 
         def from_pretrained(
-            where: str | Path,
+            where: Path,
             *,
             name: str = kind.__name__,
-            load: Callable[..., object] = load,
+            read: Callable[..., object] = read,
             **options: object,
         ) -> object:
-            if where != "owner/name":  # The tokenizer reads the config too.
-                return load(where, **options)
-            asked[name] = options
-            found = load(good, **options)
-            if name == "AutoConfig":
-                found._commit_hash = "abc123"  # type: ignore[attr-defined]
-            return found
+            asked.setdefault(name, (where, options))
+            return read(where, **options)
 
         monkeypatch.setattr(kind, "from_pretrained", from_pretrained)
     model = load_model("owner/name")
-    assert (model.model_id, model.revision) == ("owner/name", "abc123")
-    assert [options["trust_remote_code"] for options in asked.values()] == [False] * 3
-    assert asked["AutoTokenizer"]["revision"] == "abc123"
-    assert asked["AutoModelForCausalLM"]["revision"] == "abc123"
-    assert asked["AutoModelForCausalLM"]["use_safetensors"] is True
+    assert (model.model_id, model.revision) == ("owner/name", COMMIT)
+    assert [where for where, _ in asked.values()] == [hub_folder] * 3
+    assert all(options["trust_remote_code"] is False for _, options in asked.values())
+    assert all(options["local_files_only"] is True for _, options in asked.values())
+    assert asked["AutoModelForCausalLM"][1]["use_safetensors"] is True
+
+
+def test_hub_models_are_looked_at_as_folders_are(hub_folder: Path) -> None:
+    edit_config(hub_folder, num_hidden_layers=10_000_000)
+    assert "num_hidden_layers = 10000000" in refusal("owner/name")
+    edit_config(hub_folder, num_hidden_layers=2)
+    (hub_folder / "model.safetensors").unlink()
+    os.mkfifo(hub_folder / "model.safetensors")
+    assert "is no regular file" in refusal("owner/name")
+
+
+def listed(sizes: dict[str, int], folder: Path) -> Callable[..., object]:
+    """A stand-in for the hub's client: a listing of these files; downloads note their patterns."""
+
+    def snapshot_download(_: str, **options: object) -> object:
+        if options.get("dry_run"):
+            return [SimpleNamespace(filename=name, file_size=size, commit_hash=COMMIT,
+                                    is_cached=False) for name, size in sizes.items()]  # fmt: skip
+        assert options["revision"] == COMMIT
+        (folder / "asked").open("a").write(" ".join(options["allow_patterns"]) + "\n")  # type: ignore[arg-type]
+        return str(folder)
+
+    return snapshot_download
+
+
+def test_only_what_a_load_reads_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = ("config.json", "tokenizer.json", "model.safetensors.index.json", "a.safetensors")
+    left = ("run.py", "consolidated.safetensors", "onnx/model.json", "x.bin")
+    sizes = dict.fromkeys((*read, *left), 9)
+    index = {"weight_map": {"x": "a.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    monkeypatch.setattr(hub, "snapshot_download", listed(sizes, tmp_path))
+    assert hub.fetch("owner/name", True, str(tmp_path)) == str(tmp_path)
+    first, second = (tmp_path / "asked").read_text().splitlines()
+    assert first.split() == list(read[:3])
+    assert second == read[3]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ({"config.json": 10**10}, "config.json of owner/name has 10,000,000,000 bytes"),
+        ({"config.json": 9, "model.safetensors": 10**17}, "are free on the disk"),
+        ({"config.json": 9, "pytorch_model.bin": 9}, "no safetensors weights"),
+    ],
+)
+def test_what_is_too_large_is_not_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, int], says: str
+) -> None:
+    monkeypatch.setattr(hub, "snapshot_download", listed(sizes, tmp_path))
+    with pytest.raises(ModelError, match=says):
+        hub.fetch("owner/name", True, str(tmp_path))
 
 
 def test_the_hub_is_asked_once_whether_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,13 +392,58 @@ def test_listing_embedded_models_loads_no_torch() -> None:
         "import sys; from core.models.registry import list_embedded; list_embedded();"
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_models_that_load_at_the_same_time_are_whole() -> None:
-    with ThreadPoolExecutor(3) as pool:
-        loaded = list(pool.map(load_model, ["embedded:target"] * 3))
-    expected = loaded[0].start([1, 2, 3]).logits
-    assert all(torch.equal(model.start([1, 2, 3]).logits, expected) for model in loaded)
+def test_models_that_load_at_the_same_time_are_whole(good: Path) -> None:
+    names = ["embedded:target", str(good), str(good) + "/", str(good) + "//"] * 3
+    with ThreadPoolExecutor(4) as pool:
+        loaded = list(pool.map(load_model, names))
+    for first, model in zip(loaded[:4] * 3, loaded, strict=True):
+        assert torch.equal(model.start([1, 2, 3]).logits, first.start([1, 2, 3]).logits)
+    assert nn.init.normal_.__module__ == "torch.nn.init"
+
+
+def test_a_model_is_read_while_another_one_is_being_read(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = Event(), Event()
+    read = PreTrainedModel._load_pretrained_model
+
+    def slow(model: PreTrainedModel, state: object, files: list[str], config: object) -> object:
+        if str(good) in str(files[0]):
+            reading.set()
+            assert go_on.wait(60)
+        return read(model, state, files, config)
+
+    monkeypatch.setattr(PreTrainedModel, "_load_pretrained_model", staticmethod(slow))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(load_model, good)
+        assert reading.wait(60)
+        load_model("embedded:target")
+        assert not first.done()
+        go_on.set()
+        first.result(60)
+
+
+def test_who_waits_for_a_model_can_stop(good: Path) -> None:
+    with registry._alone(str(good), lambda: False), pytest.raises(LoadingStoppedError):
+        load_model(good, should_stop=lambda: True)
+
+
+def test_a_model_needs_the_memory_that_is_free(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: 100_000)
+    assert "needs 0 MB of memory, and 0 MB are free" in refusal(good)
+
+
+def test_who_has_no_room_beside_others_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: 100)
+    with memory.reserved("a", 60, lambda: False):
+        with memory.reserved("b", 40, lambda: False):
+            pass
+        with pytest.raises(LoadingStoppedError), memory.reserved("c", 60, lambda: True):
+            pass
+        with pytest.raises(ModelError), memory.reserved("d", 101, lambda: False):
+            pass

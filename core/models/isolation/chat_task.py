@@ -1,0 +1,71 @@
+"""A conversation written out by a stranger's chat template; runs in a child process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import AddedToken, PreTrainedTokenizerBase
+
+from core.decoding.errors import PromptError
+
+REASON_LENGTH = 200
+
+
+def write_chat(
+    template: str,
+    messages: list[dict[str, str]],
+    open_answer: bool,
+    marked: bool,
+    special_tokens: dict[str, Any],
+    added_tokens: list[tuple[str, bool]],
+    control_tokens: list[str] | None,
+) -> str:
+    """The conversation as text.
+
+    Args:
+        marked: put transformers' marks around the control tokens that messages spell out.
+
+    Raises:
+        PromptError: the template refuses the messages; the reason alone.
+    """
+    writer = _Writer(template, special_tokens, added_tokens, control_tokens)
+    options = {"return_dict": False, "sanitize_control_tokens": True} if marked else {}
+    try:
+        text: str = writer.apply_chat_template(
+            messages, add_generation_prompt=open_answer, tokenize=marked, **options
+        )
+    except MemoryError:
+        raise
+    except Exception as error:  # The template is a program of the model's: it may raise anything.
+        raise PromptError(" ".join(str(error).split())[:REASON_LENGTH]) from None
+    return text
+
+
+class _Writer(PreTrainedTokenizerBase):  # type: ignore[misc]
+    """As much of a tokenizer as a chat template has to do with; its ids are the text itself."""
+
+    def __init__(
+        self,
+        template: str,
+        special_tokens: dict[str, Any],
+        added_tokens: list[tuple[str, bool]],
+        control_tokens: list[str] | None,
+    ) -> None:
+        self.chat_template = template
+        self.chat_control_tokens = control_tokens
+        self._names = special_tokens
+        self._added = {
+            place: AddedToken(text, special=special)
+            for place, (text, special) in enumerate(added_tokens)
+        }
+
+    @property
+    def special_tokens_map(self) -> dict[str, Any]:
+        return self._names
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return self._added
+
+    def __call__(self, text: str, **_: Any) -> dict[str, str]:
+        return {"input_ids": text}

@@ -1,0 +1,240 @@
+"""Asking the process of `server` to do what strangers' files have a say in."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import BoundedSemaphore, Lock
+from typing import Any
+
+from core.decoding import errors
+from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from core.models.isolation.server import READY, receive_message, send_message
+
+ShouldStop = Callable[[], bool]
+
+_ROOT = Path(__file__).resolve().parents[3]
+_START = (
+    "import sys; sys.path.insert(0, {root!r}); from core.models.isolation.server import main; "
+    "main({descriptor})"
+)
+_START_SECONDS = 180.0
+_POLL_SECONDS = 0.05
+_AT_ONCE = 4
+_TIME = "takes too much time"
+_MEMORY = "takes too much memory, or makes its reader crash"
+AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may take.
+
+    Args:
+        cpu_seconds: of the processor.
+        seconds: by the clock, waiting included.
+        memory_bytes: above what a child has when it begins.
+    """
+
+    cpu_seconds: int
+    seconds: float
+    memory_bytes: int
+
+
+class LimitError(Exception):
+    """A task took more than it may, or broke; `reason` is the rest of a sentence about its file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def never() -> bool:
+    """Of work that nobody stops."""
+    return False
+
+
+class _Server:
+    """The process, started at the first request and again where it has ended."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._ready = False
+
+    def open_channel(self, should_stop: ShouldStop) -> socket.socket:
+        """A socket whose other end a new child holds."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            for _ in range(2):  # Twice: the process may have been ended from outside.
+                control = self._wait_until_ready(should_stop)
+                try:
+                    with self._lock:
+                        socket.send_fds(control, [b"x"], [theirs.fileno()])
+                    return ours
+                except OSError:
+                    self.close()
+        ours.close()
+        raise ModelError("The process that reads models can't be started; look at free memory.")
+
+    def start(self) -> socket.socket:
+        """Start the process where there is none, without waiting for it."""
+        with self._lock:
+            if self._control is not None and self._process and self._process.poll() is None:
+                return self._control
+            self._drop()
+            ours, theirs = socket.socketpair()
+            code = _START.format(root=str(_ROOT), descriptor=theirs.fileno())
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+            )
+            theirs.close()
+            self._control = ours
+            return ours
+
+    def close(self) -> None:
+        """End the process and every child of it."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            with suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._control = self._process = None
+        self._ready = False
+
+    def _wait_until_ready(self, should_stop: ShouldStop) -> socket.socket:
+        deadline = time.monotonic() + _START_SECONDS
+        control = self.start()
+        while not self._ready:
+            if should_stop():
+                raise LoadingStoppedError
+            with self._lock:  # Of several who wait one takes the byte.
+                if control is not self._control or self._ready:
+                    pass
+                elif select.select([control], [], [], 0)[0]:
+                    self._ready = control.recv(1) == READY
+                    if not self._ready:
+                        self._drop()
+            if self._ready:
+                break
+            if control is not self._control or time.monotonic() > deadline:
+                raise ModelError(
+                    "The process that reads models can't be started; look at free memory."
+                )
+            time.sleep(_POLL_SECONDS)
+        return control
+
+
+_SERVER = _Server()
+_PLACES: dict[str, BoundedSemaphore] = {}
+atexit.register(_SERVER.close)
+
+
+def prepare() -> None:
+    """Start the process that answers, without waiting for it."""
+    if AVAILABLE:
+        _SERVER.start()
+
+
+def ask(
+    task: str, limits: Limits, should_stop: ShouldStop = never, **arguments: Any
+) -> Any:  # JSON: the caller knows the task's shape.
+    """Do a task in a child process of its own and return what it returns.
+
+    Raises:
+        DecodingError: what the task refused with.
+        LimitError: it took too much, crashed, or failed in a way of its own.
+        LoadingStoppedError: `should_stop` said so; the child is dead then.
+    """
+    with _turn(task, should_stop), _SERVER.open_channel(should_stop) as channel:
+        deadline = time.monotonic() + limits.seconds
+        receive = partial(_receive, channel, deadline, should_stop)
+        begun = time.monotonic()
+        pid = receive_message(receive)
+        try:
+            request = {
+                "task": task,
+                "arguments": arguments,
+                "cpu_seconds": limits.cpu_seconds,
+                "memory_bytes": limits.memory_bytes,
+            }
+            send_message(channel, request)
+            reply = receive_message(receive)
+        except (EOFError, OSError):
+            late = time.monotonic() - begun >= limits.cpu_seconds
+            raise LimitError(_TIME if late else _MEMORY) from None
+        finally:
+            _kill(channel, pid)
+    return _value(reply)
+
+
+@contextmanager
+def _turn(task: str, should_stop: ShouldStop) -> Iterator[None]:
+    """Hold one of the few places that each task has."""
+    places = _PLACES.setdefault(task, BoundedSemaphore(_AT_ONCE))
+    while not places.acquire(timeout=_POLL_SECONDS):
+        if should_stop():
+            raise LoadingStoppedError
+    try:
+        yield
+    finally:
+        places.release()
+
+
+def _value(reply: dict[str, Any]) -> Any:
+    if "value" in reply:
+        return reply["value"]
+    if "refused" in reply:
+        kind = getattr(errors, reply["kind"], DecodingError)
+        raise kind(reply["refused"])
+    raise LimitError(
+        _MEMORY if reply["failed"] == "memory" else f"breaks its reader: {reply['failed']}"
+    )
+
+
+def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, size: int) -> bytes:
+    """So many bytes, as soon as they are there."""
+    parts = []
+    while size:
+        if should_stop():
+            raise LoadingStoppedError
+        if time.monotonic() > deadline:
+            raise LimitError(_TIME)
+        if not select.select([channel], [], [], _POLL_SECONDS)[0]:
+            continue
+        part = channel.recv(min(size, 2**20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _kill(channel: socket.socket, pid: int) -> None:
+    """End a child that hasn't ended: while its socket is open, its number is its own."""
+    with suppress(OSError):
+        if not select.select([channel], [], [], 0)[0] or channel.recv(1, socket.MSG_PEEK):
+            os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,123 @@
+"""What a configuration may say, and the memory that follows from it, before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.decoding.errors import ModelError
+from core.decoding.validation import brief
+from core.models.loading.folder import is_plain_name
+
+# The most of what a model is made of; several times the largest that are known. A name that isn't
+# here is bounded by what building the model on no device takes (`inspection`).
+_LAYERS = (
+    *("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers"),
+    "encoder_layers",
+)
+_HEADS = (
+    *("num_attention_heads", "num_key_value_heads", "num_heads", "n_head", "n_heads"),
+    "decoder_attention_heads",
+)
+_WIDTHS = (
+    *("hidden_size", "n_embd", "d_model", "intermediate_size", "n_inner", "ffn_dim", "d_ff"),
+    *("head_dim", "moe_intermediate_size", "decoder_ffn_dim"),
+)
+_POSITIONS = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_sequence_length",
+    "max_seq_len",
+    "n_ctx",
+)
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
+MOST: dict[str, int] = {
+    **dict.fromkeys(_LAYERS, 1_000),
+    **dict.fromkeys(_HEADS, 4_096),
+    **dict.fromkeys(_WIDTHS, 2**20),
+    **dict.fromkeys(_POSITIONS, 2**27),
+    **dict.fromkeys(_EXPERTS, 4_096),
+    "vocab_size": 2**22,
+}
+_MOST_INTEGER = 2**53  # What every reader of JSON keeps exactly.
+# Where transformers takes the name of a hub repository with code of its own.
+_IMPLEMENTATIONS = ("attn_implementation", "experts_implementation")
+
+
+def check_config(config: dict[str, Any], name: str) -> None:
+    """See that the configuration's numbers are bounded and that it leads nowhere else.
+
+    Raises:
+        ModelError: the field, what it says, and the most that it may say.
+    """
+    for key, value in _fields(config):
+        if isinstance(value, int) and not isinstance(value, bool):
+            _check_number(key, value, name)
+        stripped = key.removeprefix("_").removesuffix("_internal")
+        if stripped in _IMPLEMENTATIONS and "/" in str(value):
+            raise ModelError(
+                f"{name} needs code of its own ({key}), which is never run here; use a model whose "
+                "architecture transformers knows."
+            )
+    weights = config.get("transformers_weights")
+    if weights is not None and not (is_plain_name(weights) and weights.endswith(".safetensors")):
+        raise ModelError(
+            f"config.json of {name} names the weights {brief(weights)}, which is no safetensors "
+            "file of the same folder; get the model's files again."
+        )
+    if config.get("fusion_config"):
+        raise ModelError(
+            f"config.json of {name} changes how other models are built (fusion_config), which is "
+            "never done here; use another model."
+        )
+
+
+def least_parameters(config: dict[str, Any]) -> int:
+    """Parameters that a model of this configuration has at the least: a bound from below.
+
+    Embeddings, two square matrices of attention and two of the feed-forward network a layer.
+    """
+    texts = [config, config.get("text_config"), config.get("llm_config")]
+    return max(_least(found) for found in texts if isinstance(found, dict))
+
+
+def _least(config: dict[str, Any]) -> int:
+    width = _first(config, "hidden_size", "n_embd", "d_model")
+    heads = _first(config, "num_attention_heads", "n_head", "num_heads")
+    attention = _first(config, "head_dim") * heads or width
+    inner = _first(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff")
+    experts = _first(config, *_EXPERTS)
+    layer = 2 * width * min(width, attention) + (0 if experts else 2 * width * inner)
+    return _first(config, "vocab_size") * width + _first(config, *_LAYERS) * layer
+
+
+def _first(config: dict[str, Any], *names: str) -> int:
+    """The first of these fields that holds a number."""
+    for name in names:
+        value = config.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return max(value, 0)
+    return 0
+
+
+def _fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every field at any depth, items of lists under the list's name."""
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        key, found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend((str(name), item) for name, item in found.items())
+        elif isinstance(found, list):
+            waiting.extend((key, item) for item in found)
+        if key:
+            yield key, found
+
+
+def _check_number(key: str, value: int, name: str) -> None:
+    most = MOST.get(key, _MOST_INTEGER)
+    least = 0 if key in MOST else -_MOST_INTEGER
+    if not least <= value <= most:
+        raise ModelError(
+            f"config.json of {name} says {key} = {brief(value)}; it must lie in [{least}, {most}]. "
+            "Get the model's files again, or use another model."
+        )

@@ -1,0 +1,242 @@
+"""The files of a model's folder, before any of them is parsed: regular, of bounded size, inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from core.decoding.errors import ModelError
+
+MIB = 2**20
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE = "model.safetensors"
+INDEX_FILE = "model.safetensors.index.json"
+# The most bytes of what is parsed whole, by name and else by suffix: several times what the largest
+# models have. Weights are not parsed whole.
+MOST_BYTES = {
+    CONFIG_FILE: 4 * MIB,
+    "generation_config.json": MIB,
+    INDEX_FILE: 32 * MIB,
+    "tokenizer.json": 256 * MIB,
+    ".json": 64 * MIB,
+    ".jinja": MIB,
+    ".txt": 64 * MIB,
+    ".model": 64 * MIB,
+    ".tiktoken": 64 * MIB,
+}
+TEMPLATES_FOLDER = "additional_chat_templates"
+_MOST_ENTRIES = 10_000
+_MOST_SHARDS = 2_000
+_MOST_HEADER_BYTES = 64 * MIB
+_WEIGHTS = ".safetensors"
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+# torch's distributed checkpoints, which transformers would read by other code.
+_DISTRIBUTED = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """What a folder that was checked holds.
+
+    Args:
+        config: `config.json`.
+        weights: the files that the weights are read from.
+    """
+
+    config: dict[str, Any]
+    weights: tuple[Path, ...]
+
+
+def check_folder(folder: Path, name: str) -> ModelFiles:
+    """See that the folder holds a configuration and safetensors weights, all of it regular files.
+
+    Args:
+        name: the folder in a sentence.
+
+    Raises:
+        ModelError: what is missing or can't be read.
+    """
+    try:
+        entries = _entries(folder, name)
+        if CONFIG_FILE not in entries:
+            raise ModelError(
+                f"The folder {name} holds no config.json; give the folder of a transformers model."
+            )
+        for entry in entries.values():
+            _check_entry(entry, name)
+        return ModelFiles(read_json(folder / CONFIG_FILE, name), _weights(folder, entries, name))
+    except OSError as error:
+        raise ModelError(
+            f"The folder {name} can't be read ({error.strerror}); check the path and its "
+            "permissions."
+        ) from None
+
+
+def read_json(path: Path, name: str) -> dict[str, Any]:
+    """A file's JSON object, of at most the bytes that a file of this name may have.
+
+    Raises:
+        ModelError: it is no such thing.
+    """
+    raw = _read_regular(path, _most_bytes(path.name) or 0, name)
+    try:
+        found = json.loads(raw.decode("utf-8"))
+    except RecursionError:
+        raise ModelError(
+            f"{path.name} of {name} is nested too deep; get the model's files again."
+        ) from None
+    except ValueError:
+        raise ModelError(
+            f"{path.name} of {name} is not JSON text; get the model's files again."
+        ) from None
+    if not isinstance(found, dict):
+        raise ModelError(f"{path.name} of {name} is no JSON object; get the files again.")
+    return found
+
+
+def is_plain_name(text: object) -> bool:
+    """Whether `text` names a file of the same folder."""
+    return isinstance(text, str) and text == os.path.basename(text) and "\\" not in text
+
+
+def _entries(folder: Path, name: str) -> dict[str, Path]:
+    if not folder.exists():
+        raise ModelError(
+            f"There is no folder {name}; check the path, or give a hub id or embedded:NAME."
+        )
+    if not folder.is_dir():
+        raise ModelError(f"{name} is a file; give the folder that holds the model.")
+    entries = {path.name: path for path in islice(_walk(folder), _MOST_ENTRIES + 1)}
+    if not entries:
+        raise ModelError(f"The folder {name} is empty; give the folder of a model.")
+    if len(entries) > _MOST_ENTRIES:
+        raise ModelError(
+            f"The folder {name} holds more than {_MOST_ENTRIES:,} entries; give the folder of one "
+            "model."
+        )
+    return entries
+
+
+def _walk(folder: Path) -> Any:
+    with os.scandir(folder) as found:
+        for entry in found:
+            yield Path(entry.path)
+    templates = folder / TEMPLATES_FOLDER
+    if templates.is_dir():
+        with os.scandir(templates) as found:
+            for entry in found:
+                yield Path(entry.path)
+
+
+def _most_bytes(name: str) -> int | None:
+    """None for a file that is never parsed whole."""
+    return MOST_BYTES.get(name, MOST_BYTES.get(os.path.splitext(name)[1]))
+
+
+def _check_entry(path: Path, name: str) -> None:
+    most = _most_bytes(path.name)
+    weights = path.name.endswith(_WEIGHTS)
+    if most is None and not weights:
+        return
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):
+        raise ModelError(f"{path.name} of {name} is no regular file; get the model's files again.")
+    if most is not None and state.st_size > most:
+        raise ModelError(
+            f"{path.name} of {name} has {state.st_size:,} bytes, more than the {most:,} that such "
+            "a file may have; use another model."
+        )
+
+
+def _read_regular(path: Path, most: int, name: str) -> bytes:
+    """A regular file's bytes; what was swapped for something else meanwhile isn't waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ModelError(
+                f"{path.name} of {name} is no regular file; get the model's files again."
+            )
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise ModelError(f"{path.name} of {name} has more than {most:,} bytes; use another model.")
+    return raw
+
+
+def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, ...]:
+    if any(_DISTRIBUTED.match(entry) for entry in entries):
+        raise ModelError(
+            f"The folder {name} holds a distributed checkpoint; save the model as "
+            "model.safetensors."
+        )
+    if not any(entry.endswith(_WEIGHTS) for entry in entries):
+        raise ModelError(_no_weights(entries, name))
+    if WEIGHTS_FILE in entries:
+        names: list[str] = [WEIGHTS_FILE]
+    elif INDEX_FILE in entries:
+        names = shard_names(read_json(entries[INDEX_FILE], name), name)
+    else:
+        raise ModelError(
+            f"The folder {name} holds safetensors, but no model.safetensors; give the folder of a "
+            "transformers model."
+        )
+    for lacking in (found for found in names if found not in entries):
+        raise ModelError(
+            f"{INDEX_FILE} of {name} names {lacking}, which isn't there; get the model's files "
+            "again."
+        )
+    for found in names:
+        _check_header(entries[found], name)
+    return tuple(folder / found for found in names)
+
+
+def shard_names(index: dict[str, Any], name: str) -> list[str]:
+    """The weight files that an index names, each once.
+
+    Raises:
+        ModelError: there is none, there are too many, or one lies outside the folder.
+    """
+    table = index.get("weight_map")
+    names = list(dict.fromkeys(table.values())) if _is_table(table) else []
+    if not names or len(names) > _MOST_SHARDS:
+        raise ModelError(
+            f"{INDEX_FILE} of {name} must name from 1 to {_MOST_SHARDS:,} weight files, not "
+            f"{len(names):,}; get the model's files again."
+        )
+    for found in names:
+        if not is_plain_name(found) or not found.endswith(_WEIGHTS):
+            raise ModelError(
+                f"{INDEX_FILE} of {name} names {str(found)[:80]!r}, which is no weight file of the "
+                "same folder; get the model's files again."
+            )
+    return names
+
+
+def _is_table(table: object) -> bool:
+    return isinstance(table, dict) and all(isinstance(found, str) for found in table.values())
+
+
+def _check_header(path: Path, name: str) -> None:
+    """The header's length, which safetensors' reader believes up to 100 MB of."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > min(_MOST_HEADER_BYTES, path.stat().st_size - 8):
+        raise ModelError(
+            f"A weights file of {name} is damaged ({path.name} announces a header of {length:,} "
+            "bytes); get it again."
+        )
+
+
+def _no_weights(entries: dict[str, Path], name: str) -> str:
+    pickled = sorted(entry for entry in entries if entry.endswith(_PICKLED))
+    if pickled:
+        return (
+            f"The folder {name} holds pickled weights only ({pickled[0]}), which can run code "
+            "when opened; save the model as safetensors."
+        )
+    return f"The folder {name} holds no weights; put model.safetensors there."

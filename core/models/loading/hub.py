@@ -1,0 +1,143 @@
+"""A model of the hub: its files on this machine, of one commit and of bounded size."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from huggingface_hub import snapshot_download, try_to_load_from_cache
+
+from core.decoding.errors import ModelError
+from core.models.loading.errors import explain
+from core.models.loading.folder import (
+    CONFIG_FILE,
+    INDEX_FILE,
+    MOST_BYTES,
+    TEMPLATES_FOLDER,
+    WEIGHTS_FILE,
+    read_json,
+    shard_names,
+)
+from core.models.loading.memory import in_words
+
+_HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*(/[\w.-]+)?\Z")
+_LONGEST_HUB_ID = 96
+
+
+def check_hub_id(model_id: str) -> None:
+    """Refuse what can be no hub id.
+
+    Raises:
+        ModelError: says what can be given.
+    """
+    if len(model_id) > _LONGEST_HUB_ID or not _HUB_ID.match(model_id):
+        raise ModelError(
+            f"{model_id[:_LONGEST_HUB_ID]!r} is neither a folder nor a hub id; give a local "
+            "folder, OWNER/NAME or embedded:NAME."
+        )
+
+
+def hub_answers() -> bool:
+    """Whether the hub can be reached; asked first, because its client retries for 23 seconds."""
+    if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
+        return False
+    if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
+        return True  # A direct connection would prove nothing.
+    endpoint = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
+    port = endpoint.port or (80 if endpoint.scheme == "http" else 443)
+    try:
+        socket.create_connection((endpoint.hostname or "", port), timeout=3).close()
+    except OSError:
+        return False
+    return True
+
+
+def fetch(model_id: str, online: bool, cache_dir: str) -> str:
+    """The folder that holds the model's files of one commit; its name is the commit.
+
+    Only what a load reads is downloaded: configuration, tokenizer, and the safetensors that
+    transformers would choose. Runs in a child process, which can be ended.
+
+    Raises:
+        ModelError: there is no such model, it can't be reached, or a file is too large.
+    """
+    try:
+        if not online:
+            return _from_cache(model_id, cache_dir)
+        plan = snapshot_download(model_id, cache_dir=cache_dir, dry_run=True)
+        sizes = {file.filename: file.file_size or 0 for file in plan if _is_wanted(file.filename)}
+        commit = plan[0].commit_hash if plan else None
+        _check_sizes(model_id, sizes)
+        small = [name for name in sizes if not name.endswith(".safetensors")]
+        folder = _download(model_id, cache_dir, commit, small)
+        weights = _weights_of(model_id, sizes, folder)
+        missing = (
+            file.file_size or 0 for file in plan if file.filename in weights and not file.is_cached
+        )
+        _check_room(model_id, sum(missing), cache_dir)
+        return str(_download(model_id, cache_dir, commit, weights))
+    except ModelError:
+        raise
+    except Exception as error:
+        raise explain(model_id, "files", error) from None
+
+
+def _from_cache(model_id: str, cache_dir: str) -> str:
+    path = try_to_load_from_cache(model_id, CONFIG_FILE, cache_dir=cache_dir)
+    if not isinstance(path, str):
+        raise explain(model_id, "files", OSError("couldn't connect, and not in the local cache"))
+    return str(Path(path).parent)
+
+
+def _is_wanted(name: str) -> bool:
+    folder, _, last = name.rpartition("/")
+    if folder:
+        return folder == TEMPLATES_FOLDER and last.endswith(".jinja")
+    return last.endswith(".safetensors") or last in MOST_BYTES or Path(last).suffix in MOST_BYTES
+
+
+def _check_sizes(model_id: str, sizes: dict[str, int]) -> None:
+    for name, size in sizes.items():
+        most = MOST_BYTES.get(name, MOST_BYTES.get(Path(name).suffix))
+        if most is not None and size > most:
+            raise ModelError(
+                f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a file "
+                "may have; use another model."
+            )
+
+
+def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]:
+    """The weight files that transformers chooses; none where there are no safetensors."""
+    if WEIGHTS_FILE in sizes:
+        return [WEIGHTS_FILE]
+    if INDEX_FILE in sizes:
+        return shard_names(read_json(folder / INDEX_FILE, model_id), model_id)
+    raise explain(model_id, "files", OSError(f"no file named {WEIGHTS_FILE}"))
+
+
+def _check_room(model_id: str, needed: int, cache_dir: str) -> None:
+    existing = next(path for path in (Path(cache_dir), *Path(cache_dir).parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        raise ModelError(
+            f"The files of {model_id} take {in_words(needed)}, and {in_words(free)} are free on "
+            "the disk; make room, or use a smaller model."
+        )
+
+
+def _download(model_id: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
+    folder = snapshot_download(
+        model_id, revision=commit, cache_dir=cache_dir, allow_patterns=[*map(_literal, names)]
+    )
+    return Path(folder)
+
+
+def _literal(name: str) -> str:
+    """A file's name as a pattern that only it matches."""
+    return re.sub(r"([*?\[])", r"[\1]", name)

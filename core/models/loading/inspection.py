@@ -1,0 +1,147 @@
+"""Reading a model's configuration and tokenizer, and building it without memory for its weights.
+
+All of it is code of transformers that follows what a stranger's files say, so a foreign folder goes
+through it in a child process first (`inspect`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+import torch
+from safetensors import safe_open
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MASKED_LM_MAPPING,
+)
+
+from core.decoding.errors import ModelError
+from core.models.loading.errors import explain
+from core.models.loading.folder import check_folder, is_plain_name, read_json
+
+LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+_FLOATING = ("F", "BF")
+
+
+class Inspected(TypedDict):
+    """What was found out: numbers in all weights, in the largest one, and bytes of buffers."""
+
+    parameters: int
+    largest: int
+    buffer_bytes: int
+
+
+def inspect(folder: str, model_id: str) -> Inspected:
+    """Read all of a model but its weights' numbers.
+
+    Raises:
+        ModelError: what is wrong with it.
+    """
+    where = Path(folder)
+    config = load_config(where, model_id)
+    _check_file_names(where, model_id)
+    load_tokenizer(where, model_id)
+    if (where / "generation_config.json").exists():
+        try:
+            GenerationConfig.from_pretrained(where, local_files_only=True)
+        except Exception as error:
+            raise explain(model_id, "generation configuration", error) from None
+    model = _build(config, model_id)
+    if getattr(config, "quantization_config", None) is None:
+        _check_types(where, model_id, model)
+    sizes = [weight.numel() for weight in model.parameters()]
+    buffers = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
+    return {"parameters": sum(sizes), "largest": max(sizes, default=0), "buffer_bytes": buffers}
+
+
+def load_config(folder: Path, model_id: str) -> PreTrainedConfig:
+    """The configuration of a model that writes text token by token.
+
+    Raises:
+        ModelError: it is another one, or can't be read.
+    """
+    try:
+        config = AutoConfig.from_pretrained(folder, **LOCAL)
+    except Exception as error:
+        raise explain(model_id, "configuration", error) from None
+    kind = config.model_type
+    writes = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and not config.is_encoder_decoder
+    # Encoders such as BERT can be loaded with a language-modelling head that looks both ways.
+    encodes = type(config) in MODEL_FOR_MASKED_LM_MAPPING or kind == "bert-generation"
+    if not writes or (encodes and not getattr(config, "is_decoder", False)):
+        raise ModelError(
+            f"{model_id} is a model of type {kind}, which doesn't write text token by token; use a "
+            "decoder-only causal language model."
+        )
+    return config
+
+
+def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
+    """The tokenizer, after it has encoded something.
+
+    Raises:
+        ModelError: it can't be read, or encodes to nothing.
+    """
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
+        usable = len(tokenizer) > 1 and tokenizer.encode("a b", add_special_tokens=False)
+    except Exception as error:
+        raise explain(model_id, "tokenizer", error) from None
+    if not usable:
+        raise ModelError(
+            f"The tokenizer of {model_id} has no vocabulary; put tokenizer.json (or the files "
+            "that its class needs) beside the weights."
+        )
+    return tokenizer
+
+
+def _check_file_names(folder: Path, model_id: str) -> None:
+    """A tokenizer's settings may name its files: of the same folder only."""
+    path = folder / "tokenizer_config.json"
+    settings = read_json(path, model_id) if path.exists() else {}
+    for key, value in settings.items():
+        if key.endswith("_file") and value is not None and not is_plain_name(value):
+            raise ModelError(
+                f"tokenizer_config.json of {model_id} names a {key} outside its folder; get the "
+                "model's files again."
+            )
+
+
+def _build(config: PreTrainedConfig, model_id: str) -> PreTrainedModel:
+    """The model on torch's device without memory."""
+    try:
+        with torch.device("meta"):
+            return AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise explain(model_id, "configuration", error) from None
+
+
+def _check_types(folder: Path, model_id: str, model: PreTrainedModel) -> None:
+    """Weights must be stored as numbers of the kind that the model computes with."""
+    expected = dict(model.named_parameters())
+    try:
+        for path in check_folder(folder, model_id).weights:
+            with safe_open(path, framework="pt") as file:
+                for name in expected.keys() & set(file.keys()):
+                    kind = file.get_slice(name).get_dtype()
+                    if expected[name].is_floating_point() and not kind.startswith(_FLOATING):
+                        raise ModelError(
+                            f"The weights of {model_id} hold {name} as {kind}, which is no "
+                            "floating-point type; get the model's files again."
+                        )
+    except ModelError:
+        raise
+    except Exception as error:
+        raise explain(model_id, "weights", error) from None

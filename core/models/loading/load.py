@@ -1,0 +1,299 @@
+"""From a folder or a hub id to a `TransformersModel`, or to one sentence on why not.
+
+What strangers' files have a say in happens in this order: the files are looked at (`folder`), the
+configuration's numbers (`bounds`), and free memory (`memory`); a child process reads configuration
+and tokenizer and builds the model without its weights (`inspection`); then this process does it
+again, with weights of a size that is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from logging import CRITICAL, getLogger
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, cast
+
+import torch
+from huggingface_hub import constants
+from transformers import (
+    AutoModelForCausalLM,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import logging
+
+from core.decoding.errors import LoadingStoppedError, ModelError
+from core.decoding.validation import brief
+from core.models.isolation import client
+from core.models.isolation.client import LimitError, Limits
+from core.models.loading import hub
+from core.models.loading.bounds import check_config, least_parameters
+from core.models.loading.errors import explain
+from core.models.loading.folder import check_folder
+from core.models.loading.inspection import LOCAL, Inspected, load_config, load_tokenizer
+from core.models.loading.memory import check_memory, free_bytes, reserved
+from core.models.loading.shared_state import hold_while_building
+from core.models.transformers_model import TransformersModel
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_DEVICES = ("cpu", "cuda", "mps", "xpu")
+_DIGEST_BYTES = 2**20
+_FETCHING = Limits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
+_MOST_INSPECTION_BYTES = 3 * 2**29
+
+hold_while_building()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a model comes from.
+
+    Args:
+        model_id: as the user named it.
+        folder: its files; None for a model of the hub.
+        trusted: it came with the app.
+    """
+
+    model_id: str
+    folder: Path | None
+    trusted: bool = False
+
+
+def load_transformers_model(
+    source: Source,
+    dtype: str | torch.dtype | None,
+    device: str | torch.device | None,
+    should_stop: Callable[[], bool] = client.never,
+) -> TransformersModel:
+    """Load a model.
+
+    Raises:
+        ModelError: for everything that can go wrong, in one sentence.
+        LoadingStoppedError: `should_stop` said so.
+    """
+    target = _device(device)
+    number_type = _dtype(dtype, target)
+    if source.folder is None:
+        hub.check_hub_id(source.model_id)
+    with _quiet():
+        if source.trusted and source.folder is not None:
+            return _load(source.folder, source, number_type, target)
+        client.prepare()
+        folder = source.folder or _fetch(source.model_id, should_stop)
+        needed = _inspect(folder, source, number_type, should_stop)
+        with reserved(source.model_id, needed, should_stop):
+            if should_stop():
+                raise LoadingStoppedError
+            return _load(folder, source, number_type, target)
+
+
+def _device(device: str | torch.device | None) -> torch.device:
+    try:
+        target = torch.device("cpu" if device is None else device)
+        if target.type not in _DEVICES:
+            raise RuntimeError
+        torch.empty(1, device=target)
+    except (AssertionError, RuntimeError, TypeError):
+        raise ModelError(
+            f"The device {str(device)!r} can't be used on this machine; give cpu, or cuda or mps "
+            "where there is one."
+        ) from None
+    return target
+
+
+def _dtype(dtype: str | torch.dtype | None, device: torch.device) -> torch.dtype | Literal["auto"]:
+    if dtype is None:
+        return torch.float32 if device.type == "cpu" else "auto"
+    name = str(dtype).removeprefix("torch.")
+    if name not in _DTYPES:
+        raise ModelError(f"dtype must be one of {', '.join(_DTYPES)}, got {brief(name)}.")
+    return _DTYPES[name]
+
+
+def _fetch(model_id: str, should_stop: Callable[[], bool]) -> Path:
+    """The folder of a hub model's files."""
+    arguments: dict[str, Any] = {
+        "model_id": model_id,
+        "online": hub.hub_answers(),
+        "cache_dir": constants.HF_HUB_CACHE,
+    }
+    if not client.AVAILABLE:
+        return Path(hub.fetch(**arguments))
+    try:
+        return Path(client.ask("fetch", _FETCHING, should_stop, **arguments))
+    except LimitError as error:
+        raise ModelError(
+            f"Getting {model_id} from the hub {error.reason}; use another model."
+        ) from None
+
+
+def _inspect(
+    folder: Path,
+    source: Source,
+    dtype: torch.dtype | Literal["auto"],
+    should_stop: Callable[[], bool],
+) -> int:
+    """See that the folder can be loaded safely; the bytes that its model takes."""
+    name = _in_sentence(source)
+    files = check_folder(folder, name)
+    check_config(files.config, name)
+    size = 2 if dtype == "auto" else dtype.itemsize
+    check_memory(source.model_id, size * least_parameters(files.config))
+    if not client.AVAILABLE:
+        return size * least_parameters(files.config)
+    memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
+    limits = Limits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
+    try:
+        arguments = {"folder": str(folder.absolute()), "model_id": source.model_id}
+        found = cast("Inspected", client.ask("inspect", limits, should_stop, **arguments))
+    except LimitError as error:
+        raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
+    # One weight more: the largest is held twice while it is laid out.
+    return size * (found["parameters"] + found["largest"]) + found["buffer_bytes"]
+
+
+def _in_sentence(source: Source) -> str:
+    """A folder as the user wrote it: not where `~` leads, nor where the hub's cache is."""
+    return source.model_id if source.folder is None else str(Path(source.model_id))
+
+
+def _load(
+    folder: Path,
+    source: Source,
+    dtype: torch.dtype | Literal["auto"],
+    device: torch.device,
+) -> TransformersModel:
+    model_id = source.model_id
+    config = load_config(folder, model_id)
+    tokenizer = load_tokenizer(folder, model_id)
+    hf_model = _load_weights(folder, model_id, config, dtype)
+    if len(tokenizer) > hf_model.get_input_embeddings().weight.shape[0]:
+        raise ModelError(
+            f"The tokenizer of {model_id} has {len(tokenizer)} tokens, more than the model's "
+            f"{hf_model.get_input_embeddings().weight.shape[0]} embeddings; use the tokenizer "
+            "that the model was trained with."
+        )
+    return _assemble(hf_model, tokenizer, device, folder, source)
+
+
+def _load_weights(
+    folder: Path,
+    model_id: str,
+    config: PreTrainedConfig,
+    dtype: torch.dtype | Literal["auto"],
+) -> PreTrainedModel:
+    try:
+        model, report = AutoModelForCausalLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=dtype,
+            use_safetensors=True,
+            output_loading_info=True,
+            **LOCAL,
+        )
+    except Exception as error:
+        raise explain(model_id, "weights", error) from None
+    if lacking := report["missing_keys"]:
+        raise ModelError(
+            f"The weights of {model_id} are incomplete: {_tensors(lacking, 'missing')}; get the "
+            "model's files again."
+        )
+    if surplus := report["unexpected_keys"]:
+        raise ModelError(
+            f"The weights of {model_id} are of another model than its config.json: "
+            f"{_tensors(surplus, 'left over')}; get both from the same place."
+        )
+    return model
+
+
+def _tensors(names: set[object], state: str) -> str:
+    """How many tensors are in this state, and the name of one."""
+    first, *others = sorted(str(name) for name in names)
+    if not others:
+        return f"the tensor {first} is {state}"
+    return f"{len(names)} tensors are {state}, {first} among them"
+
+
+def _assemble(
+    hf_model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    device: torch.device,
+    folder: Path,
+    source: Source,
+) -> TransformersModel:
+    """The model on its device, after one token has gone through it."""
+    try:
+        model = TransformersModel(
+            hf_model.to(device),
+            tokenizer,
+            model_id=source.model_id,
+            revision=_digest(folder) if source.folder else folder.name,
+            isolate_templates=client.AVAILABLE and not source.trusted,
+        )
+        broken = bool(model.start([0]).logits.isnan().any())
+    except ModelError:
+        raise
+    except Exception as error:
+        raise explain(source.model_id, "first step", error) from None
+    if broken:
+        raise ModelError(
+            f"The weights of {source.model_id} give logits that are no numbers; get its files "
+            "again, or load it in float32."
+        )
+    return model
+
+
+def _digest(folder: Path) -> str:
+    """A short digest of each weight file's size, first and last megabyte."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_DIGEST_BYTES))
+            file.seek(max(0, size - _DIGEST_BYTES))
+            digest.update(file.read(_DIGEST_BYTES))
+    return digest.hexdigest()[:12]
+
+
+class _Quiet:
+    """How many loads want the libraries silent, and what the last of them undoes."""
+
+    lock = Lock()
+    loads = 0
+    undo = ExitStack()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the libraries' warnings and progress bars off the terminal; errors are ours to tell."""
+    with _Quiet.lock:
+        if _Quiet.loads == 0:
+            _silence(_Quiet.undo)
+        _Quiet.loads += 1
+    try:
+        yield
+    finally:
+        with _Quiet.lock:
+            _Quiet.loads -= 1
+            if _Quiet.loads == 0:
+                _Quiet.undo.close()
+
+
+def _silence(undo: ExitStack) -> None:
+    hub_logger = getLogger("huggingface_hub")
+    undo.callback(logging.set_verbosity, logging.get_verbosity())
+    undo.callback(hub_logger.setLevel, hub_logger.level)
+    if logging.is_progress_bar_enabled():
+        undo.callback(logging.enable_progress_bar)
+    undo.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore")
+    logging.set_verbosity(CRITICAL)
+    logging.disable_progress_bar()
+    hub_logger.setLevel(CRITICAL)

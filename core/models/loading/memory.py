@@ -1,0 +1,111 @@
+"""How much memory is free, and who may take it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+
+from core.decoding.errors import LoadingStoppedError, ModelError
+
+_POLL_SECONDS = 0.1
+_GROUPS = Path("/sys/fs/cgroup")
+_LOCK = Lock()
+_reserved: list[int] = []
+
+
+def free_bytes() -> int:
+    """Memory that can be taken without swapping, within what the process's control groups allow.
+
+    Where the system doesn't tell what is free it is what the machine has.
+    """
+    return max(min([_from_meminfo() or _of_machine(), *_of_control_groups()]), 0)
+
+
+def _of_control_groups() -> Iterator[int]:
+    """What is left of each limit; file pages that the kernel would drop count as free."""
+    for folder, limit, used, dropped in _control_groups():
+        with suppress(OSError, StopIteration, ValueError):  # "max" is no number.
+            lines = (folder / "memory.stat").read_text().splitlines()
+            pages = next(int(line.split()[1]) for line in lines if line.startswith(dropped + " "))
+            left = int((folder / limit).read_text()) - int((folder / used).read_text())
+            yield left + pages
+
+
+def _control_groups() -> Iterator[tuple[Path, str, str, str]]:
+    """The groups that the process is in: folder, and the names of its files and of a row."""
+    first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    second = ("memory.max", "memory.current", "inactive_file")
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            if kinds in ("", "memory"):
+                root = _GROUPS / kinds
+                names = first if kinds else second
+                for folder in {root, root / path.lstrip("/")}:
+                    yield folder, *names
+
+
+def _from_meminfo() -> int:
+    with suppress(OSError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _of_machine() -> int:
+    with suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 2**63
+
+
+def check_memory(model_id: str, needed: int) -> None:
+    """Refuse a model that needs more bytes than are free.
+
+    Raises:
+        ModelError: says both numbers.
+    """
+    free = free_bytes()
+    if needed > free:
+        raise ModelError(
+            f"{model_id} needs {in_words(needed)} of memory, and {in_words(free)} are free; use a "
+            "smaller model, or dtype bfloat16."
+        )
+
+
+@contextmanager
+def reserved(model_id: str, needed: int, should_stop: Callable[[], bool]) -> Iterator[None]:
+    """Hold so many bytes for a model that is being loaded.
+
+    What others hold isn't there yet; who would have room without them waits for them.
+
+    Raises:
+        ModelError: it doesn't fit; says both numbers.
+        LoadingStoppedError: it was stopped while it waited.
+    """
+    while True:
+        with _LOCK:
+            if not _reserved or needed + sum(_reserved) <= free_bytes():
+                check_memory(model_id, needed)
+                _reserved.append(needed)
+                break
+        check_memory(model_id, needed)
+        if should_stop():
+            raise LoadingStoppedError
+        time.sleep(_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _reserved.remove(needed)
+
+
+def in_words(count: int) -> str:
+    """Bytes as a reader takes them in."""
+    if count >= 10**9:
+        return f"{count / 10**9:,.1f} GB"
+    return f"{count / 10**6:,.0f} MB"
