@@ -174,7 +174,7 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
             f"The folder {name} holds a distributed checkpoint; save the model as "
             "model.safetensors."
         )
-    if not any(entry.endswith(_WEIGHTS) for entry in entries):
+    if INDEX_FILE not in entries and not any(entry.endswith(_WEIGHTS) for entry in entries):
         raise ModelError(_no_weights(entries, name))
     if WEIGHTS_FILE in entries:
         names: list[str] = [WEIGHTS_FILE]

@@ -6,6 +6,7 @@ through it in a child process first (`inspect`).
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -24,6 +25,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_MASKED_LM_MAPPING,
 )
+from transformers.quantizers.auto import AutoHfQuantizer
 
 from core.decoding.errors import ModelError
 from core.models.loading.errors import explain
@@ -57,8 +59,9 @@ def inspect(folder: str, model_id: str) -> Inspected:
         except Exception as error:
             raise explain(model_id, "generation configuration", error) from None
     model = _build(config, model_id)
-    if getattr(config, "quantization_config", None) is None:
-        _check_types(where, model_id, model)
+    quantization = getattr(config, "quantization_config", None)
+    if quantization is None or not AutoHfQuantizer.supports_quant_method(quantization):
+        _check_tensors(where, model_id, model)
     sizes = [weight.numel() for weight in model.parameters()]
     buffers = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
     return {"parameters": sum(sizes), "largest": max(sizes, default=0), "buffer_bytes": buffers}
@@ -128,20 +131,28 @@ def _build(config: PreTrainedConfig, model_id: str) -> PreTrainedModel:
         raise explain(model_id, "configuration", error) from None
 
 
-def _check_types(folder: Path, model_id: str, model: PreTrainedModel) -> None:
-    """Weights must be stored as numbers of the kind that the model computes with."""
+def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
+    """Weights must be stored in the size and as the kind of number that the model computes with.
+
+    What goes by another name in the files, transformers checks when it reads it.
+    """
     expected = dict(model.named_parameters())
     try:
         for path in check_folder(folder, model_id).weights:
             with safe_open(path, framework="pt") as file:
-                for name in expected.keys() & set(file.keys()):
-                    kind = file.get_slice(name).get_dtype()
-                    if expected[name].is_floating_point() and not kind.startswith(_FLOATING):
-                        raise ModelError(
-                            f"The weights of {model_id} hold {name} as {kind}, which is no "
-                            "floating-point type; get the model's files again."
-                        )
+                for name in sorted(expected.keys() & set(file.keys())):
+                    _check_tensor(name, file.get_slice(name), expected[name], model_id)
     except ModelError:
         raise
     except Exception as error:
         raise explain(model_id, "weights", error) from None
+
+
+def _check_tensor(name: str, stored: Any, expected: torch.Tensor, model_id: str) -> None:
+    if expected.is_floating_point() and not stored.get_dtype().startswith(_FLOATING):
+        raise ModelError(
+            f"The weights of {model_id} hold {name} as {stored.get_dtype()}, which is no "
+            "floating-point type; get the model's files again."
+        )
+    if math.prod(stored.get_shape()) != expected.numel():
+        raise explain(model_id, "weights", ValueError("ignore_mismatched_sizes"))

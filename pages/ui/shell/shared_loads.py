@@ -21,7 +21,7 @@ class _Load:
 
 
 class SharedLoads:
-    """The loads under way, by name; each in a thread of its own, which nobody who waits holds up."""
+    """The loads under way, by name; each in a thread of its own."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -1,0 +1,81 @@
+"""Whatever stands in a model's folder: one sentence, soon, and nothing of it is run."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from core.decoding.errors import ModelError, PromptError
+from core.models import chat
+from core.models.isolation.client import Limits
+from core.models.loading import load
+from core.models.registry import load_model
+from tests.models.loading.kinds import TRAP, Break, Kinds, make_good
+from tests.models.loading.kinds_of_files import CONFIGS, FILES
+from tests.models.loading.kinds_of_parts import TEMPLATES, TOKENIZER_KINDS, WEIGHT_KINDS
+
+SECONDS = 30.0
+MOST_GROWTH = 300 * 2**20  # Bytes of this process; most of them are transformers' own modules.
+HELLO = [{"role": "user", "content": "the fox"}]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "good"
+    make_good(folder)
+    load_model(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(good: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(good, tmp_path / "model"))
+
+
+@pytest.fixture(autouse=True)
+def _tight_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "LIMITS", Limits(cpu_seconds=1, seconds=3.0, memory_bytes=2**27))
+    monkeypatch.setattr(load, "_MOST_INSPECTION_BYTES", 2**28)
+
+
+def _cases(kinds: Kinds) -> list[object]:
+    return [pytest.param(*kind, id=name) for name, kind in kinds.items()]
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [case for kinds in (FILES, CONFIGS, WEIGHT_KINDS, TOKENIZER_KINDS) for case in _cases(kinds)],
+)
+def test_a_folder_is_refused_in_one_sentence(folder: Path, broken: Break, says: str) -> None:
+    broken(folder)
+    started, before = time.monotonic(), _peak_bytes()
+    with pytest.raises(ModelError) as caught:
+        load_model(folder)
+    text = str(caught.value)
+    assert says in text
+    assert "\n" not in text and len(text) < 450 and text.endswith((".", ")."))
+    assert time.monotonic() - started < SECONDS
+    assert _peak_bytes() - before < MOST_GROWTH
+    assert not (folder.parent / TRAP).exists()
+
+
+@pytest.mark.parametrize(("template", "says"), TEMPLATES.values(), ids=TEMPLATES)
+def test_a_template_is_ended(folder: Path, template: str, says: str) -> None:
+    (folder / "chat_template.jinja").write_text(template)
+    model = load_model(folder)
+    assert model.has_chat_template
+    for act in (model.render_chat, model.encode_chat):
+        started, before = time.monotonic(), _peak_bytes()
+        with pytest.raises(PromptError) as caught:
+            act(HELLO)
+        assert says in str(caught.value) and "\n" not in str(caught.value)
+        assert time.monotonic() - started < SECONDS
+        assert _peak_bytes() - before < MOST_GROWTH
