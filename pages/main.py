@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui import registry
 from pages.ui.run import save
-from pages.ui.shell import address, browser, fragments, models, sidebar
+from pages.ui.shell import address, browser, fragments, models, shutdown, sidebar
 from pages.ui.widgets import control, style
 
 fragments.reset()
@@ -38,3 +38,4 @@ address.bring_back(page.url_path)
 page.run()
 address.keep(page.url_path)
 models.warm_up()
+shutdown.watch()

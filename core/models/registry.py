@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models.isolation.client import prepare
 
 if TYPE_CHECKING:
     import torch
@@ -71,6 +72,8 @@ def load_model(
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
     elif isinstance(where, Path) or looks_like_path(model_id):
         folder = _expanded(model_id)
+    if not trusted:
+        prepare()  # It starts while this process imports torch.
     from core.models.loading.load import Source, load_transformers_model
 
     stops = should_stop or (lambda: False)

@@ -26,7 +26,7 @@ ShouldStop = Callable[[], bool]
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
-    "import sys; sys.path.insert(0, {root!r}); from core.models.isolation.server import main; "
+    "import sys; sys.path.insert(0, {root!r}); from core.models.isolation.tasks import main; "
     "main({descriptor})"
 )
 _START_SECONDS = 180.0

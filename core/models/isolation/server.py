@@ -44,9 +44,8 @@ def receive_message(
     return json.loads(receive(length))
 
 
-def main(descriptor: int) -> None:
+def serve(descriptor: int, tasks: dict[str, Callable[..., Any]]) -> None:
     """Answer the requests that come in by this socket, until the other side closes it."""
-    tasks = _tasks()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel forgets children that have ended.
     with socket.socket(fileno=descriptor) as control:
         control.sendall(READY)
@@ -59,19 +58,6 @@ def main(descriptor: int) -> None:
                     control.close()
                     _run(channel, tasks)
     os.killpg(0, signal.SIGKILL)  # The children too; this process leads a group of its own.
-
-
-def _tasks() -> dict[str, Callable[..., Any]]:
-    """What can be asked for; a run of each has imported what transformers imports late."""
-    from core.models.isolation.chat_task import write_chat
-    from core.models.loading.hub import fetch
-    from core.models.loading.inspection import inspect
-    from core.models.registry import EMBEDDED_FOLDER, list_embedded
-
-    with suppress(DecodingError):
-        for name in list_embedded()[:1]:
-            inspect(str(EMBEDDED_FOLDER / name), name)
-    return {"inspect": inspect, "chat": write_chat, "fetch": fetch}
 
 
 def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:

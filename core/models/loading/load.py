@@ -84,7 +84,6 @@ def load_transformers_model(
     with _quiet():
         if source.trusted and source.folder is not None:
             return _load(source.folder, source, number_type, target)
-        client.prepare()
         folder = source.folder or _fetch(source.model_id, should_stop)
         needed = _inspect(folder, source, number_type, should_stop)
         with reserved(source.model_id, needed, should_stop):

@@ -122,6 +122,8 @@ def test_loading_prints_nothing(good: Path, capfd: pytest.CaptureFixture[str]) -
         ("embedded:../../etc", "no embedded model"),
         ("/nowhere/at/all", "no folder /nowhere/at/all"),
         ("./nowhere", "no folder nowhere"),
+        ("~nosuchuser/x", "no folder ~nosuchuser/x"),
+        ("~/nowhere/x", "no folder ~/nowhere/x"),
         ("two words", "neither a folder nor a hub id"),
         ("nul\0byte", "neither a folder nor a hub id"),
         ("x" * 9000, "neither a folder nor a hub id"),

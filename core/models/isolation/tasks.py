@@ -1,0 +1,25 @@
+"""What can be asked of the process that foreign files are parsed in; it starts here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from core.decoding.errors import DecodingError
+from core.models.isolation.chat_task import write_chat
+from core.models.isolation.server import serve
+from core.models.loading.hub import fetch
+from core.models.loading.inspection import inspect
+from core.models.registry import EMBEDDED_FOLDER, list_embedded
+
+TASKS: dict[str, Callable[..., Any]] = {"inspect": inspect, "chat": write_chat, "fetch": fetch}
+
+
+def main(descriptor: int) -> None:
+    """Serve by this socket, once a run of each task has imported what transformers imports late."""
+    with suppress(DecodingError):
+        for name in list_embedded()[:1]:
+            inspect(str(EMBEDDED_FOLDER / name), name)
+    write_chat("{{ messages }}", [{"role": "user", "content": "x"}], True, True, {}, [], None)
+    serve(descriptor, TASKS)

@@ -1,0 +1,153 @@
+"""What strangers' files have a say in happens in a child that is bounded and can be ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from core.decoding.errors import LoadingStoppedError, PromptError
+from core.models.isolation import client
+from core.models.isolation.client import LimitError, Limits, ask
+from core.models.isolation.server import receive_message
+from tests.models.loading.kinds_of_parts import DOUBLING, LOOP
+
+ROOT = Path(__file__).parents[3]
+LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
+
+
+def chat(
+    template: str, limits: Limits = LIMITS, should_stop: client.ShouldStop = client.never
+) -> object:
+    return ask(
+        "chat",
+        limits,
+        should_stop,
+        template=template,
+        messages=[{"role": "user", "content": "the fox"}],
+        open_answer=True,
+        marked=False,
+        special_tokens={},
+        added_tokens=[],
+        control_tokens=None,
+    )
+
+
+def children() -> set[int]:
+    """The children of the process that answers."""
+    assert client._SERVER._process
+    own = client._SERVER._process.pid
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == own and fields[0] != "Z":
+            found.add(int(path.parent.name))
+    return found
+
+
+def wait_until(reached: object) -> None:
+    deadline = time.monotonic() + 60
+    while not reached():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_task_gives_its_value_or_its_refusal() -> None:
+    assert chat("{{ messages[0].content }}") == "the fox"
+    with pytest.raises(PromptError, match="never"):
+        chat("{{ raise_exception('never') }}")
+
+
+def test_an_ordinary_template_costs_little() -> None:
+    chat("{{ messages[0].content }}")
+    used = []
+    for _ in range(5):
+        started = time.monotonic()
+        chat("{{ messages[0].content }}")
+        used.append(time.monotonic() - started)
+    assert min(used) < 0.5
+
+
+def test_processor_time_clock_and_memory_are_bounded() -> None:
+    for limits in (
+        Limits(cpu_seconds=1, seconds=60.0, memory_bytes=2**27),
+        Limits(cpu_seconds=60, seconds=0.5, memory_bytes=2**27),
+    ):
+        with pytest.raises(LimitError, match="too much time"):
+            chat(LOOP, limits)
+    with pytest.raises(LimitError, match="too much memory"):
+        chat(DOUBLING)
+    wait_until(lambda: not children())
+
+
+def test_a_stop_ends_the_child() -> None:
+    stopping, ended = Event(), []
+
+    def run() -> None:
+        with pytest.raises(LoadingStoppedError):
+            chat(LOOP, should_stop=stopping.is_set)
+        ended.append(True)
+
+    thread = Thread(target=run)
+    thread.start()
+    wait_until(children)
+    stopping.set()
+    thread.join(10)
+    assert ended
+    wait_until(lambda: not children())
+
+
+def test_tasks_run_beside_each_other() -> None:
+    stopping = Event()
+
+    def loop() -> None:
+        with pytest.raises(LoadingStoppedError):
+            chat(LOOP, should_stop=stopping.is_set)
+
+    thread = Thread(target=loop)
+    thread.start()
+    wait_until(children)
+    assert chat("{{ messages[0].content }}") == "the fox"
+    stopping.set()
+    thread.join(10)
+
+
+@pytest.mark.slow  # The process starts anew.
+def test_a_process_that_was_killed_is_started_again() -> None:
+    chat("x")
+    process = client._SERVER._process
+    assert process
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(10)
+    assert chat("x") == "x"
+
+
+@pytest.mark.slow
+def test_children_end_with_whoever_asked_even_by_force() -> None:
+    code = (
+        "import sys, threading, time; from tests.models.isolation.test_client import *;"
+        "threading.Thread(target=chat, args=(LOOP,), daemon=True).start();"
+        "wait_until(lambda: client._SERVER._process and children());"
+        "print(client._SERVER._process.pid, *children(), flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as asking:
+        assert asking.stdout
+        started = [Path(f"/proc/{pid}") for pid in asking.stdout.readline().split()]
+        assert len(started) == 2
+        asking.kill()
+    started = [Path(os.fsdecode(bytes(path))) for path in started]
+    wait_until(lambda: not any(path.exists() for path in started))
+
+
+def test_a_message_of_too_many_bytes_is_not_read() -> None:
+    with pytest.raises(ValueError, match="4294967295 bytes"):
+        receive_message(lambda size: b"\xff" * size)

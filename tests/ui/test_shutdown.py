@@ -1,0 +1,142 @@
+"""A server ends at SIGTERM within 3 seconds, whatever a stranger's model does at the time.
+
+With a server of its own for each case this takes longer than other tests.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.sync.client import connect
+
+from tests.models.loading.kinds import make_good
+from tests.models.loading.kinds_of_parts import LOOP
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 120.0
+STOP_SECONDS = 3.0
+# A page that loads a model in a job, as Run does, and says how far it has come.
+PAGE = """
+from pathlib import Path
+from pages.ui.run import jobs
+from pages.ui.shell import shutdown
+
+shutdown.watch()
+
+def work(job):
+    Path({said!r}).write_text("loading")
+    model = jobs.load(job, {model!r})
+    Path({said!r}).write_text("loaded")
+    return model.encode_chat([{{"role": "user", "content": "the fox"}}])
+
+jobs.start(work)
+"""
+
+Serve = Callable[[Path], tuple["subprocess.Popen[bytes]", Path]]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Starts a server whose page loads a model; gives its process and the file that tells of it."""
+    processes = []
+
+    def start(model: Path) -> tuple[subprocess.Popen[bytes], Path]:
+        page, said = tmp_path / "page.py", tmp_path / "said"
+        page.write_text(PAGE.format(said=str(said), model=str(model)))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "streamlit", "run", str(page)),
+                *("--server.headless", "true", "--server.port", str(port)),
+            ],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        processes.append(process)
+        open_page(port)
+        return process, said
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def open_page(port: int) -> None:
+    """Open the page as a browser does, so that its script runs."""
+    health = f"http://127.0.0.1:{port}/_stcore/health"
+    wait_for(lambda: answers(health))
+    address = f"ws://127.0.0.1:{port}/_stcore/stream"
+    message = BackMsg()
+    message.rerun_script.query_string = ""
+    with connect(address, origin=f"http://127.0.0.1:{port}", subprotocols=["streamlit"]) as page:
+        page.send(message.SerializeToString())
+        page.recv(timeout=START_SECONDS)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=1) as reply:
+            return bool(reply.status == 200)
+    except OSError:
+        return False
+
+
+def wait_for(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not reached():
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.05)
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True
+    ).stdout
+    parents = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    found = [pid]
+    for parent in found:
+        found += [child for child, its in parents if its == parent]
+    return found[1:]
+
+
+def assert_ends(process: subprocess.Popen[bytes]) -> None:
+    """SIGTERM ends it within the time, and every process that it has started."""
+    started = descendants(process.pid)
+    assert started, "the process that reads models"
+    process.send_signal(signal.SIGTERM)
+    process.wait(STOP_SECONDS)
+    time.sleep(0.2)
+    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
+def test_it_ends_while_a_model_loads_and_while_a_template_loops(
+    serve: Serve, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    make_good(folder)
+    (folder / "chat_template.jinja").write_text(LOOP)
+    process, said = serve(folder)
+    wait_for(lambda: said.exists() and bool(descendants(process.pid)))
+    assert_ends(process)
+    said.unlink()
+    process, said = serve(folder)
+    wait_for(lambda: said.exists() and said.read_text() == "loaded")
+    wait_for(lambda: len(descendants(process.pid)) > 1)
+    assert_ends(process)
