@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -123,7 +124,7 @@ def _entries(folder: Path, name: str) -> dict[str, Path]:
     return entries
 
 
-def _walk(folder: Path) -> Any:
+def _walk(folder: Path) -> Iterator[Path]:
     with os.scandir(folder) as found:
         for entry in found:
             yield Path(entry.path)
@@ -202,7 +203,8 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
         ModelError: there is none, there are too many, or one lies outside the folder.
     """
     table = index.get("weight_map")
-    names = list(dict.fromkeys(table.values())) if _is_table(table) else []
+    files = list(table.values()) if isinstance(table, dict) else []
+    names = list(dict.fromkeys(files)) if all(isinstance(file, str) for file in files) else []
     if not names or len(names) > _MOST_SHARDS:
         raise ModelError(
             f"{INDEX_FILE} of {name} must name from 1 to {_MOST_SHARDS:,} weight files, not "
@@ -215,10 +217,6 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
                 "same folder; get the model's files again."
             )
     return names
-
-
-def _is_table(table: object) -> bool:
-    return isinstance(table, dict) and all(isinstance(found, str) for found in table.values())
 
 
 def _check_header(path: Path, name: str) -> None:
