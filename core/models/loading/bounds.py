@@ -40,6 +40,9 @@ MOST: dict[str, int] = {
     "vocab_size": 2**22,
 }
 _MOST_INTEGER = 2**53  # What every reader of JSON keeps exactly.
+# Of one list or object: transformers copies and checks each entry many times.
+_MOST_ENTRIES = 10_000
+_NAMES = ("id2label", "label2id")  # One entry a class, which a language model doesn't use.
 # Where transformers takes the name of a hub repository with code of its own.
 _IMPLEMENTATIONS = ("attn_implementation", "experts_implementation")
 
@@ -53,6 +56,11 @@ def check_config(config: dict[str, Any], name: str) -> None:
     for key, value in _fields(config):
         if isinstance(value, int) and not isinstance(value, bool):
             _check_number(key, value, name)
+        if isinstance(value, dict | list) and len(value) > _MOST_ENTRIES and key not in _NAMES:
+            raise ModelError(
+                f"config.json of {name} gives {key} {len(value):,} entries, more than the "
+                f"{_MOST_ENTRIES:,} that it may have; use another model."
+            )
         stripped = key.removeprefix("_").removesuffix("_internal")
         if stripped in _IMPLEMENTATIONS and "/" in str(value):
             raise ModelError(

@@ -36,7 +36,13 @@ from core.models.loading import hub
 from core.models.loading.bounds import check_config, least_parameters
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder
-from core.models.loading.inspection import LOCAL, Inspected, load_config, load_tokenizer
+from core.models.loading.inspection import (
+    LOCAL,
+    Inspected,
+    check_vocabulary,
+    load_config,
+    load_tokenizer,
+)
 from core.models.loading.memory import check_memory, free_bytes, reserved
 from core.models.loading.shared_state import hold_while_building
 from core.models.transformers_model import TransformersModel
@@ -172,12 +178,7 @@ def _load(
     config = load_config(folder, model_id)
     tokenizer = load_tokenizer(folder, model_id)
     hf_model = _load_weights(folder, model_id, config, dtype)
-    if len(tokenizer) > hf_model.get_input_embeddings().weight.shape[0]:
-        raise ModelError(
-            f"The tokenizer of {model_id} has {len(tokenizer)} tokens, more than the model's "
-            f"{hf_model.get_input_embeddings().weight.shape[0]} embeddings; use the tokenizer "
-            "that the model was trained with."
-        )
+    check_vocabulary(tokenizer, hf_model, model_id)
     return _assemble(hf_model, tokenizer, device, folder, source)
 
 

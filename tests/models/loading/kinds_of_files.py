@@ -106,7 +106,11 @@ CONFIGS: Kinds = {
     "layers as a list": (edit(CONFIG, num_hidden_layers=[1, 2]), "num_hidden_layers"),
     "a norm that is no number": (edit(CONFIG, rms_norm_eps=float("nan")), "are no numbers"),
     "an unknown rotation": (edit(CONFIG, rope_parameters={"rope_type": "evil"}), "evil"),
-    "100,000 kinds of layer": (edit(CONFIG, layer_types=["full_attention"] * 100_000), "layer"),
+    "100,000 kinds of layer": (
+        edit(CONFIG, layer_types=["full_attention"] * 100_000),
+        "100,000 entries",
+    ),
+    "300,000 ends": (edit(CONFIG, eos_token_id=list(range(300_000))), "300,000 entries"),
     "an unknown type of 10,000 letters": (edit(CONFIG, model_type="x" * 10_000), "architecture"),
     "a quantization without its library": (
         edit(CONFIG, quantization_config={"quant_method": "gptq", "bits": 4}),
