@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from threading import Event, Thread
+from time import perf_counter
 
 from pages.ui.run.queue import FairQueue
 
 
 def test_two_sessions_take_turns_step_by_step() -> None:
-    queue, order, both_in = FairQueue(), [], Event()
+    queue, order, both_in = FairQueue(quantum=0), [], Event()
 
     def work(name: str, first: bool) -> None:
         with queue.turn() as turn:
@@ -29,7 +30,41 @@ def test_two_sessions_take_turns_step_by_step() -> None:
     both_in.set()
     one.join(5)
     two.join(5)
-    assert order == ["one", "two", "one", "two", "one", "two"]
+    assert order[:2] == ["one", "two"] and sorted(order) == ["one"] * 3 + ["two"] * 3
+
+
+def test_beside_three_busy_sessions_a_visitor_waits_at_most_four_times_its_own_work() -> None:
+    queue, over, busy = FairQueue(), Event(), 3
+
+    def work_until_over(session: int) -> None:
+        with queue.turn(session=session) as turn:
+            while not over.is_set():
+                compute(0.005)
+                turn.pass_on()
+
+    others = [Thread(target=work_until_over, args=(session,)) for session in range(busy)]
+    for other in others:
+        other.start()
+    while queue.sessions < busy:
+        pass
+    began, own = perf_counter(), 0.0
+    with queue.turn(session="visitor") as turn:
+        for _ in range(100):
+            own += compute(0.002)
+            turn.pass_on()
+    waited = perf_counter() - began
+    over.set()
+    for other in others:
+        other.join(5)
+    assert waited <= (busy + 1) * own + 0.5
+
+
+def compute(seconds: float) -> float:
+    """Keep the processor busy; the seconds that it really took."""
+    began = perf_counter()
+    while perf_counter() < began + seconds:
+        pass
+    return perf_counter() - began
 
 
 def test_alone_in_the_queue_nobody_waits() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import DecodingError, ModelError
 from core.decoding.beam.types import BeamStep
@@ -22,11 +24,17 @@ from pages.ui.run.request import Request
 from pages.ui.shell import models
 
 POLL_SECONDS = 0.15
+# While many sessions are busy each of them looks more seldom, but not more seldom than this.
+SLOWEST_POLL_SECONDS = 1.5
+# More than a page starts by itself: the lab measures three things of each step that it shows.
+MOST_JOBS = 12
+TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
 # A job that nobody polled for so long is cancelled.
 ABANDONED_SECONDS = 120.0
 RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
 P, T = ParamSpec("P"), TypeVar("T")
+_lock, _active = Lock(), set["Job"]()
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 
 
@@ -39,8 +47,11 @@ class Job:
     """One piece of work in its own thread; the page reads these fields while it goes on.
 
     Args:
+        session: whose work it is; None outside of a session.
         counts: how many runs of how many have ended, of work that makes several.
     """
+
+    session: Hashable = None
 
     stage: str = "Starting"
     counts: tuple[int, int] = (0, 1)
@@ -92,7 +103,7 @@ class Job:
             StoppedError: the job was stopped while it waited.
         """
         self.stage = "Waiting for other sessions"
-        with QUEUE.turn(self.should_stop) as turn:
+        with QUEUE.turn(self.should_stop, self.session) as turn:
             if not turn.held:
                 raise StoppedError
             self.stage = stage
@@ -104,10 +115,26 @@ class Job:
 
 
 def start(work: Callable[[Job], Any]) -> Job:
-    """Run `work(job)` in a thread; what it returns becomes `job.result`."""
-    job = Job()
+    """Run `work(job)` in a thread; what it returns becomes `job.result`.
+
+    A session that has too much under way gets a job that has failed with `TOO_MANY`.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    job = Job(session=context.session_id if context else None)
+    with _lock:
+        if sum(other.session == job.session for other in _active) >= MOST_JOBS:
+            job.error = TOO_MANY
+            job.ended = time.monotonic()
+            job.done.set()
+            return job
+        _active.add(job)
     Thread(target=_run, args=(job, work), daemon=True, name="decoding").start()
     return job
+
+
+def poll_seconds() -> float:
+    """How often a page should look at its work: as many steps later as alone, whoever else runs."""
+    return min(SLOWEST_POLL_SECONDS, POLL_SECONDS * max(1, QUEUE.sessions))
 
 
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
@@ -131,6 +158,8 @@ def _run(job: Job, work: Callable[[Job], Any]) -> None:
         job.error = UNEXPECTED
         traceback.print_exc(file=sys.stderr)
     finally:
+        with _lock:
+            _active.discard(job)
         job.ended = time.monotonic()
         job.done.set()
 
@@ -159,8 +188,8 @@ def decode(job: Job, request: Request) -> Trace:
             should_stop=job.should_stop,
             prompt_text=request.prompt,
         )
-    job.stage = "Checking"
-    return trace.with_checks(tuple(check(trace)))
+        job.stage = "Checking"
+        return trace.with_checks(tuple(check(trace)))
 
 
 @in_background

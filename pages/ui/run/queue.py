@@ -1,12 +1,15 @@
-"""One fair queue for the model's compute: sessions take turns, one step at a time."""
+"""One fair queue for the models' compute: threads wait here until it is their session's turn."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from threading import Condition
+from threading import Event, Lock
 
+from pages.ui.run.shares import QUANTUM_SECONDS, Shares, Ticket
+
+# How often one who waits looks whether it was stopped.
 POLL_SECONDS = 0.1
 
 
@@ -14,38 +17,73 @@ def _never() -> bool:
     return False
 
 
-class FairQueue:
-    """First come, first served; whoever passes the turn on goes to the end of the line."""
+class _Waiting(Ticket):
+    """A ticket whose thread sleeps until it is called."""
 
-    def __init__(self) -> None:
-        self._condition = Condition()
-        self._line: deque[object] = deque()
+    def __init__(self, session: Hashable) -> None:
+        super().__init__(session)
+        self.called = Event()
+
+    def call(self) -> None:
+        self.called.set()
+
+
+class FairQueue:
+    """`Shares` among threads."""
+
+    def __init__(self, quantum: float = QUANTUM_SECONDS) -> None:
+        self._shares = Shares(time.perf_counter, quantum)
+        self._lock = Lock()
 
     @property
     def waiting(self) -> int:
-        """How many stand in line, the one whose turn it is included."""
-        return len(self._line)
+        """How many jobs stand in line, the one whose turn it is included."""
+        with self._lock:
+            return self._shares.waiting
 
-    def _enter(self, ticket: object, cancelled: Callable[[], bool]) -> bool:
-        with self._condition:
-            self._line.append(ticket)
-            while self._line[0] is not ticket:
-                self._condition.wait(POLL_SECONDS)
-                if cancelled():
-                    self._line.remove(ticket)
-                    return False
+    @property
+    def sessions(self) -> int:
+        """How many sessions stand in line, the one whose turn it is included."""
+        with self._lock:
+            return self._shares.sessions
+
+    def enter(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
+        """Wait for the turn; False where the waiting was cancelled."""
+        with self._lock:
+            self._shares.join(ticket)
+        return self._wait(ticket, cancelled)
+
+    def pass_on(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
+        """Let others have the turn where it has lasted long enough, and wait for the next one."""
+        if not self._shares.is_over():
             return True
+        with self._lock:
+            ticket.called.clear()
+            self._shares.pass_on()
+        return self._wait(ticket, cancelled)
 
-    def _leave(self, ticket: object) -> None:
-        with self._condition:
-            if ticket in self._line:
-                self._line.remove(ticket)
-            self._condition.notify_all()
+    def leave(self, ticket: _Waiting) -> None:
+        """Give back the turn, or the place in line."""
+        with self._lock:
+            self._shares.leave(ticket)
+
+    def _wait(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
+        while not ticket.called.wait(POLL_SECONDS):
+            if cancelled():
+                self.leave(ticket)
+                return False
+        return True
 
     @contextmanager
-    def turn(self, cancelled: Callable[[], bool] = _never) -> Iterator[Turn]:
-        """Wait for the turn and hold it; `cancelled` ends the waiting, `held` is False then."""
-        turn = Turn(self, cancelled)
+    def turn(
+        self, cancelled: Callable[[], bool] = _never, session: Hashable = None
+    ) -> Iterator[Turn]:
+        """Wait for the turn and hold it; `cancelled` ends the waiting, `held` is False then.
+
+        Args:
+            session: whose time it is; without one it is a session of its own.
+        """
+        turn = Turn(self, cancelled, session)
         try:
             yield turn
         finally:
@@ -53,19 +91,20 @@ class FairQueue:
 
 
 class Turn:
-    """The right to compute; `pass_on` lets the next in line do one step."""
+    """The right to compute; between two steps others may have theirs."""
 
-    def __init__(self, queue: FairQueue, cancelled: Callable[[], bool]) -> None:
+    def __init__(
+        self, queue: FairQueue, cancelled: Callable[[], bool], session: Hashable = None
+    ) -> None:
         self._queue = queue
         self._cancelled = cancelled
-        self._ticket = object()
-        self.held = queue._enter(self._ticket, cancelled)
+        self._ticket = _Waiting(self if session is None else session)
+        self.held = queue.enter(self._ticket, cancelled)
 
     def pass_on(self) -> None:
-        """Go to the end of the line and wait until it is this one's turn again."""
-        if self._queue.waiting > 1:
-            self._queue._leave(self._ticket)
-            self.held = self._queue._enter(self._ticket, self._cancelled)
+        """After a step: wait while it is the turn of others."""
+        if self.held:
+            self.held = self._queue.pass_on(self._ticket, self._cancelled)
 
     def should_stop(self) -> bool:
         """Asked after every forward: lets the others have theirs, then says whether to stop."""
@@ -74,7 +113,7 @@ class Turn:
 
     def leave(self) -> None:
         """Give the turn back for good."""
-        self._queue._leave(self._ticket)
+        self._queue.leave(self._ticket)
         self.held = False
 
 
