@@ -54,3 +54,27 @@ def test_a_run_that_nobody_watches_ends_by_itself() -> None:
     assert not job.should_stop()
     job.watched -= jobs.ABANDONED_SECONDS + 1
     assert job.should_stop()
+
+
+def test_a_session_has_so_much_work_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_session", lambda: "greedy")
+    begun = [jobs.start(lambda job: job.stopping.wait(SECONDS)) for _ in range(jobs.MOST_JOBS)]
+    refused = jobs.start(lambda _: 1)
+    assert not refused.active and refused.error == jobs.TOO_MANY and refused.result is None
+    monkeypatch.setattr(jobs, "_session", lambda: "other")
+    assert finished(lambda _: 1).result == 1
+    for job in begun:
+        job.stop()
+        assert job.done.wait(SECONDS)
+    monkeypatch.setattr(jobs, "_session", lambda: "greedy")
+    assert finished(lambda _: 1).result == 1
+
+
+def test_pages_look_more_seldom_while_many_sessions_are_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert jobs.poll_seconds() == jobs.POLL_SECONDS
+    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 4)
+    assert jobs.poll_seconds() == 4 * jobs.POLL_SECONDS
+    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 400)
+    assert jobs.poll_seconds() == jobs.SLOWEST_POLL_SECONDS

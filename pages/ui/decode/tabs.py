@@ -14,6 +14,7 @@ from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import PAGE_COLUMNS
+from pages.ui.shell import fragments
 from pages.ui.widgets import figure, pager
 from pages.ui.widgets.control import value
 
@@ -184,7 +185,7 @@ def _compare(view: DecodeView, trace: Trace) -> None:
             on_click=lambda: view.begin("compare", work.measure_cache(trace)),
         )
         if job is not None:
-            st.fragment(_progress, run_every=bar.POLL_SECONDS)(job, len(view.steps))
+            fragments.polled(_progress, bar.poll_seconds)(job, len(view.steps))
         else:
             st.text(view.failures.get("compare", ""), width="stretch")
 

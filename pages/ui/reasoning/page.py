@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from core import figures
+from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep
@@ -19,9 +20,9 @@ from pages.ui.reasoning import loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs, panel
+from pages.ui.run import cost, jobs, panel
 from pages.ui.run.jobs import Job
-from pages.ui.shell import models
+from pages.ui.shell import fragments, models
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
 from pages.ui.widgets.knob import set_knob
@@ -32,18 +33,29 @@ CHANGED = "The controls ask for another run: press Run."
 
 
 class Tab(NamedTuple):
-    """A tab: what draws it, and what starts its work for a link that has the flag."""
+    """A tab: what draws it, and what starts its work for a link that has the flag.
+
+    Args:
+        tokens: the most that the work computes.
+        button: says what else starts it.
+    """
 
     draw: Callable[[ReasonView], None]
     flag: str = ""
     start: Callable[[ReasonView], None] | None = None
+    tokens: Callable[[ReasonView], int] = lambda _: 0
+    button: str = ""
 
 
 _TABS = {
-    "Many problems": Tab(reason_many.draw, "sweep", reason_many.start),
-    "Same bound, other ways": Tab(vote.draw, "rivals", vote.start),
+    "Many problems": Tab(
+        reason_many.draw, "sweep", reason_many.start, reason_many.tokens, "Run sweep"
+    ),
+    "Same bound, other ways": Tab(vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
     "What a level is": Tab(loop.draw),
-    "A calculator": Tab(tools.draw, "tools", tools.start),
+    "A calculator": Tab(
+        tools.draw, "tools", tools.start, tools.tokens, "Run this problem both ways"
+    ),
 }
 _NOTICE = """
 **What to notice**
@@ -142,7 +154,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
         elif job is not None:
-            st.fragment(_under_way, run_every=jobs.POLL_SECONDS)(job)
+            fragments.polled(_under_way, jobs.poll_seconds)(job)
         else:
             st.button(
                 "Stop the thinking at each step",
@@ -206,7 +218,8 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
 
 
 def _tab(view: ReasonView, tab: Tab) -> None:
-    """Draw a tab, and measure again what a link asks for: a link alone loads built-in models only.
+    """Draw a tab, and measure again what a link asks for: a link alone loads built-in models only,
+    and starts nothing that costs more than a bound.
 
     What the tab is asked for is known once it is drawn.
     """
@@ -214,5 +227,12 @@ def _tab(view: ReasonView, tab: Tab) -> None:
     first, view.looked = not view.looked, True
     asked = tab.start is not None and st.query_params.get(tab.flag) == "1"
     if first and asked and tab.start and models.is_embedded(str(value("model"))):
-        tab.start(view)
+        try:
+            awaits_press = cost.awaited(tab.tokens(view), tab.button)
+        except DecodingError:
+            awaits_press = ""  # Starting it says what is wrong.
+        if awaits_press:
+            view.failures[tab.flag] = awaits_press
+        else:
+            tab.start(view)
         st.rerun()

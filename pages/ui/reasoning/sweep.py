@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.reasoning.config import Reasoning
+from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.figures.reasoning.words import problems_words
@@ -18,7 +19,7 @@ from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar, jobs
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, sidebar
+from pages.ui.shell import address, fragments, sidebar
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import csv_text
@@ -112,6 +113,17 @@ def plan(view: ReasonView) -> SweepPlan:
     )
 
 
+def tokens(view: ReasonView) -> int:
+    """The most tokens that the controls' sweep computes.
+
+    Raises:
+        as `plan`.
+    """
+    wanted = plan(view)
+    each = sum(config_of(wanted, budget, 0).max_new_tokens for budget in wanted.budgets)
+    return each * len(wanted.problems.problems) * wanted.samples
+
+
 def budgets(text: str, least: int) -> tuple[int, ...]:
     """The budgets that were typed, rising; those below the least are left out.
 
@@ -196,7 +208,7 @@ def _state(view: ReasonView) -> None:
 def progress(view: ReasonView, name: str, refusal: str = "") -> None:
     """A bar with how many runs have ended, while the work goes on; else why there is none."""
     if job := view.active(name):
-        st.fragment(_progress_bar, run_every=jobs.POLL_SECONDS)(job)
+        fragments.polled(_progress_bar, jobs.poll_seconds)(job)
     elif error := refusal or view.failures.get(name, ""):
         with st.container(key="refused"):
             st.text(error)

@@ -83,6 +83,11 @@ def start(view: ReasonView) -> None:
         address.tell("tools", "1")
 
 
+def tokens(_: ReasonView) -> int:
+    """The most tokens that both runs compute."""
+    return 2 * reason_controls.config().max_new_tokens
+
+
 def _tools() -> Job:
     try:
         problem = _problem()

@@ -77,6 +77,15 @@ def start(view: ReasonView) -> None:
         address.tell("rivals", "1" if view.uploaded is None else None)
 
 
+def tokens(view: ReasonView) -> int:
+    """The most tokens that the controls' comparison computes: a problem is asked in three ways.
+
+    Raises:
+        ProblemError: the problems can't be made.
+    """
+    return 3 * int(value("total")) * len(_contest(view).problems.problems)
+
+
 def _contest(view: ReasonView) -> work.Contest:
     return work.Contest(
         model=sidebar.model(),

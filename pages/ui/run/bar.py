@@ -10,12 +10,12 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from pages.ui.decode import controls
-from pages.ui.run import jobs
+from pages.ui.run import cost, jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import models
+from pages.ui.shell import fragments, models
 from pages.ui.widgets import control
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
@@ -24,6 +24,11 @@ LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load
 POLL_SECONDS = 0.4
 
 Ask = Callable[[], Request]
+
+
+def poll_seconds() -> float:
+    """How often a page looks at what is being measured."""
+    return max(POLL_SECONDS, jobs.poll_seconds())
 
 
 def draw(view: View, ask: Ask = controls.request) -> None:
@@ -108,7 +113,7 @@ def measure(
     with st.container(key=row, horizontal=True, vertical_alignment="center", gap="small"):
         control.draw(*options)
         if job := work.active(name):
-            st.fragment(_under_way, run_every=POLL_SECONDS)(job, start_or_stop, progress)
+            fragments.polled(_under_way, poll_seconds)(job, start_or_stop, progress)
         else:
             start_or_stop()
             st.text(work.failures.get(name) or note, width="stretch")
@@ -141,19 +146,24 @@ def start(view: View, ask: Ask = controls.request) -> None:
 
 
 def restore(view: View, ask: Ask = controls.request) -> None:
-    """Make the run again that a copied link tells of; only built-in models load by a link alone."""
+    """Make the run again that a copied link tells of.
+
+    Only built-in models load by a link alone, and what costs more than a bound waits for Run.
+    """
     if view.restored:
         return
     view.restored = True
     if st.query_params.get("run") != "1":
         return
     try:
-        wanted = ask().models
+        wanted = ask()
     except DecodingError as error:
         view.failure = str(error)
         return
-    if all(map(models.is_embedded, wanted)):
+    if not all(map(models.is_embedded, wanted.models)):
+        view.failure = next(filter(None, map(models.unknown, wanted.models)), LINK_NEEDS_RUN)
+    elif awaits_press := cost.awaited(cost.tokens_of(wanted.config), "Run"):
+        view.failure = awaits_press
+    else:
         start(view, ask)
         st.rerun()
-    else:
-        view.failure = next(filter(None, map(models.unknown, wanted)), LINK_NEEDS_RUN)

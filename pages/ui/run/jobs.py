@@ -119,10 +119,10 @@ def start(work: Callable[[Job], Any]) -> Job:
 
     A session that has too much under way gets a job that has failed with `TOO_MANY`.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    job = Job(session=context.session_id if context else None)
+    job = Job(session=_session())
     with _lock:
-        if sum(other.session == job.session for other in _active) >= MOST_JOBS:
+        under_way = sum(other.session == job.session for other in _active)
+        if under_way >= MOST_JOBS and job.session is not None:
             job.error = TOO_MANY
             job.ended = time.monotonic()
             job.done.set()
@@ -130,6 +130,12 @@ def start(work: Callable[[Job], Any]) -> Job:
         _active.add(job)
     Thread(target=_run, args=(job, work), daemon=True, name="decoding").start()
     return job
+
+
+def _session() -> Hashable:
+    """The session whose page is being drawn; None outside of one."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else None
 
 
 def poll_seconds() -> float:

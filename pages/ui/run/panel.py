@@ -14,6 +14,7 @@ from pages.ui.run import jobs, proof, save
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
+from pages.ui.shell import fragments
 from pages.ui.widgets.control import value
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def draw(
     job = view.jobs.get("decode")
     with st.container():
         if job is not None:
-            st.fragment(_live, run_every=jobs.POLL_SECONDS)(job, live)
+            fragments.polled(_live, jobs.poll_seconds)(view, job, live)
             return
         with st.container():
             if view.trace is not None:
@@ -52,8 +53,8 @@ def draw(
                 st.markdown(f"**Nothing to show yet.**  \nPress Run: {nothing}")
 
 
-def _live(job: Job, live: Callable[[Job], None]) -> None:
-    job.watch()
+def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
+    _watch(view)
     live(job)
 
 
@@ -148,8 +149,9 @@ def watch(work: BackgroundWork) -> None:
     """Start the work that what was just drawn waits for, and redraw the page when any has ended."""
     work.forget_unrequested()
     work.start_deferred()
-    if work.under_way:
-        st.fragment(_watch, run_every=jobs.POLL_SECONDS)(work)
+    # A run's own panel watches all that goes on beside it.
+    if work.under_way and "decode" not in work.jobs:
+        fragments.polled(_watch, jobs.poll_seconds)(work)
 
 
 def _watch(work: BackgroundWork) -> None:

@@ -12,6 +12,7 @@ from core.decoding.trace import Check, Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
+from pages.ui.shell import fragments
 from pages.ui.widgets import style
 from pages.ui.widgets.control import value
 from pages.ui.widgets.figure import source
@@ -90,7 +91,7 @@ def _row(check: Check) -> dict[str, object]:
 def _against_model(view: View, trace: Trace) -> None:
     may_load = view.may_load(str(value("model")))
     if job := view.active("check"):
-        st.fragment(_under_way, run_every=jobs.POLL_SECONDS)(job)
+        fragments.polled(_under_way, jobs.poll_seconds)(job)
     else:
         st.button(
             "Check against the model",

@@ -5,10 +5,17 @@ A whole page is a hundred elements, and the browser pays for each of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
 import streamlit as st
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 _MOUNTED_ON = "fragments_mounted_on"
+P = ParamSpec("P")
 
 
 def reset() -> None:
@@ -31,6 +38,35 @@ def rerun(*keys: str) -> None:
         st.rerun()
     if mounted_on == _page():
         st.rerun(list(keys))
+
+
+def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, None]:
+    """A part of the page that is run again by itself; how often is asked anew each time.
+
+    Args:
+        seconds: from one run of the part to the next.
+    """
+    told = [seconds()]
+
+    @wraps(part)
+    def run(*args: P.args, **named: P.kwargs) -> None:
+        part(*args, **named)
+        wanted = seconds()
+        if wanted != told[0]:
+            told[0] = wanted
+            _tell(wanted)
+
+    return st.fragment(run, run_every=told[0])
+
+
+def _tell(seconds: float) -> None:
+    """Give the browser's timer of the fragment that is running another interval."""
+    context, fragment_id = get_script_run_ctx(), ThreadState.get().fragment_id
+    if context is not None and fragment_id is not None:
+        message = ForwardMsg()
+        message.auto_rerun.interval = seconds
+        message.auto_rerun.fragment_id = fragment_id
+        context.enqueue(message)
 
 
 def _page() -> str:
