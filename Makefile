@@ -7,13 +7,14 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run test lint bench example models format clean
+.PHONY: help run test lint bench soak example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make test    install and run every test, the browser's too"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
+	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
 $(VENV)/.app: requirements.txt
@@ -52,6 +53,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)
+
+soak: $(VENV)/.dev
+	@$(PY) -m benchmarks.soak $(ARGS)
 
 # What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search, a
 # speculative run, and what a thinking budget buys (about a minute).

@@ -8,7 +8,7 @@ import platform
 import warnings
 from importlib.metadata import version
 
-SUBJECTS = ("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab")
+SUBJECTS = ("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions")
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import app, beam, decoding, lab, memory, reasoning, speculative
+    from benchmarks import app, beam, decoding, lab, memory, reasoning, sessions, speculative
 
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
@@ -40,6 +40,8 @@ def main() -> None:
             app.run(args.repeats)
         elif subject == "lab":
             lab.run(args.repeats)
+        elif subject == "sessions":
+            sessions.run(args.repeats)
         else:
             reasoning.run(args.repeats)
 

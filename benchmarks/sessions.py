@@ -1,4 +1,4 @@
-"""Many visitors who press Run at once: real websockets against a real server, beside the engine alone.
+"""Many visitors who press Run at once, over real websockets, beside the engine without pages.
 
 A visitor's first token is the first message that shows one, the last one the message of the
 finished run; the page has ended when its charts have been sent too. One more visitor only looks
@@ -13,10 +13,10 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from benchmarks.app import ROOT, answers, free_port
 from benchmarks.session_client import Visitor
@@ -27,15 +27,15 @@ _LOOK = 0.5
 _START = 60
 _ENGINE = """
 import sys, torch
-from time import perf_counter
+from time import perf_counter, process_time
 from core import Sampling, Shaping, check, collect, load_model
 model = load_model("embedded:target")
 config = Sampling(max_new_tokens=40, seed=16, shaping=Shaping(temperature=0.8, top_p=0.95))
 collect(model, "Once upon a time", config)
-started = perf_counter()
+started, worked = perf_counter(), process_time()
 for _ in range(int(sys.argv[1])):
     check(collect(model, "Once upon a time", config))
-print(perf_counter() - started)
+print(perf_counter() - started, process_time() - worked)
 """
 
 
@@ -47,6 +47,13 @@ class Pressed(NamedTuple):
     ended: float
 
 
+class Server(NamedTuple):
+    """A running server."""
+
+    port: int
+    pid: int
+
+
 class Measured(NamedTuple):
     """What one round gave.
 
@@ -54,12 +61,14 @@ class Measured(NamedTuple):
         alone: a visitor before the others came.
         looks: seconds of each full run of the page of the visitor who runs nothing.
         idle: the same while nobody runs anything.
+        processor: the server's processor time from the presses to the last chart, in seconds.
     """
 
     alone: Pressed
     together: list[Pressed]
     looks: list[float]
     idle: float
+    processor: float
 
 
 def run(repeats: int = 3, visitors: int = VISITORS, root: Path = ROOT) -> None:
@@ -68,9 +77,12 @@ def run(repeats: int = 3, visitors: int = VISITORS, root: Path = ROOT) -> None:
     Args:
         root: of the checkout whose app is measured.
     """
-    with serving(root) as port:
-        rounds = [asyncio.run(_round(port, visitors)) for _ in range(repeats)]
-    engine = statistics.median(engine_alone(visitors, root) for _ in range(repeats))
+    with serving(root) as server:
+        rounds = []
+        engines = []
+        for _ in range(repeats):
+            rounds.append(asyncio.run(_round(server, visitors)))
+            engines.append(engine_alone(visitors, root))
 
     def middle(values: Iterator[float]) -> str:
         return f"{statistics.median(values):.2f} s"
@@ -79,7 +91,9 @@ def run(repeats: int = 3, visitors: int = VISITORS, root: Path = ROOT) -> None:
     print(f"\n{visitors} visitors press Run at once (40 tokens each), medians of {repeats} rounds")
     print("| what | measured |")
     print("|---|---|")
-    print(f"| the same runs in the engine, one after the other | {engine:.2f} s |")
+    print(f"| the same runs in the engine, one after the other | {middle(e[0] for e in engines)} |")
+    print(f"| their processor time | {middle(e[1] for e in engines)} |")
+    print(f"| processor time of the server | {middle(r.processor for r in rounds)} |")
     for words, place in (("first token", 0), ("last token", 1), ("charts are sent", 2)):
         print(f"| alone, until the {words} | {middle(r.alone[place] for r in rounds)} |")
         nth = [sorted(p[place] for p in r.together) for r in rounds]
@@ -90,15 +104,17 @@ def run(repeats: int = 3, visitors: int = VISITORS, root: Path = ROOT) -> None:
     print(f"| meanwhile, slowest | {max(looks):.2f} s |")
 
 
-def engine_alone(runs: int, root: Path = ROOT) -> float:
-    """Seconds of so many runs, each with its checks, in a process without pages."""
+def engine_alone(runs: int, root: Path = ROOT) -> tuple[float, float]:
+    """Seconds, and processor seconds, of so many runs with their checks, without pages."""
     command = [sys.executable, "-c", _ENGINE, str(runs)]
-    return float(subprocess.run(command, cwd=root, capture_output=True, check=True).stdout)
+    out = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
+    passed, processor = map(float, out.split())
+    return passed, processor
 
 
 @contextmanager
-def serving(root: Path = ROOT) -> Iterator[int]:
-    """A server of its own; gives its port.
+def serving(root: Path = ROOT, log: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[Server]:
+    """A server of its own, which writes into the log.
 
     Raises:
         RuntimeError: it ended, or did not answer in time.
@@ -107,20 +123,21 @@ def serving(root: Path = ROOT) -> Iterator[int]:
     options = ["--server.headless", "true", "--server.port", str(port)]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    server = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, env=environment)
+    server = subprocess.Popen(command, cwd=root, stdout=log, stderr=log, env=environment)
     try:
         end = perf_counter() + _START
         while not answers(f"http://127.0.0.1:{port}"):
             if server.poll() is not None or perf_counter() > end:
                 raise RuntimeError(f"The server did not answer within {_START} s.")
             sleep(0.05)
-        yield port
+        yield Server(port, server.pid)
     finally:
         server.terminate()
         server.wait(30)
 
 
-async def _round(port: int, visitors: int) -> Measured:
+async def _round(server: Server, visitors: int) -> Measured:
+    port = server.port
     async with AsyncExitStack() as stack:
         looker = await stack.enter_async_context(Visitor(port))
         await _at_rest(looker)
@@ -132,10 +149,21 @@ async def _round(port: int, visitors: int) -> Measured:
         for visitor in others:
             await _at_rest(visitor)
         watching = asyncio.create_task(_look(looker))
+        before = processor_seconds(server.pid)
         together = list(await asyncio.gather(*map(_press, others)))
+        processor = processor_seconds(server.pid) - before
         watching.cancel()
-        looks = looker.seconds
-    return Measured(alone, together, looks, idle)
+    return Measured(alone, together, looker.seconds, idle, processor)
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process so far, as `ps` counts it: whole seconds; better on Linux."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    said = subprocess.run(["ps", "-o", "time=", "-p", str(pid)], capture_output=True, check=True)
+    parts = said.stdout.decode().strip().replace("-", ":").split(":")
+    return sum(float(part) * 60**at for at, part in enumerate(reversed(parts)))
 
 
 async def _look(visitor: Visitor) -> None:

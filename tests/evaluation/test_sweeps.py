@@ -16,9 +16,9 @@ from core.decoding.errors import SweepError
 from core.decoding.reasoning.config import MARK_TOKENS
 from core.evaluation.attempts import attempt_of
 from core.evaluation.intervals import wilson, wilson_of_groups
+from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of
 from core.evaluation.sweep.files import read_sweep, sweep_to_file
-from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.run import missing, run_sweep
 from core.evaluation.sweep.serial import plan_from_json, plan_to_json, row_from_json, row_to_json
 from core.evaluation.sweep.types import SweepPlan

@@ -1,4 +1,4 @@
-"""A link fills in the controls; what costs more than a bound waits for a press, and the page says so."""
+"""A link fills in the controls; what costs more than a bound waits for a press."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions share the models' time: nobody waits longer than n + 1 times alone, by a clock of ours."""
+"""Sessions share the models' time: nobody waits longer than n + 1 times alone."""
 
 from __future__ import annotations
 

@@ -133,12 +133,13 @@ def _work_out(name: str, job: Job, ready: Any, settings: Settings, throw: int) -
     from core.decoding.lab.decision_boundaries import every_flip
     from core.decoding.lab.series import roll, sweep
 
-    asked, should_stop = (ready, settings.config, settings.order), job.should_stop
-    if name == "flips":
-        return every_flip(*asked, throw, KNOB_RANGES, should_stop)
-    if name == "rolls":
-        return roll(*asked, throw, ROLLS, should_stop)
-    return sweep(*asked, TEMPERATURES, should_stop=should_stop)
+    asked = (ready, settings.config, settings.order)
+    with job.turn("Measuring") as turn:
+        if name == "flips":
+            return every_flip(*asked, throw, KNOB_RANGES, turn.should_stop)
+        if name == "rolls":
+            return roll(*asked, throw, ROLLS, turn.should_stop)
+        return sweep(*asked, TEMPERATURES, should_stop=turn.should_stop)
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Any:
