@@ -19,6 +19,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 180.0
+_FRAME_AND_REST = 0.066
 _TRIGGERS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 
 
@@ -37,6 +38,7 @@ class Visitor:
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._changed = asyncio.Event()
         self._fragments = False
+        self._painted: asyncio.Task[None] | None = None
         self.buttons: dict[str, str] = {}
         self.texts: dict[str, float] = {}
         self.charts = 0
@@ -159,10 +161,8 @@ class Visitor:
             data = json.loads(drawn.json)
             if data.get("live"):
                 self.live_tokens = len(data["tokens"])
-            if data.get("first"):
-                events = json.dumps([{"event": "painted", "value": True}])
-                state = WidgetState(id=_TRIGGERS.format(drawn.id), json_trigger_value=events)
-                await self.rerun(state)
+            if data.get("first") and self._painted is None:
+                self._painted = asyncio.create_task(self._paint(drawn.id))
 
     def _start(self, fragment: str, interval: float) -> None:
         if fragment in self._timers and self._timers[fragment][0] == interval:
@@ -173,6 +173,12 @@ class Visitor:
     def _stop(self, fragment: str) -> None:
         if fragment in self._timers:
             self._timers.pop(fragment)[1].cancel()
+
+    async def _paint(self, strip: str) -> None:
+        """Ask for the charts, once the text has stood for a frame and a rest."""
+        await asyncio.sleep(_FRAME_AND_REST)
+        events = json.dumps([{"event": "painted", "value": True}])
+        await self.rerun(WidgetState(id=_TRIGGERS.format(strip), json_trigger_value=events))
 
     async def _tick(self, fragment: str, interval: float) -> None:
         with suppress(ConnectionError):

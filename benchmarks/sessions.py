@@ -173,8 +173,13 @@ async def _look(visitor: Visitor) -> None:
 
 
 async def _at_rest(visitor: Visitor) -> None:
-    """Until the page has drawn its charts."""
-    await visitor.wait_until(lambda: visitor.charts > 3 and not visitor.running)
+    """Until the page has drawn its charts; one that was cut off is asked for again."""
+    while True:
+        try:
+            await visitor.wait_until(lambda: visitor.charts > 3 and not visitor.running, 30)
+            return
+        except TimeoutError:
+            await visitor.rerun()
 
 
 async def _press(visitor: Visitor) -> Pressed:

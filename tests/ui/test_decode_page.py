@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 from html import escape
+from typing import Any
 
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -20,6 +22,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.run import bar
 from pages.ui.run import save as share
 from pages.ui.shell import models, prompts
+from pages.ui.widgets import token_strip
 from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
@@ -327,3 +330,21 @@ def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: O
     assert "compared" in charts(app)
     assert "reshaped at once" not in texts(app)
     assert decode_save.web_page(view, view.trace).decode().count("<figure") == 7
+
+
+def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app()
+    app.session_state["view"].painted = False
+    legend, drawn = token_strip.draw_legend, []
+
+    def cut_off_once(*args: Any) -> None:
+        drawn.append(args)
+        if len(drawn) == 1:
+            st.rerun()
+        legend(*args)
+
+    monkeypatch.setattr(token_strip, "draw_legend", cut_off_once)
+    app.run()
+    assert len(drawn) == 2 and "heatmap" in charts(app)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 
 from core.decoding.errors import ModelError
@@ -68,6 +70,30 @@ def test_a_session_has_so_much_work_and_no_more(monkeypatch: pytest.MonkeyPatch)
         assert job.done.wait(SECONDS)
     monkeypatch.setattr(jobs, "_session", lambda: "greedy")
     assert finished(lambda _: 1).result == 1
+
+
+def test_work_that_was_stopped_makes_room_but_not_for_threads_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "_session", lambda: "restless")
+    over = Event()
+    begun = []
+    for _ in range(jobs.MOST_THREADS):
+        begun.append(jobs.start(lambda _: over.wait(SECONDS)))
+        begun[-1].stop()
+    assert not any(job.error for job in begun)
+    assert jobs.start(lambda _: 1).error == jobs.TOO_MANY
+    over.set()
+    assert all(job.done.wait(SECONDS) for job in begun)
+
+
+def test_work_of_a_browser_that_went_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = {"here"}
+    monkeypatch.setattr(jobs, "_is_connected", connected.__contains__)
+    here, gone, back = jobs.Job(session="here"), jobs.Job(session="gone"), jobs.Job(session="gone")
+    for job in (here, gone):
+        job.watched -= jobs.GONE_SECONDS + 1
+    assert gone.should_stop() and not here.should_stop() and not back.should_stop()
 
 
 def test_pages_look_more_seldom_while_many_sessions_are_busy(

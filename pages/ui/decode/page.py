@@ -19,6 +19,7 @@ from pages.ui.widgets.control import value
 def draw(view: DecodeView) -> None:
     """The text and the figures; while a run goes on, the text streams and the figures wait."""
     panel.failure(view.failure)
+    painted = view.painted
     panel.draw(
         view, "the model continues the prompt.", partial(_live, view), partial(_finished, view)
     )
@@ -26,7 +27,7 @@ def draw(view: DecodeView) -> None:
         with st.container(key="figures"):
             # On the first paint the text goes ahead of the charts, whose script keeps a browser
             # busy for seconds; the strip asks for the second run as soon as it is drawn.
-            if view.painted:
+            if painted:
                 draw_figures(view, view.trace)
     view.painted = True
     panel.watch(view)

@@ -71,6 +71,8 @@ _NOTICE = """
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
     found = panel.read_controls(view, lambda: (reason_problem.problem(), reason_controls.config()))
+    # Said before the text is drawn: the run that it asks for may cut this one off.
+    first, view.painted = not view.painted, True
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -78,7 +80,7 @@ def draw(view: ReasonView) -> None:
                 view,
                 "the model thinks, then answers.",
                 partial(_live, view),
-                partial(_finished, view, found),
+                partial(_finished, view, found, first),
             )
             _knew(view)
         with right:
@@ -86,9 +88,8 @@ def draw(view: ReasonView) -> None:
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
     # On the first paint the text and its figures go ahead of what lies below them.
-    if view.painted or view.trace is None:
+    if not first or view.trace is None:
         panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
-    view.painted = True
     panel.watch(view)
 
 
@@ -100,10 +101,12 @@ def _live(view: ReasonView, job: Job) -> None:
             text.draw(trace, live=True)
 
 
-def _finished(view: ReasonView, asked: tuple[Problem, Reasoning] | None, trace: Trace) -> None:
+def _finished(
+    view: ReasonView, asked: tuple[Problem, Reasoning] | None, first: bool, trace: Trace
+) -> None:
     with panel.box():
         panel.head(view, trace)
-        text.draw(trace, first=not view.painted)
+        text.draw(trace, first=first)
         problem = state.problem_of(view)
         found = state.verdict(trace, problem)
         verdict.draw(found, problem)

@@ -6,13 +6,14 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from threading import Event, Lock, Thread
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import DecodingError, ModelError
@@ -27,11 +28,14 @@ from pages.ui.shell import models
 POLL_SECONDS = 0.15
 # While many sessions are busy each of them looks more seldom, but not more seldom than this.
 SLOWEST_POLL_SECONDS = 1.5
-# More than a page starts by itself: the lab measures three things of each step that it shows.
-MOST_JOBS = 12
+# More than a page starts by itself: the lab measures three things of each step that it shows. What
+# was stopped ends at its next step, and counts among all of a session's threads only.
+MOST_JOBS, MOST_THREADS = 12, 48
 TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
-# A job that nobody polled for so long is cancelled.
+# A job that nobody polled for so long is cancelled: a browser polls a hidden tab once a minute.
 ABANDONED_SECONDS = 120.0
+# The same where the browser has gone; it may come back after a broken connection.
+GONE_SECONDS = 15.0
 RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
 P, T = ParamSpec("P"), TypeVar("T")
@@ -52,7 +56,7 @@ class Job:
         counts: how many runs of how many have ended, of work that makes several.
     """
 
-    session: Hashable = None
+    session: str | None = None
 
     stage: str = "Starting"
     counts: tuple[int, int] = (0, 1)
@@ -92,7 +96,9 @@ class Job:
 
     def should_stop(self) -> bool:
         """Asked by the work itself; work that was abandoned once stays so."""
-        if time.monotonic() - self.watched > ABANDONED_SECONDS:
+        unwatched = time.monotonic() - self.watched
+        gone = unwatched > GONE_SECONDS and not _is_connected(self.session)
+        if gone or unwatched > ABANDONED_SECONDS:
             self.stopping.set()
         return self.stopping.is_set()
 
@@ -122,8 +128,9 @@ def start(work: Callable[[Job], Any]) -> Job:
     """
     job = Job(session=_session())
     with _lock:
-        under_way = sum(other.session == job.session for other in _active)
-        if under_way >= MOST_JOBS and job.session is not None:
+        own = [other for other in _active if other.session == job.session]
+        going = sum(not other.stopping.is_set() for other in own)
+        if job.session is not None and (going >= MOST_JOBS or len(own) >= MOST_THREADS):
             job.error = TOO_MANY
             job.ended = time.monotonic()
             job.done.set()
@@ -133,10 +140,17 @@ def start(work: Callable[[Job], Any]) -> Job:
     return job
 
 
-def _session() -> Hashable:
+def _session() -> str | None:
     """The session whose page is being drawn; None outside of one."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else None
+
+
+def _is_connected(session: str | None) -> bool:
+    """Whether a browser shows the session; taken for granted outside of a server."""
+    if session is None or not runtime.exists():
+        return True
+    return runtime.get_instance().is_active_session(session)
 
 
 def poll_seconds() -> float:

@@ -40,6 +40,8 @@ def draw(view: View, trace: Trace, theme: Theme, *, by: str, live: bool) -> None
     Args:
         live: the run goes on, so nothing can be selected yet.
     """
+    # Said before it is drawn: the run that the strip asks for may cut this one off.
+    wait, view.painted = not view.painted, True
     draw_tokens(
         KEY,
         view,
@@ -49,7 +51,7 @@ def draw(view: View, trace: Trace, theme: Theme, *, by: str, live: bool) -> None
         selected=view.selected,
         live=live,
         on_selected=_on_selected,
-        wait=not view.painted,
+        wait=wait,
     )
 
 
