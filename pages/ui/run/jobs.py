@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import wraps
 from threading import Event, Lock, Thread
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -250,20 +249,9 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
         model = models.load(where, job.should_stop)
     except LoadingStoppedError:
         raise StoppedError from None
-    _leave_a_processor()
+    from core.models.threads import leave_a_processor
+
+    leave_a_processor()
     if revision and model.revision and revision != model.revision:
         raise ModelError(f"This run was made with another version of the model: {remedy}.")
     return model
-
-
-@cache
-def _leave_a_processor() -> None:
-    """Let torch use one processor less than there are: the pages are drawn meanwhile.
-
-    Its threads wait for each other at every product; one that another thread keeps from its
-    processor holds all of them up.
-    """
-    import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(max(1, min(torch.get_num_threads(), (os.cpu_count() or 1) - 1)))
