@@ -5,6 +5,8 @@ Each message is one sentence: what was wrong, what was given, what to do.
 
 from __future__ import annotations
 
+import re
+
 
 class DecodingError(Exception):
     """Base of every error raised on purpose; its text can be shown to a user as it is."""
@@ -12,6 +14,11 @@ class DecodingError(Exception):
 
 class ConfigError(DecodingError, ValueError):
     """A setting lies outside its allowed interval."""
+
+    @property
+    def plain(self) -> str:
+        """The sentence without the name of the setting's class, where it begins with one."""
+        return re.sub(r"^[A-Z][A-Za-z]+\.(?=[a-z_]+\b)", "", str(self))
 
 
 class PromptError(DecodingError, ValueError):

@@ -30,7 +30,7 @@ from pydantic_core import core_schema as cs
 
 from core.decoding.bounds import Bounds, ByColumn, LeftOut, OneOf
 from core.decoding.errors import ConfigError, TraceError
-from core.decoding.validation import brief
+from core.decoding.validation import brief, shortened
 
 _CONSTANTS = ("schema", "version", "kind")
 _STRICT = CoreConfig(strict=True, allow_inf_nan=False)
@@ -281,16 +281,10 @@ def _first_fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False, include_input=False)[0]
     cause = fault.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):
-        return f"The trace file's settings are invalid: {cause}"
-    where = _line(".".join(str(part) for part in fault["loc"]), 80) or "the top"
+        return f"The trace file's settings are invalid: {cause.plain}"
+    where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
     said = fault["msg"].removeprefix("Value error, ")
-    what = _line(said.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
+    what = shortened(said.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
     more = error.error_count() - 1
     others = f" (and {more} more)" if more else ""
     return f"The trace file is invalid at {where}: {what}{others}."
-
-
-def _line(text: str, limit: int) -> str:
-    """Text that a stranger may have put something into, as part of one short line."""
-    cut = text if len(text) <= limit else f"{text[:limit]}…"
-    return "".join(char if char.isprintable() else "?" for char in cut)

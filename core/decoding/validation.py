@@ -58,6 +58,18 @@ def brief(value: object) -> str:
     return f"a value of type {type(value).__name__}"
 
 
+def shortened(text: str, limit: int) -> str:
+    """Text that a stranger may have put something into, as part of one line.
+
+    A longer one ends in an ellipsis behind its last whole word.
+    """
+    line = "".join(char if char.isprintable() else "?" for char in text)
+    if len(line) <= limit:
+        return line
+    words = line[: limit + 1].rpartition(" ")[0]
+    return f"{words or line[:limit]}…"
+
+
 def require_number(owner: str, name: str, value: object, low: float, high: float) -> None:
     require_inside(owner, name, value, Interval(float(low), float(high)))
 

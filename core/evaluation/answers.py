@@ -11,7 +11,7 @@ from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
 # ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
-_NUMBER = r"[-−]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[-−]?\.[0-9]+"
+_NUMBER = r"[-+−]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[-+−]?\.[0-9]+"
 _NUMBERS = re.compile(rf"(?<![\w.])(?:{_NUMBER})(?![0-9])")
 # Read where every run of white space is one space: two long runs side by side would take time that
 # grows with the square of their length. A number that goes on is part of a sum.

@@ -7,10 +7,11 @@ import io
 import json
 import random
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from core.decoding.errors import ConfigError, ProblemError
+from core.decoding.files import file_bytes, within
 from core.decoding.validation import brief
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
@@ -104,9 +105,10 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     Raises:
         ProblemError: the first fault, with its line number.
     """
-    data = source if isinstance(source, bytes) else _file_bytes(source)
-    if len(data) > MAX_BYTES:
-        raise ProblemError(f"The file of problems is larger than {MAX_BYTES / 1e6:g} MB.")
+    if isinstance(source, bytes):
+        data = within(source, MAX_BYTES, "file of problems", ProblemError)
+    else:
+        data = file_bytes(source, MAX_BYTES, "file of problems", ProblemError)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -122,15 +124,6 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     if not problems:
         raise ProblemError("The file holds no problem; give each a question and an answer.")
     return ProblemSet(named, tuple(problems))
-
-
-def _file_bytes(path: str | Path) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "that is no file name"
-        raise ProblemError(f"The file {brief(str(path))} can't be opened: {reason}.") from None
 
 
 def _is_jsonl(text: str, name: str) -> bool:
@@ -152,12 +145,20 @@ def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
             continue
         try:
             # The number as it is written: 1e16 is a whole one, and 0.00001 has no exponent.
-            item = json.loads(row, parse_float=Decimal)
+            item = json.loads(row, parse_float=_number, parse_int=_number)
         except (ValueError, RecursionError):
             raise ProblemError(f"Line {line} of the problems is not JSON.") from None
         if not isinstance(item, dict) or not {"question", "answer"} <= set(item):
             raise ProblemError(f"Line {line}: an object with question and answer is needed.")
         yield line, item["question"], item["answer"]
+
+
+def _number(text: str) -> Decimal:
+    """A number as it is written; infinity where its exponent is beyond what Decimal can hold."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("Infinity")
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
@@ -193,7 +194,7 @@ def _require_commas(header: str) -> None:
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
     if not isinstance(question, str) or not question.strip():
-        raise ProblemError(f"Line {line}: the question must be a text, got {brief(question)}.")
+        raise ProblemError(f"Line {line}: the question must be a text, got {_named(question)}.")
     if not _is_text(question):
         raise ProblemError(f"Line {line}: the question holds half a character that can't be asked.")
     if len(question) > MAX_QUESTION:
@@ -208,8 +209,7 @@ def _written(answer: object) -> str:
     """An answer as a text without an exponent; empty where it is no number of a size to answer."""
     if isinstance(answer, Decimal):
         return format(answer, "f") if abs(answer.adjusted()) < MAX_DIGITS else ""
-    number = isinstance(answer, int) and not isinstance(answer, bool)
-    return str(answer) if number or isinstance(answer, str) else ""
+    return answer if isinstance(answer, str) else ""
 
 
 def _named(answer: object) -> str:

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import TraceError
+from core.decoding.files import file_bytes, within
 from core.decoding.serial import require_header
 from core.decoding.trace import Trace
-from core.decoding.validation import brief
 from core.traces.schema.trace import trace_layout
 
 # Of bytes, which may be a stranger's, and of a file on one's own disk.
 MAX_BYTES = 20_000_000
 MAX_FILE_BYTES = 200_000_000
-_LONGEST_NAME = 200
 
 
 def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace:
@@ -54,26 +53,9 @@ def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
 def _bytes_of(source: bytes | str | Path, max_bytes: int | None) -> bytes:
     if isinstance(source, bytes):
         limit = MAX_BYTES if max_bytes is None else max_bytes
-        data = source
-    else:
-        limit = MAX_FILE_BYTES if max_bytes is None else max_bytes
-        data = _file_bytes(source, limit)
-    if len(data) > limit:
-        raise TraceError(f"The trace file is larger than the {limit / 1e6:g} MB that are allowed.")
-    return data
-
-
-def _file_bytes(path: str | Path, limit: int) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(limit + 1)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-    except ValueError:
-        reason = "that is no file name"
-    name = str(path)
-    shown = name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
-    raise TraceError(f"The trace file {shown} can't be opened: {reason}.")
+        return within(source, limit, "trace file", TraceError)
+    limit = MAX_FILE_BYTES if max_bytes is None else max_bytes
+    return file_bytes(source, limit, "trace file", TraceError)
 
 
 def _parsed(data: bytes) -> Any:

@@ -21,6 +21,8 @@ from core.evaluation.answers import find_answer, judge, normal_number
         (".5", "0.5"),
         ("-7.250", "-7.25"),
         ("−7", "-7"),
+        ("+12", "12"),
+        ("+-12", None),
         ("100", "100"),
         ("1,23", None),
         ("1e5", None),

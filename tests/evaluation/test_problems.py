@@ -141,6 +141,18 @@ def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:
         (b'\n[\n{"question": "x"', "one JSON list"),
         (b'{"question": "\\ud800", "answer": 1}\n', "Line 1: the question holds half a character"),
         (b'{"question": "x", "answer": 1e999999999}\n', "Line 1: the answer must be a number"),
+        (
+            b'{"question":"q","answer":1e99999999999999999999}',
+            "Line 1: the answer must be a number",
+        ),
+        (
+            b'{"question": 1e99999999999999999999, "answer": 1}',
+            "Line 1: the question must be a text",
+        ),
+        (
+            b'{"question": "x", "answer": ' + b"9" * 5000 + b"}",
+            "Line 1: the answer must be a number",
+        ),
         (b'{"question": "x", "answer": 1e60}\n', "Line 1: the answer must be a number, got '1E"),
         (b"question,answer\nx,1\n\xff,2\n", "Line 3 of the problems is not UTF-8"),
         (b'{"question": "x", "answer": 1}\n{"question": "y"}\n', "Line 2: an object"),
@@ -152,7 +164,7 @@ def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:
         (b"{" * 100_000, "Line 1 of the problems is not JSON"),
         (b"question,answer\n" + b"x" * 5000 + b",1\n", "Line 2: the question has more than 4,000"),
         (b"question,answer\n" + b"x,1\n" * 2001, "Line 2002: at most 2,000"),
-        (b"x" * (MAX_BYTES + 1), "larger than 1 MB"),
+        (b"x" * (MAX_BYTES + 1), "larger than the 1 MB"),
     ],
 )
 def test_the_first_fault_is_named_with_its_line(data, words) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -12,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from core import ConfigError, Reasoning, collect
-from core.decoding.errors import SweepError
+from core.decoding.errors import ProblemError, SweepError
 from core.decoding.reasoning.config import MARK_TOKENS
 from core.evaluation.attempts import attempt_of
 from core.evaluation.intervals import wilson, wilson_of_groups
+from core.evaluation.problems import read_problems
+from core.evaluation.sweep import files
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of
 from core.evaluation.sweep.files import read_sweep, sweep_to_file
@@ -184,7 +188,7 @@ def test_a_stranger_s_file_is_refused_with_its_line(tmp_path) -> None:
     sweep_to_file(model(), plan(samples=1), path)
     header, first, *_ = path.read_bytes().splitlines()
     for line, words in (
-        (b"{", "Line 2 of the sweep is not JSON"),
+        (b"{", "^Line 2 of the sweep is not JSON.$"),
         (b"[]", "Line 2 of the sweep is invalid"),
         (first.replace(b"[0,", b"[7,", 1), "no run of its plan"),
         (first.replace(b'"one"', b'"three"'), "no run of its plan"),
@@ -194,8 +198,9 @@ def test_a_stranger_s_file_is_refused_with_its_line(tmp_path) -> None:
         (first.replace(b'"eos"', b'"tired"'), "finish_reason"),
         (b"[" * 100_000, "Line 2"),
     ):
-        with pytest.raises(SweepError, match=words):
+        with pytest.raises(SweepError, match=words) as error:
             read_sweep(header + b"\n" + line + b"\n")
+        assert not str(error.value).endswith("..")
     with pytest.raises(SweepError, match="larger"):
         read_sweep(b" " * 20_000_001)
     with pytest.raises(SweepError, match="can't be opened"):
@@ -280,3 +285,52 @@ def test_plans_survive_json_and_others_are_refused() -> None:
     for change in ({"budgets": [5, 1]}, {"samples": "3"}, {"config": {"max_new_tokens": 0}}):
         with pytest.raises(SweepError, match="plan is invalid"):
             plan_from_json({**plan_to_json(plan()), **change})
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/full", "/dev/zero"])
+def test_a_device_holds_no_sweep_and_no_problems(device: str) -> None:
+    if not Path(device).exists():
+        pytest.skip("this machine has no such device")
+    for read, error in ((read_sweep, SweepError), (read_problems, ProblemError)):
+        with pytest.raises(error, match=f"{device} is a device, not a file"):
+            read(device)
+    with pytest.raises(SweepError, match=f"{device} is no file that a sweep can be kept in"):
+        sweep_to_file(model(), plan(), device)
+
+
+def test_a_plan_with_a_wrong_setting_is_refused_in_one_sentence() -> None:
+    data = plan_to_json(plan())
+    data["config"]["wait_text"] = ""
+    with pytest.raises(SweepError) as error:
+        plan_from_json(data)
+    assert str(error.value) == (
+        "The sweep's plan is invalid: wait_text must be a non-empty string, got ''."
+    )
+
+
+class Full:
+    """A disk that has room for so many more bytes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+        self.room, self._write = room, os.write
+        monkeypatch.setattr(files.os, "write", self)
+
+    def __call__(self, descriptor: int, data: bytes) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = self._write(descriptor, data[: self.room])
+        self.room -= written
+        return written
+
+
+def test_a_full_disk_loses_no_row_that_was_reported(tmp_path, monkeypatch) -> None:
+    path, told = tmp_path / "s.jsonl", []
+    with monkeypatch.context() as patch:
+        Full(patch, 2000)
+        with pytest.raises(SweepError, match="can't be written: No space left on device") as error:
+            sweep_to_file(model(), plan(), path, on_row=lambda row, _: told.append(row))
+    assert "rows before are kept" in str(error.value)
+    assert 0 < len(told) < 24
+    assert places(read_sweep(path).rows) == places(told)
+    whole = sweep_to_file(model(), plan(), path)
+    assert whole.complete and places(read_sweep(path).rows) == places(whole.rows)

@@ -211,7 +211,7 @@ def test_a_flood_of_wrong_values_is_refused_at_the_first(
         ("config.shaping.temperature", 10**400, "must lie in"),
         ("config.shaping.temperature", "x" * 1_000_000, "finite number"),
         ("config.shaping.temperature", 1e-45, "or be 0"),
-        ("config.shaping", [1], "Sampling.shaping must be an object"),
+        ("config.shaping", [1], ": shaping must be an object"),
         ("config.shaping.what", 1, "Shaping has no setting 'what'"),
         ("config.method", "x" * 1_000_000, "must be one of greedy, sampling"),
         ("config.method", ["greedy"], "must be one of greedy, sampling"),

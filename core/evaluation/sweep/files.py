@@ -7,12 +7,15 @@ end; continuing drops that half and runs what has no row.
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.decoding.errors import SweepError
+from core.decoding.files import file_bytes, reason_of, shown, within
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.validation import brief
@@ -39,25 +42,14 @@ def read_sweep(source: bytes | str | Path) -> BudgetSweep:
         SweepError: the first fault, with its line number.
     """
     if isinstance(source, bytes):
-        data = source
+        data = within(source, MAX_BYTES, "sweep", SweepError)
     else:
-        try:
-            with Path(source).open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except (OSError, ValueError) as error:
-            raise _unopened(source, error) from None
-    if len(data) > MAX_BYTES:
-        raise SweepError(f"The sweep is larger than the {MAX_BYTES / 1e6:g} MB that are allowed.")
+        data = file_bytes(source, MAX_BYTES, "sweep", SweepError)
     header, *lines = data[: data.rfind(b"\n") + 1].splitlines() or [b""]
     plan = _plan_of(header)
     rows = [_row_of(line, number) for number, line in enumerate(lines, start=2)]
     require_rows_of(plan, rows)
     return BudgetSweep(plan, tuple(rows))
-
-
-def _unopened(path: str | Path, error: OSError | ValueError) -> SweepError:
-    reason = getattr(error, "strerror", None) or "that is no file name"
-    return SweepError(f"The sweep {brief(str(path))} can't be opened: {reason}.")
 
 
 def _parsed(line: bytes, number: int) -> Any:
@@ -76,8 +68,9 @@ def _plan_of(header: bytes) -> SweepPlan:
 
 
 def _row_of(line: bytes, number: int) -> SweepRow:
+    data = _parsed(line, number)
     try:
-        return row_from_json(_parsed(line, number))
+        return row_from_json(data)
     except SweepError as error:
         raise SweepError(f"Line {number} of the sweep is invalid: {error}.") from None
 
@@ -102,7 +95,7 @@ def sweep_to_file(
     with _opened(Path(path)) as file:
         done, length = _begun(file, plan)
         rows = list(done)
-        file.truncate(length)
+        os.ftruncate(file.fileno(), length)
         if not length:
             _write(file, {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(plan)})
         running = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
@@ -119,7 +112,13 @@ def _opened(path: Path) -> BinaryIO:
     try:
         file = path.open("a+b")
     except (OSError, ValueError) as error:
-        raise _unopened(path, error) from None
+        reason = reason_of(error)
+        raise SweepError(f"The sweep {shown(path)} can't be opened: {reason}.") from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise SweepError(
+            f"{shown(path)} is no file that a sweep can be kept in; name an ordinary one."
+        )
     try:
         _hold(file)
     except OSError:
@@ -144,8 +143,20 @@ def _hold(file: BinaryIO) -> None:
 
 
 def _write(file: BinaryIO, data: Any) -> None:
-    file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-    file.flush()
+    """Add a line. Nothing of it waits in a buffer: what can't be written is known at once.
+
+    Raises:
+        SweepError: the disk is full, or gone.
+    """
+    line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    try:
+        while line:
+            line = line[os.write(file.fileno(), line) :]
+    except OSError as error:
+        raise SweepError(
+            f"The sweep {shown(file.name)} can't be written: {reason_of(error)}; the rows before "
+            "are kept, and the same command goes on behind them."
+        ) from None
 
 
 def _begun(file: BinaryIO, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.decoding.errors import SweepError
+from core.decoding.errors import ConfigError, SweepError
+from core.decoding.validation import shortened
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 
 COLUMNS = tuple(field.name for field in fields(SweepRow))
@@ -54,9 +55,13 @@ def row_from_json(data: Any) -> SweepRow:
 
 
 def _fault(error: ValidationError) -> str:
+    """Its first fault, without a full stop."""
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])[:80] or "the top"
-    return f"{where}: {first['msg'][:200]}"
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, ConfigError):
+        return cause.plain.removesuffix(".")
+    where = shortened(".".join(str(part) for part in first["loc"]), 80) or "the top"
+    return f"{where}: {shortened(first['msg'], 200)}"
 
 
 def require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:

@@ -1,0 +1,60 @@
+"""Reading a file that may be anybody's: of a bounded size, and never a device."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from core.decoding.errors import DecodingError
+from core.decoding.validation import brief
+
+_LONGEST_NAME = 200
+
+
+def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:
+    """The bytes of a file of at most `limit` bytes.
+
+    Args:
+        what: the file's name in a sentence, such as `trace file`.
+        error: what is raised.
+
+    Raises:
+        error: the file can't be opened, is a device, or is larger.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            # A device such as /dev/zero never ends; a pipe does.
+            device = is_device(file.fileno())
+            data = b"" if device else file.read(limit + 1)
+    except (OSError, ValueError) as found:
+        raise error(f"The {what} {shown(path)} can't be opened: {reason_of(found)}.") from None
+    if device:
+        raise error(f"The {what} {shown(path)} is a device, not a file.")
+    return within(data, limit, what, error)
+
+
+def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> bytes:
+    """The bytes, if they are no more than `limit`; else raises `error`."""
+    if len(data) > limit:
+        raise error(f"The {what} is larger than the {limit / 1e6:g} MB that are allowed.")
+    return data
+
+
+def is_device(descriptor: int) -> bool:
+    """Whether an open file is one of the machine's devices."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+def shown(path: str | Path) -> str:
+    """A path in a sentence: one printable line."""
+    name = str(path)
+    return name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file can't be opened or written, as the end of a sentence."""
+    return getattr(error, "strerror", None) or (
+        type(error).__name__ if isinstance(error, OSError) else "that is no file name"
+    )

@@ -1,0 +1,156 @@
+"""Every reader of what a stranger may have written: a row each; a later reader is one more row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core import check
+from core.decoding.errors import ConfigError, DecodingError, ProblemError, SweepError, TraceError
+from core.decoding.lab.types import LabExample
+from core.decoding.methods import config_from_dict, config_to_dict
+from core.decoding.reasoning.calculator import result_of
+from core.decoding.shaping.bias import biases_in
+from core.decoding.shaping.config import Shaping
+from core.decoding.trace import Trace
+from core.evaluation.answers import judge
+from core.evaluation.example import example_from_dict
+from core.evaluation.problems import THINKING_SYSTEM, read_problems
+from core.evaluation.sweep.files import SCHEMA, VERSION, read_sweep
+from core.evaluation.sweep.serial import plan_to_json, row_to_json
+from core.evaluation.verifier import worked_out
+from core.traces.file import read_trace
+from core.traces.lab import example_from_dict as lab_from_dict
+from core.traces.lab import lab_bytes
+from core.traces.lab_file import read_any
+from pages.ui.decode.controls import bias_lines, stop_strings
+from pages.ui.reasoning.sweep import budgets
+from tests.figures.reasons import make_sweep
+
+ROOT = Path(__file__).parents[2]
+STORED = ROOT / "tests/traces/data"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of bytes.
+
+    Args:
+        name: of the test.
+        read: reads the bytes, and does with what it made of them what the app does next.
+        error: what it may raise, and nothing else; None where it takes everything.
+        seeds: files that it takes, of which the others are made.
+        module: where its parser stands, by path.
+        lines: a seed is a JSON value a line.
+    """
+
+    name: str
+    read: Callable[[bytes], Any]
+    error: type[DecodingError] | None
+    seeds: tuple[bytes, ...]
+    module: str
+    lines: bool = False
+
+
+def _of(*names: str) -> tuple[bytes, ...]:
+    return tuple((STORED / f"{name}.json").read_bytes() for name in names)
+
+
+def _check(content: Trace | LabExample) -> None:
+    """Prove it and write it, as the app does with what was opened."""
+    if isinstance(content, Trace):
+        check(content)
+        content.to_json()
+    else:
+        lab_bytes(content)
+
+
+def _own(data: bytes) -> Any:
+    """What a file of one's own is read from, its text being JSON."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(*values: Any) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def _sweep() -> bytes:
+    sweep = make_sweep()
+    header = {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(sweep.plan)}
+    return _lines(header, *map(row_to_json, sweep.rows[:20]))
+
+
+def _reasoning() -> bytes:
+    """The stored example with the least of everything that it may hold."""
+    data = json.loads((ROOT / "assets/traces/reasoning.json").read_bytes())
+    for name in ("sweep", "cut"):
+        data[name]["rows"] = data[name]["rows"][:3]
+    data["run"]["steps"] = data["run"]["steps"][:2]
+    data["rivalry"]["votes"] = data["rivalry"]["votes"][:1]
+    return json.dumps(data).encode()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _biases(data: bytes) -> None:
+    Shaping(logit_bias=biases_in(_text(data)))
+
+
+def _config(data: bytes) -> None:
+    config_to_dict(config_from_dict(_own(data)))
+
+
+CONFIGS = tuple(
+    json.dumps(json.loads(own)["config"]).encode()
+    for own in _of("beam", "greedy", "gumbel", "reasoning", "speculative")
+)
+RUNS = ("beam", "greedy", "gumbel", "prompt_lookup", "reasoning", "sampling", "speculative")
+CSV = b'question,answer\r\n"Add 1, and 2.",3\nWhat is 5 - 7?,-2\nHow much?,"1,234.50"\n'
+JSONL = _lines(
+    {"question": "Add 1 and 2.", "answer": 3},
+    {"question": "q", "answer": 1e16},
+    {"question": "How much?", "answer": "1,234.50"},
+)
+READERS = (
+    Reader("trace", lambda data: _check(read_trace(data)), TraceError, _of(*RUNS),
+        "core/traces/file.py"),
+    Reader("lab file", lambda data: _check(read_any(data)), TraceError, _of("lab", "greedy"),
+        "core/traces/file.py"),
+    Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
+        "core/decoding/trace.py"),
+    Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
+        "core/traces/lab.py"),
+    Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,
+        (_reasoning(),), "core/evaluation/example.py"),
+    Reader("sweep", read_sweep, SweepError, (_sweep(),), "core/evaluation/sweep/files.py",
+        lines=True),
+    Reader("problems, CSV", lambda data: read_problems(data, "own.csv", THINKING_SYSTEM),
+        ProblemError, (CSV,), "core/evaluation/problems.py"),
+    Reader("problems, JSONL", lambda data: read_problems(data, "own.jsonl", THINKING_SYSTEM),
+        ProblemError, (JSONL,), "core/evaluation/problems.py", lines=True),
+    Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
+    Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
+        "core/decoding/shaping/bias.py"),
+    Reader("logit bias, field", lambda data: bias_lines(_text(data)), ConfigError,
+        (b" the = -5\n#383 = 2.5\n\\n = 1",), "pages/ui/decode/controls.py"),
+    Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),
+        "pages/ui/decode/controls.py"),
+    Reader("budgets", lambda data: budgets(_text(data), 0), ConfigError, (b"0, 16; 32 64",),
+        "pages/ui/reasoning/sweep.py"),
+    Reader("calculator call", lambda data: result_of(_text(data)), None,
+        (b"4821*(377-12)/-3", b"((1+2)*.5-3.25)/7"), "core/decoding/reasoning/calculator.py"),
+    Reader("answer", lambda data: judge(_text(data), "12", "eos"), None,
+        (b"so the answer is: -1,234.50.", b"\\boxed{12} <call>3*4<result>12</result>"),
+        "core/evaluation/answers.py"),
+    Reader("question", lambda data: worked_out(_text(data)), None,
+        (b"What is (7 + 5) * 3?", b"Start with 7, add 5, then multiply by 3."),
+        "core/evaluation/verifier.py"),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""Whatever a file holds, its reader answers with its own error class and one sentence."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.fuzz.mutations import spoiled
+from tests.fuzz.readers import READERS, Reader
+
+# A few of each in every run of the tests; `make fuzz` asks for many.
+CASES = int(os.environ.get("FUZZ_CASES", "40"))
+LONGEST = 600
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_a_seed_is_taken(reader: Reader) -> None:
+    for seed in reader.seeds:
+        reader.read(seed)
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_a_spoiled_file_is_taken_or_refused_in_one_sentence(reader: Reader) -> None:
+    @settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        derandomize="FUZZ_CASES" not in os.environ,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+    )
+    @given(spoiled(reader.seeds, lines=reader.lines))
+    def one(data: bytes) -> None:
+        try:
+            reader.read(data)
+        except Exception as error:
+            if reader.error is None or not isinstance(error, reader.error):
+                raise
+            assert_one_sentence(str(error))
+
+    one()
+
+
+def assert_one_sentence(said: str) -> None:
+    assert said.isprintable(), said
+    assert said.endswith("."), said
+    assert not said.endswith(".."), said
+    assert len(said) <= LONGEST, said
+    assert said.count("invalid") <= 1, said
+    for word in ("Error", "Traceback", "<class", "Value error"):
+        assert word not in said, said
