@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from core.cli.main import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from core.cli.main import main
+    except KeyboardInterrupt:
+        sys.exit(130)
+    code = main()
+    # All is said: a late Ctrl+C ends the program without another word.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from core.cli.method import options_of
 from core.cli.options import add_options, config_of, method_of
-from core.decoding.errors import ConfigError, DecodingError, PromptError
+from core.cli.output import require_writable
+from core.decoding.errors import ConfigError, PromptError
+from core.decoding.files import unwritable
 from core.decoding.trace import Trace
+
+# Of characters on stdin, which may never end.
+MAX_PROMPT = 10_000_000
 
 
 def add(parser: ArgumentParser) -> None:
@@ -39,7 +42,7 @@ def run(args: Namespace) -> int:
     options, config, text = options_of(method_of(args)), config_of(args), prompt_of(args)
     drafter = options.draft(args)
     if args.json is not None:
-        _require_writable(args.json)
+        require_writable(args.json, "--json")
     from core import collect, load_model
 
     model = load_model(args.model, dtype=args.dtype, device=args.device)
@@ -76,7 +79,7 @@ def prompt_of(args: Namespace) -> str:
     if args.system and not args.chat:
         raise ConfigError("--system acts only in a chat; add --chat.")
     try:
-        text = sys.stdin.read().removesuffix("\n") if args.prompt == "-" else args.prompt
+        text = _stdin() if args.prompt == "-" else args.prompt
         # A shell's bytes that are no UTF-8 arrive as halves of surrogate pairs.
         f"{text}{args.system}".encode()
     except UnicodeError:
@@ -86,23 +89,15 @@ def prompt_of(args: Namespace) -> str:
     return str(text)
 
 
-def _require_writable(path: str) -> None:
-    """Say before the run what would be said after it; leaves the file as it was."""
-    if not path:
-        raise ConfigError("--json needs the name of a file; give one, or leave it out.")
-    existed = os.path.lexists(path)
-    try:
-        if not existed or Path(path).is_file() or Path(path).is_dir():
-            with open(path, "ab"):
-                pass
-        if not existed:
-            os.unlink(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: str, error: OSError) -> DecodingError:
-    return DecodingError(f"{path} can't be written: {error.strerror or error}.")
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise PromptError("Standard input is closed; give the prompt itself in place of -.")
+    text = sys.stdin.read(MAX_PROMPT + 1)
+    if len(text) > MAX_PROMPT:
+        raise PromptError(
+            f"The prompt has more than {MAX_PROMPT:,} characters; give a shorter one."
+        )
+    return text.removesuffix("\n")
 
 
 def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
@@ -122,5 +117,5 @@ def _save(trace: Trace, path: str) -> None:
     try:
         trace.with_checks(tuple(check(trace))).save(path)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     print(f"[trace written to {path}]", file=sys.stderr)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli import check, decode, sweep
+from core.cli import check, decode, output, sweep
 from core.decoding.errors import DecodingError
 
 
@@ -36,22 +35,38 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; 0 done, 1 a check failed, 2 bad input (one sentence on stderr)."""
+    """Run a command.
+
+    Returns:
+        0 done; 1 a check failed, or the output can't be written; 2 bad input; 130 stopped by
+        Ctrl+C. One sentence on stderr says why, but for a pipe that nobody reads any more.
+    """
+    try:
+        output.require_streams()
+        try:
+            return _run(argv)
+        finally:
+            sys.stdout.flush()
+    except DecodingError as error:
+        output.say(f"python -m core: {error}")
+        code = 2
+    except KeyboardInterrupt:
+        output.say("\nstopped")
+        code = 130
+    except OSError as error:
+        if not output.is_of_stream(error):
+            raise
+        if not isinstance(error, BrokenPipeError):
+            output.say(f"python -m core: The output can't be written: {error.strerror}.")
+        code = 1
+    output.drop_broken_streams()
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     args = build_parser().parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal may hold fewer characters than a model writes.
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        code: int = args.run(args)
-        sys.stdout.flush()
-        return code
-    except DecodingError as error:
-        print(f"python -m core: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # Nobody reads on (`| head`); what is still buffered goes nowhere, or the exit would fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    code: int = args.run(args)
+    return code

@@ -6,11 +6,15 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from core.cli.output import require_writable
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
+
+if TYPE_CHECKING:
+    from core.evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
 
@@ -31,8 +35,9 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--file", help=file)
     whole("--problem-seed", default=0, help="of the generated problems (default: %(default)s)")
     whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
-    parser.add_argument("--temperature", type=float, default=1.0, help="of drawn runs")
-    whole("--seed", default=0, help="of drawn runs (default: %(default)s)")
+    drawn = "of drawn runs (default: {})"
+    parser.add_argument("--temperature", type=float, metavar="X", help=drawn.format(1.0))
+    whole("--seed", help=drawn.format(0))
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
@@ -43,14 +48,12 @@ def run(args: Namespace) -> int:
     default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
     budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
     steps = _numbers(args.steps, "--steps")
-    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
+    _refuse_ignored(args)
+    require_writable(args.out, "--out")
     from core.evaluation.sweep.files import sweep_to_file
     from core.evaluation.sweep.types import SweepPlan, SweepRow
 
-    if args.file:
-        problems = read_problems(args.file, system=THINKING_SYSTEM)
-    else:
-        problems = make_problems(args.problems, seed=args.problem_seed, steps=steps)
+    problems = _problems(args, steps)
     from core import load_model
 
     model = load_model(args.model, dtype=args.dtype, device=args.device)
@@ -62,8 +65,8 @@ def run(args: Namespace) -> int:
             think_end=model.think_marks.end,
             max_answer_tokens=args.max_answer_tokens,
             do_sample=args.samples > 1,
-            seed=args.seed,
-            shaping=Shaping(temperature=args.temperature),
+            seed=args.seed or 0,
+            shaping=Shaping(temperature=1.0 if args.temperature is None else args.temperature),
         ),
         budgets=budgets,
         budget_field="max_new_tokens" if args.cut else "max_thinking_tokens",
@@ -80,6 +83,23 @@ def run(args: Namespace) -> int:
     print(file=sys.stderr)
     _print_curve(sweep.rows)
     return 0
+
+
+def _problems(args: Namespace, steps: Sequence[int]) -> ProblemSet:
+    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
+
+    if args.file:
+        return read_problems(args.file, system=THINKING_SYSTEM)
+    return make_problems(args.problems, seed=args.problem_seed, steps=steps)
+
+
+def _refuse_ignored(args: Namespace) -> None:
+    """Raises ConfigError for an option of drawn runs where nothing is drawn."""
+    for name in ("temperature", "seed"):
+        if args.samples == 1 and getattr(args, name) is not None:
+            raise ConfigError(
+                f"--{name} does nothing in one sample, which is greedy; use --samples 2 or more."
+            )
 
 
 def _numbers(text: str, option: str) -> tuple[int, ...]:

@@ -53,6 +53,11 @@ def shown(path: str | Path) -> str:
     return name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
 
 
+def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
+    """Why a file can't be written, as a sentence."""
+    return DecodingError(f"{shown(path)} can't be written: {reason_of(error)}.")
+
+
 def reason_of(error: OSError | ValueError) -> str:
     """Why a file can't be opened or written, as the end of a sentence."""
     return getattr(error, "strerror", None) or (

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import DecodingError, SweepError
+from core.decoding.files import unwritable
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
@@ -198,8 +199,9 @@ def main() -> int:
         data = example_to_dict(make_example(args.model))
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         Path(args.file).write_text(text, encoding="utf-8")
-    except DecodingError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+    except (DecodingError, OSError) as error:
+        said = unwritable(args.file, error) if isinstance(error, OSError) else error
+        print(f"{name}: {said}", file=sys.stderr)
         return 2
     return 0
 

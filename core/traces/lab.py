@@ -13,6 +13,7 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
+from core.decoding.files import unwritable
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.layout import Codec, Codecs, Layout
 from core.decoding.methods import config_from_dict, config_to_dict
@@ -165,8 +166,9 @@ def main() -> int:
     args = parser.parse_args()
     try:
         save_lab(make_lab(Trace.load(args.run)), args.example)
-    except DecodingError as error:
-        print(f"python -m core.traces.lab: {error}", file=sys.stderr)
+    except (DecodingError, OSError) as error:
+        said = unwritable(args.example, error) if isinstance(error, OSError) else error
+        print(f"python -m core.traces.lab: {said}", file=sys.stderr)
         return 2
     return 0
 

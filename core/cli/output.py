@@ -1,0 +1,77 @@
+"""Where the command line writes: files that it may, and streams that may be closed or full."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.files import unwritable
+
+# What a stream says that nobody reads, whose disk is full, or that is gone.
+_BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+
+
+class OutputError(DecodingError):
+    """There is nowhere to write to."""
+
+
+def require_writable(path: str, option: str) -> None:
+    """Say before the run what would be said after it; leaves the file as it was.
+
+    Raises:
+        ConfigError: no file is named.
+        DecodingError: it can't be written.
+    """
+    if not path:
+        raise ConfigError(f"{option} needs the name of a file; give one, or leave it out.")
+    existed = os.path.lexists(path)
+    try:
+        if not existed or Path(path).is_file() or Path(path).is_dir():
+            with open(path, "ab"):
+                pass
+        if not existed:
+            os.unlink(path)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from None
+
+
+def require_streams() -> None:
+    """See that stdout is open; what is said to a closed stderr goes nowhere.
+
+    A file that is opened where stderr was would take what libraries write there.
+
+    Raises:
+        OutputError: stdout is closed.
+    """
+    if sys.stderr is None:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        if descriptor != 2:
+            os.dup2(descriptor, 2)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed; give the text somewhere to go.")
+
+
+def say(sentence: str) -> None:
+    """A line on stderr, where it takes one."""
+    with suppress(OSError):
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def is_of_stream(error: OSError) -> bool:
+    """Whether a stream failed, not a file: those have names."""
+    return error.filename is None and error.errno in _BROKEN
+
+
+def drop_broken_streams() -> None:
+    """What a stream that can't be written still holds goes nowhere, or the exit would fail."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
