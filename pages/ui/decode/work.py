@@ -17,7 +17,7 @@ from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.widgets.control import value
+from pages.ui.widgets.control import in_words, value
 
 # Settings of how far a run goes and how it is computed and recorded, not of what a step is.
 _NOT_OF_A_STEP = {"max_new_tokens", "stop_strings", "top_candidates", "use_cache"}
@@ -56,7 +56,7 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
     try:
         config = controls.config()
     except DecodingError as error:
-        return Shaped(step, trace, True, error=str(error))
+        return Shaped(step, trace, True, error=in_words(error))
     if not differs(trace.config, config):
         return Shaped(step, trace)
     if not strategy_of(config).reshapes:
@@ -84,7 +84,7 @@ def _reshape(
     try:
         shaped = reshape_step(model, logits, previous, config, step.index)  # type: ignore[arg-type]
     except DecodingError as error:
-        return Shaped(step, trace, True, error=str(error))
+        return Shaped(step, trace, True, error=in_words(error))
     return Shaped(shaped, replace(trace, config=config), True)
 
 

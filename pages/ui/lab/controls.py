@@ -88,7 +88,7 @@ def knobs() -> None:
         columns = st.columns(len(KNOB_ROWS), gap="small")
     for column, knob in zip(columns, KNOB_ROWS, strict=True):
         with column:
-            st.fragment(_knob, key=f"lab-{knob.key}")(knob.key)
+            fragments.mount(_knob, key=f"lab-{knob.key}")(knob.key)
 
 
 def _knob(key: str) -> None:
@@ -102,7 +102,7 @@ def redraw(*own: str) -> None:
 
 def roll() -> None:
     """Roll again, and which throw it is after the first."""
-    st.fragment(_roll, key=ROLL)()
+    fragments.mount(_roll, key=ROLL)()
 
 
 def _roll() -> None:

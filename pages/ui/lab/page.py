@@ -21,7 +21,7 @@ from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import control, figure, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.token_strip import ending
 
 _TEXT_SHOWN = 280
@@ -54,7 +54,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         if settings is not None and step is not None:
             with head, st.container(key="lab-save", width="content"):
                 save.menu(lab, ref, settings, step)
-            st.fragment(_words, key=controls.WORDS)(lab, ref)
+            fragments.mount(_words, key=controls.WORDS)(lab, ref)
         elif failure:
             st.text(OTHER_STEP)
         elif not lab.loadable:
@@ -71,7 +71,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         with _in_place():
             _draw_figures(lab, ref, settings, lab.shown)
     else:
-        st.fragment(_figures, key=controls.FIGURES)(lab, ref)
+        fragments.mount(_figures, key=controls.FIGURES)(lab, ref)
         fragments.mark_ready()
 
 
@@ -108,7 +108,7 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, Settings | None, LabStep | None]
     try:
         settings = controls.settings()
     except DecodingError as error:
-        return str(error), None, None
+        return in_words(error), None, None
     lab.stop_outdated(work.key_of(ref, settings))
     if ref.ids is None and not ref.prompt.strip():
         return NO_TEXT, settings, None
@@ -117,7 +117,7 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, Settings | None, LabStep | None]
     try:
         step = work.step(lab, ref, settings)
     except DecodingError as error:
-        return str(error), settings, None
+        return in_words(error), settings, None
     return (lab.error("logits") if step is None else ""), settings, step
 
 

@@ -17,7 +17,7 @@ from pages.ui.lab.controls import LOOKS, Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import bar, jobs, panel
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, models
+from pages.ui.shell import address, fragments, models
 from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
@@ -106,7 +106,7 @@ def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
         )
         control.draw("fold")
     if job := lab.active("grow"):
-        st.fragment(_live, run_every=jobs.POLL_SECONDS)(job)
+        fragments.mount(_live, run_every=jobs.POLL_SECONDS)(job)
     elif error := lab.failures.get("grow"):
         st.text(error)
     grown = shown_rows(lab, ref)

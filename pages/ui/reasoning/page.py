@@ -187,7 +187,7 @@ def _accuracy(view: ReasonView) -> None:
     """The curve; while a sweep goes on, it grows."""
     control.draw("bound")
     if view.active("sweep") is not None:
-        st.fragment(_curve, run_every=LIVE_SECONDS)(view)
+        fragments.mount(_curve, run_every=LIVE_SECONDS)(view)
     else:
         _curve(view)
 

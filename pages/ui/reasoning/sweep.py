@@ -21,7 +21,7 @@ from pages.ui.run import bar, jobs
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, sidebar
 from pages.ui.widgets import control, figure
-from pages.ui.widgets.control import value
+from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.figure import csv_text
 
 MAX_BUDGETS = 40
@@ -49,7 +49,7 @@ def draw(view: ReasonView) -> None:
         _controls(view)
         _state(view)
     if view.active("sweep") is not None:
-        st.fragment(_figures, run_every=LIVE_SECONDS)(view)
+        fragments.mount(_figures, run_every=LIVE_SECONDS)(view)
     else:
         _figures(view)
 
@@ -187,7 +187,7 @@ def _refusal(view: ReasonView) -> str:
     try:
         plan(view)
     except DecodingError as error:
-        return str(error)
+        return in_words(error)
     return ""
 
 

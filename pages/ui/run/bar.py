@@ -17,6 +17,7 @@ from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import fragments, models
 from pages.ui.widgets import control
+from pages.ui.widgets.control import in_words
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
@@ -135,7 +136,7 @@ def start(view: View, ask: Ask = controls.request) -> None:
     try:
         request = ask()
     except DecodingError as error:
-        view.failure = str(error)
+        view.failure = in_words(error)
         return
     if not request.prompt.strip():
         view.failure = EMPTY_PROMPT
@@ -158,7 +159,7 @@ def restore(view: View, ask: Ask = controls.request) -> None:
     try:
         wanted = ask()
     except DecodingError as error:
-        view.failure = str(error)
+        view.failure = in_words(error)
         return
     if not all(map(models.is_embedded, wanted.models)):
         view.failure = next(filter(None, map(models.unknown, wanted.models)), LINK_NEEDS_RUN)

@@ -23,6 +23,8 @@ from core.decoding.trace import Step, TokenStep, Trace
 from pages.ui.run.queue import QUEUE, Turn
 from pages.ui.run.request import Request
 from pages.ui.shell import models
+from pages.ui.shell.guard import UNEXPECTED
+from pages.ui.widgets.control import in_words
 
 POLL_SECONDS = 0.15
 # While many sessions are busy each of them looks more seldom, but not more seldom than this.
@@ -39,7 +41,6 @@ RUN_AGAIN = "press Run to make it again"
 _STEPS = (TokenStep, BeamStep)
 P, T = ParamSpec("P"), TypeVar("T")
 _lock, _active = Lock(), set["Job"]()
-UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 
 
 class StoppedError(Exception):
@@ -173,7 +174,7 @@ def _run(job: Job, work: Callable[[Job], Any]) -> None:
     except StoppedError:
         pass
     except DecodingError as error:
-        job.error = str(error)
+        job.error = in_words(error)
     except Exception:
         job.error = UNEXPECTED
         traceback.print_exc(file=sys.stderr)

@@ -15,7 +15,7 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import fragments
-from pages.ui.widgets.control import value
+from pages.ui.widgets.control import in_words, value
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ def read_controls(view: View, read: Callable[[], T]) -> T | None:
     try:
         found = read()
     except DecodingError as error:
-        wrong = str(error)
+        wrong = in_words(error)
     failure(wrong or view.failure)
     return found
 

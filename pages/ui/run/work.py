@@ -8,6 +8,7 @@ from typing import Any
 
 from core.decoding.errors import DecodingError
 from pages.ui.run.jobs import Job, start
+from pages.ui.widgets.control import in_words
 
 # Work that is done within this time needs no second drawing.
 PATIENCE_SECONDS = 0.25
@@ -58,7 +59,7 @@ class BackgroundWork:
         try:
             self.begin(name, start())
         except DecodingError as error:
-            self.failures[name] = str(error)
+            self.failures[name] = in_words(error)
             return False
         return True
 

@@ -7,15 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import streamlit as st
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-_MOUNTED_ON = "fragments_mounted_on"
+from pages.ui.shell import guard
+
 P = ParamSpec("P")
+
+_MOUNTED_ON = "fragments_mounted_on"
+
+
+def mount(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
+    """`st.fragment` for what may fail: the rest of the page stands.
+
+    Args:
+        options: of `st.fragment`.
+    """
+    mounted: Callable[P, None] = st.fragment(guard.guarded(draw), **options)
+    return mounted
 
 
 def reset() -> None:
@@ -56,7 +69,7 @@ def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P,
             told[0] = wanted
             _tell(wanted)
 
-    return st.fragment(run, run_every=told[0])
+    return mount(run, run_every=told[0])
 
 
 def _tell(seconds: float) -> None:

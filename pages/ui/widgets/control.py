@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import streamlit as st
 
+from core.decoding.errors import ConfigError, DecodingError
 from pages.ui.widgets.knob import LAB_KNOBS, Knob, draw_knob, nearest_temperature, set_knob
 
 Read: TypeAlias = Callable[[str], Any]
@@ -279,6 +280,17 @@ def value(key: str) -> Any:
 def defaults() -> dict[str, Any]:
     """The defaults of all declared controls, by their keys."""
     return {key: row.default for key, row in _rows.items()}
+
+
+def in_words(error: DecodingError) -> str:
+    """An error as the page says it: a setting by its control's label, not by its class."""
+    if not isinstance(error, ConfigError) or error.plain == str(error):
+        return str(error)
+    name, _, rest = error.plain.partition(" ")
+    fields = (name, _SHAPING + name)
+    row = next((row for row in _rows.values() if row.field in fields), None)
+    label = row.label.partition(",")[0] if row else name.replace("_", " ").capitalize()
+    return f"{label} {rest}"
 
 
 def load(said: Mapping[str, Any]) -> None:

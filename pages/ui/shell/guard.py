@@ -1,0 +1,112 @@
+"""What nobody expected to fail: a page, a fragment or a callback that raises.
+
+The rest of the app stands. The visitor reads one sentence and gets a way on; what happened goes to
+the server's stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
+
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state.session_state import SessionState
+
+from core.decoding.errors import DecodingError
+from pages.ui.registry import Page
+from pages.ui.shell import address, sidebar
+from pages.ui.widgets import control
+
+P = ParamSpec("P")
+UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
+# In the session's state: what a callback failed with, and what was logged last.
+_FAILED, _LOGGED = "callback_failed", "failure_logged"
+
+
+def run(page: Page, draw: Callable[[], None]) -> None:
+    """Draw a page; where it fails, say so and offer to begin it afresh.
+
+    Above it stands what a callback failed with before.
+    """
+    if (failed := st.session_state.pop(_FAILED, None)) is not None:
+        _say(failed)
+    try:
+        draw()
+    except Exception as error:
+        _say(_sentence(error))
+        st.button(
+            "Start this page afresh",
+            key="start_afresh",
+            icon=":material/restart_alt:",
+            help="Its example and its default settings; what you opened or ran here is forgotten.",
+            on_click=_start_afresh,
+            args=(page,),
+        )
+
+
+def guarded(draw: Callable[P, None]) -> Callable[P, None]:
+    """What draws a fragment; where it fails it says so, with a button that tries again."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **named: P.kwargs) -> None:
+        try:
+            draw(*args, **named)
+        except Exception as error:
+            _say(_sentence(error))
+            st.button("Try again", key=f"again-{ThreadState.get().fragment_id}", type="tertiary")
+
+    return drawn
+
+
+def guard_callbacks() -> None:
+    """From now on a callback that fails ends there, and the page is drawn; for the whole server.
+
+    Streamlit would show the error in place of the page. It offers no hook around callbacks.
+    """
+    if getattr(SessionState, "_guarded", False):
+        return
+    call = SessionState._run_callback_and_record_rerun
+
+    def run_callback(self: SessionState, votes: Any, callback: Callable[[], None]) -> None:
+        def attempt() -> None:
+            try:
+                callback()
+            except Exception as error:
+                st.session_state[_FAILED] = _sentence(error)
+
+        call(self, votes, attempt)
+
+    SessionState._run_callback_and_record_rerun = run_callback  # type: ignore[method-assign]
+    SessionState._guarded = True  # type: ignore[attr-defined]
+
+
+def _sentence(error: Exception) -> str:
+    """An error as the visitor reads it; the log hears of it once, however often it is drawn."""
+    if isinstance(error, DecodingError):
+        return control.in_words(error)
+    details = "".join(traceback.format_exception(error))
+    if st.session_state.get(_LOGGED) != details:
+        st.session_state[_LOGGED] = details
+        print(details, file=sys.stderr)
+    return UNEXPECTED
+
+
+def _say(sentence: str) -> None:
+    with st.container(horizontal=True, wrap=False, gap="small"):
+        st.markdown(":material/error:", width="content")
+        st.text(sentence, width="stretch")
+
+
+def _start_afresh(page: Page) -> None:
+    """Forget what the page shows and what its controls say; the sidebar stays as it is."""
+    kind = page.view.find().__self__
+    if (view := st.session_state.pop(kind.key, None)) is not None:
+        for job in view.jobs.values():
+            job.stop()
+    address.forget(page.path)
+    shared = {row.key for row in sidebar.ROWS}
+    control.load({key: held for key, held in control.defaults().items() if key not in shared})

@@ -1,0 +1,89 @@
+"""A page, a fragment or a callback that raises leaves the rest of the app standing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.decoding.errors import ConfigError
+from core.decoding.reasoning.config import Reasoning
+from pages.ui.decode import controls as decode_controls
+from pages.ui.decode import page as decode_page
+from pages.ui.lab import controls as lab_controls
+from pages.ui.reasoning import controls as reasoning_controls
+from pages.ui.shell import fragments, guard, sidebar
+from pages.ui.widgets.control import in_words
+from tests.ui.conftest import ROOT, Open
+from tests.ui.seen import charts, texts
+
+SECRET = "no visitor may read this"
+
+
+def fail(*_: object, **__: object) -> None:
+    raise RuntimeError(SECRET)
+
+
+def test_a_page_that_raises_says_so_and_offers_a_way_on(open_app: Open, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(decode_page, "draw", fail)
+        app = open_app(tokens="77")
+        assert not app.exception
+        assert guard.UNEXPECTED in texts(app) and SECRET not in texts(app)
+        assert app.text_area(key="prompt").value and app.number_input(key="tokens").value == 77
+        app.run()
+    logged = capsys.readouterr().err
+    assert logged.count(f"RuntimeError: {SECRET}") == 1 and "Traceback" in logged
+    app.button(key="start_afresh").click().run()
+    assert not app.exception and guard.UNEXPECTED not in texts(app)
+    assert "Example" in texts(app) and app.number_input(key="tokens").value == 40
+
+
+def test_a_callback_that_raises_leaves_the_page_and_is_told_once(open_app: Open, monkeypatch):
+    monkeypatch.setattr(sidebar, "_new_seed", fail)
+    app = open_app()
+    drawn = charts(app)
+    app.button(key="new_seed").click().run()
+    assert not app.exception
+    assert guard.UNEXPECTED in texts(app) and charts(app) == drawn
+    app.run()
+    assert guard.UNEXPECTED not in texts(app)
+
+
+def test_a_fragment_that_raises_takes_nothing_else_away(open_app: Open, monkeypatch):
+    monkeypatch.setattr(lab_controls, "_roll", fail)
+    app = open_app()
+    app.switch_page("pages/sampling.py").run()
+    assert not app.exception
+    assert guard.UNEXPECTED in texts(app) and SECRET not in texts(app)
+    assert app.slider(key="top_k_slider") and "Once upon a time" in texts(app)
+    again = [button for button in app.button if button.label == "Try again"]
+    assert len(again) == 1
+    again[0].click().run()
+    assert not app.exception and guard.UNEXPECTED in texts(app)
+
+
+def test_every_fragment_is_guarded():
+    for path in [*(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
+        if path != Path(fragments.__file__):
+            assert "st.fragment" not in path.read_text(encoding="utf-8"), path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"wait_text": "x</think>"}, "Wait word must not close the thinking, got 'x</think>'"),
+        ({"max_thinking_tokens": -1}, "Thinking budget must lie in [0, 100000], got -1."),
+        ({"top_candidates": 0}, "Top candidates must lie in"),
+    ],
+)
+def test_a_wrong_setting_is_named_as_the_page_names_it(wrong, said):
+    assert decode_controls.COMMON and reasoning_controls.COMMON
+    with pytest.raises(ConfigError) as error:
+        Reasoning(**wrong)
+    assert str(error.value).startswith("Reasoning.")
+    assert in_words(error.value).startswith(said)
+
+
+def test_what_no_control_sets_is_said_as_it_is():
+    assert in_words(ConfigError("budgets must rise.")) == "budgets must rise."
