@@ -7,11 +7,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run test lint bench soak example models format clean
+.PHONY: help run test fuzz lint bench soak example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make test    install and run every test, the browser's too"
+	@echo "make fuzz    20,000 spoiled files for each reader; CASES=500 for fewer"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
@@ -45,6 +46,10 @@ else
 	@echo "Running the tests in a browser"
 	@$(TEST_ENV) $(PY) -m pytest -m browser --reruns 1
 endif
+
+# What strangers may write, spoiled in many ways, put before every reader (about half an hour).
+fuzz: $(VENV)/.dev
+	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz $(ARGS)
 
 lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .

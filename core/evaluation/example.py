@@ -107,7 +107,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
-        raise SweepError(f"The reasoning example is damaged: {type(error).__name__}.") from error
+        raise SweepError("The reasoning example is damaged: get the file again.") from error
 
 
 def _rounded(value: Any) -> Any:

@@ -44,6 +44,42 @@ def test_a_spoiled_file_is_taken_or_refused_in_one_sentence(reader: Reader) -> N
     one()
 
 
+# A call of one of these parses text that somebody wrote.
+PARSERS = {
+    ("json", "loads"), ("json", "load"), ("csv", "reader"), ("csv", "DictReader"),
+    ("yaml", "load"), ("yaml", "safe_load"), ("tomllib", "loads"), ("tomllib", "load"),
+}  # fmt: skip
+# Files of the project's own and of models, which have tests of their own.
+ELSEWHERE = ("core/models/", "pages/ui/shell/models.py", "pages/ui/shell/prompts.py")
+
+
+def test_every_parser_has_a_row() -> None:
+    """A file that parses JSON, CSV or YAML is one that a row of the table names."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("core", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        if _parses(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert {path for path in found if not path.startswith(ELSEWHERE)} <= {
+        reader.module for reader in READERS
+    }
+
+
+def _parses(tree: ast.AST) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and (node.value.id, node.attr) in PARSERS
+        for node in ast.walk(tree)
+    )
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_the_file_of_a_row_is_there(reader: Reader) -> None:
+    assert (ROOT / reader.module).is_file()
+
+
 def assert_one_sentence(said: str) -> None:
     assert said.isprintable(), said
     assert said.endswith("."), said
