@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.fuzz.mutations import spoiled
-from tests.fuzz.readers import READERS, Reader
+from tests.fuzz.readers import READERS, ROOT, Reader
 
 # A few of each in every run of the tests; `make fuzz` asks for many.
 CASES = int(os.environ.get("FUZZ_CASES", "40"))

@@ -187,6 +187,23 @@ def test_an_unjudged_answer_is_no_verdict(open_reason: Open) -> None:
     assert "Correct: 4" in texts(app)
 
 
+def test_an_invalid_right_answer_judges_nothing(open_reason: Open) -> None:
+    app = run(open_reason(**own()))
+    assert "Correct: 4" in texts(app)
+    app.text_input(key="right").set_value("four").run()
+    assert "The right answer must be a number" in texts(app)
+    assert "It answers 4. The right answer isn't known here." in texts(app)
+    assert "Correct" not in texts(app)
+    app.text_input(key="right").set_value("+4").run()
+    assert "Correct: 4" in texts(app)
+
+
+def test_a_wrong_setting_is_named_by_its_label(open_reason: Open) -> None:
+    app = open_reason(**own(ignore_end="1", wait="x</think>"))
+    assert "Wait word must not close the thinking" in texts(app)
+    assert "Reasoning." not in texts(app)
+
+
 def test_other_settings_ask_for_another_run(open_reason: Open) -> None:
     app = run(open_reason(**own()))
     assert "ask for another run" not in texts(app)

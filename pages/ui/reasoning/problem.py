@@ -35,10 +35,15 @@ def problem(read: Read = value) -> Problem:
             number.
     """
     if read("problem") == "own":
-        return _own(str(read("question")).strip(), str(read("right")).strip())
+        return _own(own_question(read), str(read("right")).strip())
     if read("problem") == "sum":
         return hard_sum(int(read("problem_seed")))
     return chains(MOST_STEPS, int(read("problem_seed"))).problems[int(read("steps")) - 1]
+
+
+def own_question(read: Read = value) -> str:
+    """The visitor's own question; empty where another kind of problem is chosen."""
+    return str(read("question")).strip() if read("problem") == "own" else ""
 
 
 def _own(question: str, right: str) -> Problem:

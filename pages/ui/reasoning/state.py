@@ -141,11 +141,14 @@ def problem_of(found: ReasonView) -> Problem | None:
     """
     if found.trace is None:
         return None
+    question = found.trace.prompt
     try:
         named = reason_problem.problem()
     except DecodingError:
+        if reason_problem.own_question() == question:
+            # Nobody can say what a right answer that is no number would be.
+            return Problem(question, question, "")
         named = None
-    question = found.trace.prompt
     if named is not None and named.question == question and named.answer:
         return named
     if found.problem is not None:
