@@ -152,3 +152,13 @@ def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
     said |= {"beam_sample": True, "beam_temperature": 0.0006}
     found = beam_controls.config(said.__getitem__)
     assert found.shaping.temperature == 0.001
+
+
+def test_a_number_that_a_link_can_t_set_is_told(open_app: Open) -> None:
+    app = open_app(tokens="5000", temperature="150")
+    assert [toast.value for toast in app.toast] == [
+        "New tokens: 5,000 in the link lies outside 1 to 2,000 and is left out.",
+        "Temperature: 150 in the link lies outside 0 to 100 and is left out.",
+    ]
+    assert app.number_input(key="tokens").value == 40
+    assert not app.run().toast

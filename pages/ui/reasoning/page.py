@@ -113,7 +113,16 @@ def _finished(
         spent = _spent(trace)
         advice = verdict.advice(trace, state.reading(trace), found.outcome)
         other = asked is not None and state.needs_run(view, *asked)
-        panel.note(f"{spent} {CHANGED}" if other else "", f"{spent} {advice}")
+        panel.note(f"{spent} {_beyond(trace)}{CHANGED}" if other else "", f"{spent} {advice}")
+
+
+def _beyond(trace: Trace) -> str:
+    """That a file's thinking budget is larger than the field takes; empty where it isn't."""
+    run, most = trace.config, int(reason_controls.BUDGET.typed_high)
+    assert isinstance(run, Reasoning)
+    if run.max_thinking_tokens <= most:
+        return ""
+    return f"Its budget is larger than the field's {most:,}. "
 
 
 def _spent(trace: Trace) -> str:

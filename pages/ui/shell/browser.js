@@ -1,20 +1,25 @@
 // What a page needs of the browser, once a tab.
 
+const NOTE_MS = 8000;
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const tab = (window.decodingExplorer ??= prepare());
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
+  tab.free = data.free.map((key) => `.st-key-${key} input`).join();
   if (tab.told === data.theme) tab.told = null;
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
 
-// `told` is the theme that the server was last told of.
+// `told` is the theme that the server was last told of; `free` selects the menus that take any text.
 function prepare() {
+  const tab = { drawn: 0, told: null, free: "" };
   oneEntryAPage();
+  takeWholeText(tab);
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
-  return { drawn: 0, told: null };
+  return tab;
 }
 
 // The menu can change the theme without asking the server; what the server drew must follow.
@@ -52,7 +57,52 @@ function keepInRange({ target }) {
   const typed = Number(target.value);
   const near = Math.min(Math.max(typed, Number(target.min)), Number(target.max));
   if (near === typed) return;
+  put(target, near);
+  const [said, taken] = [typed, near].map((number) => number.toLocaleString("en"));
+  note(target, `${said} is ${near < typed ? "more" : "less"} than this field takes: it is ${taken} now.`);
+}
+
+function put(field, value) {
   // The prototype's setter, or React would take the value for its own and see no change.
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(target, near);
-  target.dispatchEvent(new Event("input", { bubbles: true }));
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, value);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// A sentence below a field, for a while.
+function note(field, words) {
+  const { left, bottom } = field.getBoundingClientRect();
+  const said = document.createElement("div");
+  said.className = "de-note";
+  said.setAttribute("role", "status");
+  said.textContent = words;
+  said.style.left = `${Math.max(8, Math.min(left, innerWidth - 300))}px`;
+  said.style.top = `${bottom + 6}px`;
+  document.querySelectorAll(".de-note").forEach((other) => other.remove());
+  document.body.append(said);
+  setTimeout(() => said.remove(), NOTE_MS);
+}
+
+// Of text put into a menu that shows its choice Streamlit keeps what is new alone: "automap_known"
+// over "automap" became "_known". Here the field is emptied first, so that what it shows counts, and
+// its text is selected when it is clicked, so that typing replaces it.
+function takeWholeText(tab) {
+  let before = "", entered = null, putting = false;
+  const isFree = (field) => tab.free !== "" && field instanceof HTMLInputElement && field.matches(tab.free);
+  addEventListener("focusin", ({ target }) => (entered = isFree(target) ? target : null), true);
+  addEventListener("click", ({ target }) => {
+    if (target === entered) target.select();
+    entered = null;
+  });
+  addEventListener("beforeinput", ({ target }) => isFree(target) && (before = target.value), true);
+  addEventListener("input", (event) => {
+    const field = event.target, text = field.value;
+    if (putting || event.isComposing || !isFree(field) || !before || text.length <= before.length) return;
+    event.stopImmediatePropagation();
+    const ends = [field.selectionStart, field.selectionEnd];
+    putting = true;
+    put(field, "");
+    put(field, text);
+    putting = false;
+    field.setSelectionRange(...ends);
+  }, true);
 }

@@ -1,10 +1,13 @@
-"""What a page needs of the browser: a history of pages, numbers in their range, its theme."""
+"""What a page needs of the browser.
+
+A history of pages, numbers in their range, menus that take any text, the theme.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.widgets import style
+from pages.ui.widgets import control, style
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
 
@@ -21,7 +24,11 @@ def prepare() -> None:
     with st.container(key="browser"):
         _component(
             key="prepared",
-            data={"theme": style.theme().name, "drawn": drawn_at()},
+            data={
+                "theme": style.theme().name,
+                "drawn": drawn_at(),
+                "free": control.free_menus(),
+            },
             # The run that this starts draws everything in the other theme.
             on_theme_change=lambda: None,
         )

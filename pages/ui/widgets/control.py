@@ -109,6 +109,10 @@ class Number(Control):
     width: int | str | None = 150
     short: bool = False
 
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.low, self.high
+
     def cast(self, held: Any) -> float:
         return int(held) if isinstance(self.step, int) else float(held)
 
@@ -207,6 +211,11 @@ class Slider(Control):
 
     knob: Knob
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """What may be typed."""
+        return self.knob.low, self.knob.typed_high
+
     def cast(self, held: Any) -> float:
         return self.knob.cast(held)
 
@@ -228,11 +237,17 @@ def slider(knob: Knob, **more: Any) -> Slider:
     return Slider(knob.key, knob.label, knob.default, knob, **more)
 
 
+def free_menus() -> list[str]:
+    """The keys of the menus that take any text."""
+    return [row.key for row in _rows.values() if isinstance(row, Menu) and row.free]
+
+
 def clean_address() -> None:
     """Remove infinite numbers and NaN from the address: a field for whole numbers fails at them.
 
     A field reads the address that its run began with, so the run begins again: before any control
-    of the run is drawn, as later the address belongs to the controls.
+    of the run is drawn, as later the address belongs to the controls. What lies outside a field's
+    range the field leaves out by itself; the visitor is told.
     """
     numbers = [key for key in st.query_params if isinstance(_rows.get(key), Number | Slider)]
     wrong = [key for key in numbers if not _is_usable(st.query_params[key])]
@@ -240,6 +255,23 @@ def clean_address() -> None:
         del st.query_params[key]
     if wrong:
         st.rerun()
+    for key in numbers:
+        if words := _outside(_rows[key], st.query_params[key]):
+            st.toast(words, icon=":material/error:", duration="long")
+
+
+def _outside(row: Control, text: str) -> str:
+    """What is said of a number in the address that the row's field doesn't take."""
+    assert isinstance(row, Number | Slider)
+    low, high = row.range
+    try:
+        number = float(text)
+    except ValueError:
+        return ""
+    if low <= number <= high:
+        return ""
+    label = row.label.partition(",")[0]
+    return f"{label}: {number:,g} in the link lies outside {low:,g} to {high:,g} and is left out."
 
 
 def refused_menus() -> list[str]:

@@ -1,0 +1,46 @@
+"""Fields that say what they take: the picker of models, and numbers outside their range."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_picker_takes_the_whole_text_that_begins_as_its_choice(page: Page, server: str) -> None:
+    page.goto(server)
+    field = page.locator(".st-key-model input")
+    expect(field).to_have_value("embedded:target")
+    field.fill("embedded:target_known")
+    expect(field).to_have_value("embedded:target_known")
+    field.press("Escape")
+    expect(field).to_have_value("embedded:target")
+    field.press("End")
+    field.press_sequentially("_x")
+    expect(field).to_have_value("embedded:target_x")
+    field.press("Enter")
+    expect(page).to_have_url(f"{server}/?model=embedded%3Atarget_x")
+    expect(field).to_have_value("embedded:target_x")
+
+
+def test_typing_into_the_picker_that_was_clicked_replaces_its_choice(
+    page: Page, server: str
+) -> None:
+    page.goto(server)
+    field = page.locator(".st-key-model input")
+    expect(field).to_have_value("embedded:target")
+    field.click()
+    page.keyboard.type("some/model")
+    expect(field).to_have_value("some/model")
+
+
+def test_a_number_outside_its_range_is_changed_with_a_word(page: Page, server: str) -> None:
+    page.goto(f"{server}/reasoning")
+    field = page.locator(".st-key-thinking input")
+    expect(field).to_have_value("128")
+    field.fill("5000")
+    field.press("Enter")
+    said = "5,000 is more than this field takes: it is 4,096 now."
+    expect(page.locator(".de-note")).to_have_text(said)
+    expect(field).to_have_value("4096")
