@@ -66,7 +66,7 @@ def shortened(text: str, limit: int) -> str:
     line = "".join(char if char.isprintable() else "?" for char in text)
     if len(line) <= limit:
         return line
-    words = line[: limit + 1].rpartition(" ")[0]
+    words = line[: limit + 1].rpartition(" ")[0].rstrip()
     return f"{words or line[:limit]}…"
 
 

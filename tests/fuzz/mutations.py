@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -117,12 +118,13 @@ def _edit(data: Any, path: Path, value: Any) -> None:
     if value is _DROP:
         del data[last]
     elif value is _TWICE:
+        again = deepcopy(data[last])
         if isinstance(data, list):
-            data.insert(last, data[last])
+            data.insert(last, again)
         else:
-            data[f"{last}_"] = data[last]
+            data[f"{last}_"] = again
     else:
-        data[last] = value
+        data[last] = deepcopy(value)
 
 
 def _cut(seed: bytes, cuts: Sequence[tuple[int, int, bytes]]) -> bytes:
