@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 Path: TypeAlias = tuple[Any, ...]
 # Where an edit goes: a number that is taken modulo the number of places, often near the top.
-_PLACE = st.one_of(st.integers(0, 60), st.integers(0, 2**20))
+_ANYWHERE = st.integers(0, 2**20)
+_PLACE = st.one_of(st.integers(0, 60), _ANYWHERE, _ANYWHERE)
 _DROP, _TWICE = object(), object()
 # What stands in place of a value; a text that JSON would not write so is put in afterwards.
 _RAW = {

@@ -158,7 +158,7 @@ def test_a_number_that_a_link_can_t_set_is_told(open_app: Open) -> None:
     app = open_app(tokens="5000", temperature="150")
     assert [toast.value for toast in app.toast] == [
         "New tokens: 5,000 in the link lies outside 1 to 2,000 and is left out.",
-        "Temperature: 150 in the link lies outside 0 to 100 and is left out.",
+        "Temperature: 150 in the link lies outside 0 to 10 and is left out.",
     ]
     assert app.number_input(key="tokens").value == 40
     assert not app.run().toast
