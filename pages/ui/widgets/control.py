@@ -319,7 +319,7 @@ def in_words(error: DecodingError) -> str:
     if not isinstance(error, ConfigError) or error.plain == str(error):
         return str(error)
     name, _, rest = error.plain.partition(" ")
-    fields = (name, _SHAPING + name)
+    fields = (name, f"shaping.{name}")
     row = next((row for row in _rows.values() if row.field in fields), None)
     label = row.label.partition(",")[0] if row else name.replace("_", " ").capitalize()
     return f"{label} {rest}"
