@@ -13,7 +13,7 @@ from core.decoding.errors import ConfigError, DecodingError, ProblemError, Sweep
 from core.decoding.lab.types import LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.calculator import result_of
-from core.decoding.shaping.bias import biases_in
+from core.decoding.shaping.bias import bias_lines, biases_in
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
@@ -26,7 +26,8 @@ from core.traces.file import read_trace
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
-from pages.ui.decode.controls import bias_lines, stop_strings
+from pages.ui.beam.controls import stop_strings as stop_line
+from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.sweep import budgets
 from tests.figures.reasons import make_sweep
 
@@ -139,10 +140,12 @@ READERS = (
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
         "core/decoding/shaping/bias.py"),
-    Reader("logit bias, field", lambda data: bias_lines(_text(data)), ConfigError,
-        (b" the = -5\n#383 = 2.5\n\\n = 1",), "pages/ui/decode/controls.py"),
+    Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,
+        (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/bias.py"),
     Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),
         "pages/ui/decode/controls.py"),
+    Reader("stop strings of a search", lambda data: stop_line(_text(data)), None,
+        (b"a|\\||\\n",), "pages/ui/beam/controls.py"),
     Reader("budgets", lambda data: budgets(_text(data), 0), ConfigError, (b"0, 16; 32 64",),
         "pages/ui/reasoning/sweep.py"),
     Reader("calculator call", lambda data: result_of(_text(data)), None,
