@@ -6,9 +6,10 @@ import streamlit as st
 
 from pages.ui import registry
 from pages.ui.run import save
-from pages.ui.shell import address, browser, fragments, models, shutdown, sidebar
+from pages.ui.shell import address, browser, fragments, guard, models, shutdown, sidebar
 from pages.ui.widgets import control, style
 
+guard.guard_callbacks()
 fragments.reset()
 st.set_page_config(
     page_title="Decoding Explorer",
@@ -35,7 +36,7 @@ with st.sidebar:
     save.open_file(page.url_path)
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
-page.run()
+guard.run(row, page.run)
 address.keep(page.url_path)
 models.warm_up()
 shutdown.watch()
