@@ -12,12 +12,13 @@ from training.rows import Rows
 
 @dataclass
 class Progress:
-    """How far a training is; losses are in nats a token."""
+    """How far a training is, and in which precision; losses are in nats a token."""
 
     steps: int = 0
     tokens: int = 0
     minutes: float = 0.0
     smooth_loss: float = 0.0
+    bfloat16: bool = False
     curve: list[tuple[int, float, float]] = field(default_factory=list)  # tokens, minutes, loss
 
     def record(self, tokens: int, minutes: float, loss: float) -> None:

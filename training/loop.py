@@ -108,7 +108,7 @@ class Training:
         self.model = ready(model, args.device)
         self.optimizer = make_optimizer(self.model, args.rate)
         self.rows = Rows(tokenizer, args.seed + 2, shares)
-        self.progress, self.bfloat16 = Progress(), bfloat16_is_faster(args.device)
+        self.progress = Progress(bfloat16=bfloat16_is_faster(args.device))
         self.loss = target_loss(self.model)
         if args.role == "draft":
             teacher = LlamaForCausalLM.from_pretrained(args.target)
@@ -127,7 +127,7 @@ class Training:
         apart = torch.rand(()).item() < APART_SHARE
         count = self.args.batch * (LONG // SHORT if apart else 1)
         ids, labels = _on(self.model, self.rows.take(count, apart))
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.bfloat16):
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.progress.bfloat16):
             loss = self.loss(ids, labels, apart)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

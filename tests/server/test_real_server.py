@@ -238,7 +238,7 @@ def test_files_are_forgotten_when_their_session_ends(shared: str) -> None:
         for connection in (first, second):
             session = session_of(connection)
             assert [upload(shared, session, size) for _ in range(3)] == [204] * 3
-        assert uploaded_bytes(shared) == 6 * size
+        assert eventually(lambda: uploaded_bytes(shared) == 6 * size)
     assert eventually(lambda: uploaded_bytes(shared) == 0)
 
 

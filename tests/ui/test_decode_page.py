@@ -158,10 +158,10 @@ def test_a_model_that_fails_to_load_says_why(
 def test_too_many_or_too_long_stop_strings_get_a_sentence(open_app: Open, stop: str) -> None:
     app = open_app(stop=stop)
     assert not app.exception
-    assert texts(app).count("stop_strings must hold") == 1
+    assert texts(app).count("Stop strings must hold") == 1
     app.button(key="start").click().run()
     assert not app.exception
-    assert texts(app).count("stop_strings must hold") == 2
+    assert texts(app).count("Stop strings must hold") == 2
 
 
 @pytest.mark.usefixtures("scripted")

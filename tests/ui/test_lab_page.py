@@ -225,7 +225,7 @@ def test_a_value_that_no_config_takes_is_one_sentence(monkeypatch) -> None:
     monkeypatch.setattr(lab_controls, "settings", refuse)
     app.run()
     assert not app.exception
-    assert "Shaping.top_p must lie in" in texts(app)
+    assert "Top-p must lie in" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")

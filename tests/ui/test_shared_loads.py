@@ -55,6 +55,8 @@ def test_a_load_is_stopped_when_the_last_one_has_gone() -> None:
         first = pool.submit(loads.wait_for, "a", load, first_goes.is_set)
         second = pool.submit(loads.wait_for, "a", load, second_goes.is_set)
         assert begun.wait(SECONDS)
+        while loads._loads["a"].waiting < 2:
+            assert not stopped.wait(0.01)
         first_goes.set()
         with pytest.raises(LoadingStoppedError):
             first.result(SECONDS)

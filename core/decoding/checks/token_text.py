@@ -37,15 +37,18 @@ def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for where, display, added in emitted:
         before = decoder.getstate()
+        # Of an incomplete character; the last token hands it over, a special one too.
+        left = decoder.decode(b"", final=True)
+        decoder.setstate(before)
         new = decoder.decode(_BYTE.sub(_as_byte, display).encode("utf-8", "surrogateescape"))
         pending = decoder.getstate()
         if added == new:
             continue
-        # The last token also hands over what is left of an incomplete character.
         if added == new + decoder.decode(b"", final=True):
             continue
-        decoder.setstate(before if added in ("", display) else pending)
-        if added not in ("", display):
+        nothing = added in ("", display, left)
+        decoder.setstate(before if nothing else pending)
+        if not nothing:
             yield f"{where}: the token is shown as another text than it added"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.decoding.checks.token_text import says
+from core.decoding.checks.token_text import added_faults, says
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,9 @@ def test_the_tokens_of_a_text_make_it_up(shown, text) -> None:
 )
 def test_other_tokens_don_t(shown, text) -> None:
     assert not says(shown, text)
+
+
+def test_a_special_token_at_the_end_hands_over_what_is_left_of_a_character() -> None:
+    run = [("0", "<EA>", ""), ("1", "<96>", ""), ("2", "<|endoftext|>", "\ufffd")]
+    assert not list(added_faults(run))
+    assert list(added_faults([("0", "a", "a"), ("1", "b", "\ufffd")]))
