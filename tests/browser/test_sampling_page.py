@@ -175,7 +175,7 @@ def test_continuations_stream_in_and_are_drawn_as_a_tree(lab: SamplingPage) -> N
 
 
 def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
-    prompt = "once upon a time " * 95
+    prompt = "once upon a time " * 235
     lab.open(at="The prompt's next token", prompt=prompt, temperature=10, top_p=1.0,
              lab_look="Continuations", ways=12, length=40)  # fmt: skip
     lab.wait_for_caption("stages", "temperature 10")
