@@ -137,14 +137,22 @@ def _final_text(candidate: Candidate) -> str:
 
 
 def _bars(step: TokenStep, shown: Sequence[Candidate], **properties: object) -> Properties:
+    hovers = [candidate_hover(step, candidate) for candidate in shown]
+    return token_bars(step, [candidate.token_id for candidate in shown], hovers, **properties)
+
+
+def token_bars(
+    step: TokenStep, token_ids: Sequence[int], hovers: Sequence[str], **properties: object
+) -> Properties:
+    """A bar for each of some tokens of a step, below each other; a click hands over which."""
     return {
         "type": "bar",
         "orientation": "h",
-        "y": list(range(len(shown))),
+        "y": list(range(len(token_ids))),
         **OUTSIDE,
         "constraintext": "none",
-        **hover_texts([candidate_hover(step, c) for c in shown]),
-        "customdata": [[step.index, c.token_id] for c in shown],
+        **hover_texts(hovers),
+        "customdata": [[step.index, token_id] for token_id in token_ids],
         **NO_FADE,
         **properties,
     }

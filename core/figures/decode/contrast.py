@@ -19,10 +19,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, OUTSIDE, add_note, hover_texts
+from core.figures.base.marks import add_note
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.decode.candidates import token_bars
 
 CONTRAST_COLUMNS = "step token_id token chosen probability largest_cosine score".split()
 _TITLE = "Probability against likeness"
@@ -94,17 +95,8 @@ def _cosines(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Proper
 
 
 def _bars(step: TokenStep, shown: Sequence[Compared], **properties: object) -> Properties:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(shown))),
-        **OUTSIDE,
-        "constraintext": "none",
-        **hover_texts([_hover(step, own) for own in shown]),
-        "customdata": [[step.index, own.token_id] for own in shown],
-        **NO_FADE,
-        **properties,
-    }
+    hovers = [_hover(step, own) for own in shown]
+    return token_bars(step, [own.token_id for own in shown], hovers, **properties)
 
 
 def _hover(step: TokenStep, own: Compared) -> str:
