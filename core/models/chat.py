@@ -12,6 +12,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError, PromptError
+from core.decoding.validation import shortened
 from core.models.isolation.client import LimitError, Limits, ask
 
 Messages = Sequence[dict[str, str]]
@@ -133,7 +134,7 @@ def _apply(
 
 
 def _refused(model_id: str, error: Exception) -> PromptError:
-    reason = " ".join(str(error).split())[:200]
+    reason = shortened(" ".join(str(error).split()), 200)
     return PromptError(
         f"The chat template of {model_id} refuses these messages ({reason}); check their "
         "roles, order and content."

@@ -8,7 +8,8 @@ from transformers import AddedToken, PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 
-REASON_LENGTH = 200
+# The app shortens it between words; a template may raise a text of any length.
+REASON_LENGTH = 2_000
 
 
 def write_chat(
@@ -37,7 +38,7 @@ def write_chat(
     except MemoryError:
         raise
     except Exception as error:  # The template is a program of the model's: it may raise anything.
-        raise PromptError(" ".join(str(error).split())[:REASON_LENGTH]) from None
+        raise PromptError(str(error)[:REASON_LENGTH]) from None
     return text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from safetensors import SafetensorError
 
 from core.decoding.errors import ModelError
+from core.decoding.validation import shortened
 
 _REASON_LENGTH = 160
 
@@ -63,7 +64,9 @@ def explain(model_id: str, part: str, error: Exception) -> ModelError:
     for signs, sentence in _KNOWN:
         if any(sign in said for sign in signs):
             return ModelError(sentence.format(model_id=model_id))
-    reason = " ".join(str(error).split())[:_REASON_LENGTH].rstrip(".") or type(error).__name__
+    reason = (
+        shortened(" ".join(str(error).split()), _REASON_LENGTH).rstrip(".") or type(error).__name__
+    )
     if isinstance(error, SafetensorError):
         return ModelError(f"A weights file of {model_id} is damaged ({reason}); get it again.")
     if isinstance(error, ImportError):
