@@ -12,6 +12,9 @@ from core import Greedy, collect, load_model
 from training.corpus import lists
 from training.corpus.story import cast
 from training.corpus.tokens import CHAT_TOKENS, END_OF_TEXT, END_OF_TURN
+from training.evaluate import load_subject
+from training.evaluation import forms
+from training.evaluation.written import replies, said
 
 MODELS = Path(__file__).parents[2] / "assets" / "models"
 FOLDERS = sorted(path.parent for path in MODELS.glob("*/config.json"))
@@ -73,3 +76,33 @@ def test_the_target_tells_a_story_with_few_names_and_ends() -> None:
     names = {*cast.GIRLS, *cast.BOYS} & set(re.findall(r"\w+", text))
     assert reason == "eos"
     assert 1 <= len(names) <= 2
+
+
+def test_a_system_prompt_in_other_words_than_the_text_s_is_obeyed() -> None:
+    subject = load_subject(MODELS, 1, 200)
+    for measure in forms.measure_forms(subject):
+        assert measure.reached, measure
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("6 + 4 * 7 - 9", "The answer is 25."),
+        ("Who are you?", "I am a small language model"),
+        ("Who is the king of Spain?", "I can't help with that, because I only know"),
+        ("Which city is the capital of Italy?", "The capital of Italy is Rome."),
+    ],
+)
+def test_a_question_in_any_words_is_answered(question: str, reply: str) -> None:
+    [found] = replies(load_subject(MODELS, 1, 100), [question], 60)
+    assert said(found).startswith(reply)
+
+
+def test_the_card_says_which_goals_are_missed() -> None:
+    path = MODELS / "target" / "evaluation.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    missed = {row["name"] for row in rows if row["reached"] is False}
+    assert missed <= {
+        "system prompt: one word, replies that have this form",
+        "system prompt: only the answer, replies that have this form",
+    }

@@ -75,7 +75,7 @@ def test_the_table_has_a_row_a_measure() -> None:
     assert rows[2:] == ["| a | b | c | yes |", "| d | e | f |  |"]
 
 
-def test_twelve_prompts_each_say_what_to_look_for() -> None:
+def test_sixteen_prompts_each_say_what_to_look_for() -> None:
     prompts = read_prompts()
-    assert len(prompts) == len({prompt["label"] for prompt in prompts}) == 12
+    assert len(prompts) == len({prompt["label"] for prompt in prompts}) == 16
     assert all(prompt["prompt"] and prompt["look_for"].endswith(".") for prompt in prompts)

@@ -3,8 +3,10 @@
 import random
 import re
 
+import pytest
+
 from tests.training.reading import learned, whole
-from training.corpus import fact_questions, facts, words_questions
+from training.corpus import fact_questions, facts, orders, words_questions
 from training.corpus.words_facts import CATEGORIES
 
 COUNT = 3000
@@ -52,23 +54,26 @@ def test_an_answer_backwards_is_the_only_thing_with_it() -> None:
     assert fact_questions._for_thing(rng, cub) is None
 
 
-def test_the_system_prompt_decides_about_the_form() -> None:
+def test_the_system_prompt_decides_about_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orders, "system", lambda _, way: way)
     rng = random.Random(4)
     seen = set()
     for _ in range(COUNT):
         messages = fact_questions.chat(rng)
-        system = whole(messages[0].parts).lower() if messages[0].role == "system" else ""
+        way = whole(messages[0].parts) if messages[0].role == "system" else ""
+        seen.add(way)
         text = whole(messages[-1].parts)
-        if "word" in system and "words" not in system:
-            seen.add("word")
-            assert " " not in text
-        elif "capital" in system or "uppercase" in system:
-            seen.add("capitals")
-            assert text == text.upper()
-        elif "sentence" in system:
-            seen.add("sentence")
-            assert len(text.split()) >= 3
-    assert seen == {"word", "capitals", "sentence"}
+        assert way != "word" or " " not in text
+        assert way != "capitals" or text == text.upper()
+        assert way != "sentence" or len(text.split()) >= 3
+    assert {"word", "answer", "capitals", "sentence"} < seen
+
+
+def test_things_are_asked_about_in_the_plural_too() -> None:
+    rng = random.Random(6)
+    cow = next(fact for fact in facts.FACTS if fact.thing == "a cow")
+    asked = {fact_questions._fill(rng, cow, "What color is @?") for _ in range(60)}
+    assert asked == {"What color is a cow?", "What color are cows?"}
 
 
 def test_questions_bear_no_loss() -> None:

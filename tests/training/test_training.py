@@ -78,7 +78,7 @@ def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) 
     measured = json.loads((tmp_path / "target" / "evaluation.json").read_text(encoding="utf-8"))
     assert len(measured) >= 14
     prompts = json.loads((tmp_path / "target" / "prompts.json").read_text(encoding="utf-8"))
-    assert len(prompts) == 12
+    assert len(prompts) == 16
 
 
 def test_make_models_runs_the_three_commands_and_quick_spares_the_assets() -> None:

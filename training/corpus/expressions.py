@@ -15,22 +15,22 @@ _LARGEST_SUM, _LARGEST_PRODUCT = Decimal(1998), Decimal(199)
 
 # One letter a number: a, b, c, d are amounts, k and m small, x and y have one decimal,
 # p and q have three digits, f and g two (the factors of a product by parts).
-_SHAPES = """9 a+b
-9 a-b
+_SHAPES = """8 a+b
+14 a-b
 8 p+q
-8 p-q
+20 p-q
 3 p+b
-3 p-b
-4 k*a
+10 p-b
+6 k*a
 3 a*k
-10 f*g
-3 a/k
-4 k-a
+12 f*g
+7 a/k
+8 k-a
 3 b-p
-5 x+y
-5 x-y
-1 x*k
-2 k/m
+16 x+y
+16 x-y
+5 x*k
+4 k/m
 5 a+k*m
 4 a-k*m
 3 k*m+a
@@ -40,23 +40,23 @@ _SHAPES = """9 a+b
 3 k*(a+b)
 3 k*(a-b)
 2 a+b*k
-3 a-(b+c)
+5 a-(b+c)
 2 a-(b-c)
 3 k*m+n*o
 2 k*m-n*o
 2 a/k+b
-2 a-b/k
-2 (a+b)/k
-2 (a-b)/k
+5 a-b/k
+4 (a+b)/k
+5 (a-b)/k
 1 (k+m)*(n+o)
 1 k+m*n-o
 1 a+b/k
 1 a-k*m+n
 1 a*k-b+c
 1 f*g+a
-2 k-a+b
-2 -k+a
-1 -k-m
+5 k-a+b
+5 -k+a
+3 -k-m
 2 a+b+c
 1 a+b-c
 1 a-b-c
@@ -64,7 +64,14 @@ _SHAPES = """9 a+b
 1 a+b+c+d
 1 k*m*n
 1 a-k-m-n
-1 k+m+n+o""".splitlines()
+1 k+m+n+o
+3 k-m
+2 p-(b+c)
+2 p-a-b
+2 x+y+k
+1 x-y+k
+1 k-m-n
+1 -k+m+n""".splitlines()
 
 
 class Sum(NamedTuple):

@@ -11,8 +11,8 @@ from training.corpus.document import Document, Message, Part
 from training.corpus.facts import Fact
 from training.corpus.grammar import capitalize, expand, roughen
 
-_KINDS = {"thing": 62, "back": 8, "gap": 13, "yes-no": 17}
-_WAYS = {"": 50, "none": 6, "word": 11, "sentence": 12, "answer": 11, "capitals": 9, "steps": 1}
+_KINDS = {"thing": 53, "back": 24, "gap": 10, "yes-no": 24}
+_WAYS = {"": 45, "none": 6, "word": 8, "sentence": 9, "answer": 15, "capitals": 16, "steps": 1}
 _ARTICLE = re.compile(r"\b(the baby of|the young of|the child of) an? ")
 
 _SYNONYMS = 0.2  # of the questions have other words for the same
@@ -108,12 +108,12 @@ def _with_yes_or_no(rng: random.Random, fact: Fact) -> Asked:
     true = rng.random() < 0.5 or wrong in {one.answer for one in same}
     said = Fact(category, fact.thing, fact.answer if true else wrong)
     if rng.random() < 0.75:
-        question = said.fill(rng.choice(wording.checks.splitlines()))
+        question = _fill(rng, said, rng.choice(wording.checks.splitlines()))
     else:
         statement = said.fill(rng.choice(wording.states.splitlines()))
         question = rng.choice(words.CHECKS).replace("@", statement)
     word, sentence = "Yes" if true else "No", _sentence(fact)
-    if sentence.split(" ", 1)[0] in _SMALL:
+    if sentence.split(" ", 1)[0] in _SMALL or category.name == "maker":
         sentence = sentence[0].lower() + sentence[1:]
     return roughen(rng, question), f"{word}, {sentence}", f"{word}."
 
@@ -128,6 +128,9 @@ def _fill(rng: random.Random, fact: Fact, pattern: str) -> str:
         noun, nouns = re.escape(fact.thing), _plural(fact)
         text = re.sub(rf"\b([Dd])oes {noun}\b", rf"\1o {nouns}", text)
         text = re.sub(rf"\b{noun} (ha|live|make|say|walk)s\b", rf"{nouns} \1", text, flags=re.I)
+        text = re.sub(rf"\bIs {noun}\b", f"Are {nouns}", text)
+        text = re.sub(rf"\bis {noun}\b", f"are {nouns}", text)
+        text = re.sub(rf"\b(of|on|in|at|to|than) {noun}\b", rf"\1 {nouns}", text)
         text = text.replace(f"{nouns} ha ", f"{nouns} have ")
     return capitalize(text)
 

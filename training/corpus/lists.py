@@ -18,7 +18,7 @@ COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".s
 LENGTHS = {3: 4, 4: 6, 5: 9, 6: 10, 7: 10, 8: 9, 9: 6, 10: 5, 11: 2, 12: 2}
 
 
-_WAYS = {"word": 4, "sentence": 7, "answer": 7, "lines": 18, "capitals": 9}  # of a hundred
+_WAYS = {"word": 14, "sentence": 7, "answer": 13, "lines": 16, "capitals": 16}  # of a hundred
 
 
 class List(NamedTuple):
@@ -65,9 +65,13 @@ def plain(rng: random.Random) -> Document:
 
 def chat(rng: random.Random) -> list[Message]:
     """Ask for a list, often of a certain length, and answer with it."""
+    way = rng.choices(("", "own", *_WAYS), (30, 25, *_WAYS.values()))[0]
     made = make_list(rng)
+    while way == "word" and made.ordered:
+        made = make_list(rng)
     whole = made.ordered and len(made.items) == len(SERIES[made.kind])
-    counted = not whole and len(made.items) <= 12 and (made.ordered or rng.random() < 0.6)
+    countable = not whole and len(made.items) <= 12 and way != "word"
+    counted = countable and (made.ordered or rng.random() < 0.6)
     if made.ordered and not whole and not counted:
         made, whole = List(made.kind, SERIES[made.kind], True), True
     if made.ordered:
@@ -75,20 +79,19 @@ def chat(rng: random.Random) -> list[Message]:
     else:
         asks = words.COUNTED_ASKS if counted else words.ASKS
     ask = _fill(rng.choice(asks.splitlines()), made)
-    system, answer = _form(rng, made, counted)
+    if not made.ordered and rng.random() < 0.12:
+        ask = ask.replace(f" {made.kind}", f" {rng.choice(words.ADJECTIVES)} {made.kind}")
+    system, answer = _form(rng, way, made, counted)
     ask = roughen(rng, ask) if rng.random() < 0.4 else ask
     head = [Message("system", (Part(system),))] if system else []
     return [*head, Message("user", (Part(ask),)), Message("assistant", (Part(answer),))]
 
 
-def _form(rng: random.Random, made: List, counted: bool) -> tuple[str, str]:
+def _form(rng: random.Random, way: str, made: List, counted: bool) -> tuple[str, str]:
     """A system prompt, or none, and the list in the form that it asks for."""
-    way = rng.choices(("", "own", *_WAYS), (30, 25, *_WAYS.values()))[0]
     if way == "own":
         system = rng.choice(words.SYSTEMS.splitlines())
         return system, made.text if "list" in system else _reply(rng, made, counted)
-    if way == "word" and (counted or made.ordered):
-        way = "lines"
     forms = {
         "": _reply(rng, made, counted),
         "word": capitalize(f"{made.items[0]}."),

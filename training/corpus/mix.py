@@ -32,24 +32,24 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.2, 81, 0.5),
-    "calculator": Family(calculator.plain, calculator.chat, 0.04, 53, 0.5),
-    "stories": Family(stories.plain, stories.chat, 0.27, 160, 0.6),
-    "lists": Family(lists.plain, lists.chat, 0.04, 34, 0.6),
-    "facts": Family(facts.plain, facts.chat, 0.05, 26, 0.5),
-    "sums": Family(sums.plain, sums.chat, 0.22, 57, 0.85),
-    "questions": Family(fact_questions.plain, fact_questions.chat, 0.11, 30, 0.85),
-    "talk": Family(talk.plain, talk.chat, 0.07, 38, 0.9),
+    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.12, 81, 0.5),
+    "calculator": Family(calculator.plain, calculator.chat, 0.03, 53, 0.5),
+    "stories": Family(stories.plain, stories.chat, 0.26, 160, 0.75),
+    "lists": Family(lists.plain, lists.chat, 0.07, 37, 0.75),
+    "facts": Family(facts.plain, facts.chat, 0.04, 26, 0.5),
+    "sums": Family(sums.plain, sums.chat, 0.27, 57, 0.9),
+    "questions": Family(fact_questions.plain, fact_questions.chat, 0.13, 33, 0.9),
+    "talk": Family(talk.plain, talk.chat, 0.08, 50, 0.9),
 }
 DRAFT_SHARES = {
-    "arithmetic": 0.14,
-    "calculator": 0.05,
-    "stories": 0.4,
-    "lists": 0.09,
-    "facts": 0.08,
-    "sums": 0.1,
-    "questions": 0.09,
-    "talk": 0.05,
+    "arithmetic": 0.0,
+    "calculator": 0.03,
+    "stories": 0.75,
+    "lists": 0.08,
+    "facts": 0.06,
+    "sums": 0.0,
+    "questions": 0.05,
+    "talk": 0.03,
 }
 
 

@@ -1,81 +1,53 @@
 """System prompts that ask for a form of the answer, each in several wordings."""
 
 import random
+import re
+from functools import cache
 
+from training import handwritten
+from training.corpus import words_orders as words
 from training.corpus.document import Message, Part
+from training.corpus.grammar import expand
 
-WORDINGS = {
-    "word": """Answer with one word.
-Answer with one word.
-Answer in one word.
-Use only one word.
-Answer with a single word.
-One word only.
-Give a one-word answer.
-Say only one word.
-Your answer is one word long.
-Only one word, please.""",
-    "sentence": """Answer in one sentence.
-Answer in one sentence.
-Answer with a sentence.
-Answer with one full sentence.
-Use a single sentence.
-Use exactly one sentence.
-Your answer is one sentence.
-Keep your reply to one sentence.
-Reply with a complete sentence.""",
-    "answer": """Give only the answer.
-Give only the answer.
-Only the answer, please.
-Answer only, no other words.
-Give just the answer.
-Nothing but the answer.
-Say the answer and nothing more.
-Reply with the answer alone.
-No explanations, only the answer.""",
-    "lines": """Write one item on each line.
-Answer with one item on each line.
-Put each item on a new line.
-One item per line.
-List every item on its own line.
-Start a new line for every item.
-Use a new line for each thing.""",
-    "capitals": """Answer in capital letters.
-Answer in capital letters.
-Use only capital letters.
-Write in capitals.
-Use capital letters only.
-ANSWER IN CAPITALS.
-Write everything in capital letters.
-Reply in uppercase letters.
-All of your letters are large.""",
-    "steps": """Think step by step.
-Think before you answer.
-Show your steps, then answer.
-Solve the problem step by step.
-Go step by step.
-Work it out one step after the other.
-Take it one step at a time.
-Reason step by step.
-Explain your steps.""",
-    "none": """You are a helpful assistant.
-You are a helpful assistant.
-You are a friendly assistant.
-You are a small language model.
-Be kind.
-Help the user.
-You answer questions.""",
-}
+_LISTED, _BEFORE, _UPPER, _LOWER, _BARE = 0.3, 0.1, 0.07, 0.1, 0.2
+_UPPER_CAPITALS = 0.3  # of the wordings that ask for capital letters
 
 
 def system(rng: random.Random, way: str) -> str:
-    """A wording that asks for an answer of this form."""
-    return rng.choice(WORDINGS[way].splitlines())
+    """A wording that asks for an answer of this form, none that is kept for the evaluation."""
+    if rng.random() < _LISTED:
+        return rng.choice(words.WORDINGS[way].splitlines())
+    while True:
+        text = expand(rng, rng.choice(words.COMPOSED[way].splitlines()))
+        if is_kept(text):
+            continue
+        text = text[0].upper() + text[1:] + ("" if rng.random() < _BARE else ".")
+        if rng.random() < _BEFORE:
+            text = f"{rng.choice(words.WORDINGS['none'].splitlines())} {text}"
+        share = rng.random()
+        if share < (_UPPER_CAPITALS if way == "capitals" else _UPPER):
+            return text.upper()
+        return text.lower() if share > 1 - _LOWER else text
+
+
+def is_kept(text: str) -> bool:
+    """Whether a system prompt is one of the evaluation's that no training text has."""
+    return _bare(text) in _kept()
+
+
+@cache
+def _kept() -> frozenset[str]:
+    listed = {_bare(line) for lines in words.WORDINGS.values() for line in lines.splitlines()}
+    return frozenset(_bare(text) for _, text in handwritten.read("systems")) - listed
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"[a-z]+", text.lower()))
 
 
 def order(rng: random.Random, way: str) -> Message:
-    """A system prompt that asks for an answer of this form."""
-    return Message("system", (Part(system(rng, way)),))
+    """A system prompt that asks for an answer of this form; it bears no loss."""
+    return Message("system", silent(system(rng, way)))
 
 
 def capitals(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from training.corpus import orders
 from training.corpus.document import Document, Message, Part
-from training.corpus.grammar import capitalize, roughen
+from training.corpus.grammar import capitalize, expand, roughen
 from training.corpus.story import (
     cast,
     frame,
@@ -20,7 +20,7 @@ from training.corpus.story.scene import Plot, Scene
 
 PLOTS = (*plots_things.PLOTS, *plots_feelings.PLOTS, *plots_world.PLOTS, *plots_days.PLOTS)
 SENTENCES = range(6, 16)
-_CAPITALS = 0.06  # of the chats: one sentence in capital letters
+_CAPITALS = 0.1  # of the chats: one sentence in capital letters
 _TRAITS = dict(line.split(": ") for line in cast.TRAITS)
 
 
@@ -151,22 +151,24 @@ def _opening(scene: Scene, by_day: bool) -> list[str]:
 def _request(story: Story) -> str:
     """Ask for what the told story has: its plot, its hero, or nothing in particular."""
     rng, scene, share = story.scene.rng, story.scene, story.scene.rng.random()
-    if share < 0.1:
+    if share < 0.06:
         return rng.choice(requests.ANY)
-    lines = requests.HEROES if share < 0.55 else story.plot.asks.splitlines()
+    lines = requests.HEROES if share < 0.6 else story.plot.asks.splitlines()
     told = {*scene.used, "a", "N", "hero"}
     abouts = [line for line in lines if set(re.findall(r"\w+(?=[^{]*})", line)) <= told]
     about = scene.fill(rng.choice(abouts or requests.HEROES[:2]))
-    if rng.random() < 0.25:
-        about = _with_more(story, about)
+    more = rng.random()
+    if more < 0.42:
+        about = _with_more(story, about, alone=more < 0.1)
     if about[:2] in ("A ", "An"):
         about = about[0].lower() + about[1:]
-    text = capitalize(rng.choice(requests.ASKS).replace("@", about))
+    asks = requests.COMPOSED if ". " not in about and rng.random() < 0.6 else requests.ASKS
+    text = capitalize(expand(rng, rng.choice(asks)).replace("@", about))
     return roughen(rng, text) if rng.random() < 0.4 else text
 
 
-def _with_more(story: Story, about: str) -> str:
-    """Ask for one more thing that the story has, unless it has none."""
+def _with_more(story: Story, about: str, alone: bool = False) -> str:
+    """Ask for one more thing that the story has, or for that alone, unless it has none."""
     scene = story.scene
     extras = [text for slot, text in requests.EXTRAS.items() if slot in scene.used]
     if not extras:
@@ -174,6 +176,8 @@ def _with_more(story: Story, about: str) -> str:
     extra = scene.fill(scene.rng.choice(extras))
     if extra[:2] in ("A ", "An") or extra.lower() in story.text:
         extra = extra[0].lower() + extra[1:]
+    if alone:
+        return extra
     joint = scene.rng.choice(requests.JOINTS)
     if joint[1] == ".":
         return about + joint[1:].replace("+", extra)

@@ -18,12 +18,15 @@ from training.corpus.expressions import (
 from training.corpus.grammar import capitalize, expand, in_words, roughen
 from training.corpus.tokens import END_THINK, THINK
 
-_KINDS = {"symbols": 30, "phrase": 19, "question": 13, "orders": 10, "tale": 38}
+_KINDS = {"symbols": 38, "phrase": 13, "question": 21, "orders": 8, "tale": 42}
 _SIGNS = {"*": ("x", "×", " times "), "/": ("÷", ":", " over "), "-": ("−", "–")}
 _OPERATION = re.compile(r"(?<=[\d)])([-+*/])")
 _BELOW_ZERO = ("k-a", "k-m")  # the sums in words whose result may be negative
-_IDLE, _NUMBER_WORDS = 0.1, 0.12
-_CUT, _ANSWER_ALONE = 0.12, 0.06
+_IDLE, _NUMBER_WORDS = 0.12, 0.12
+_QUESTION_FIRST, _JOINED, _BEGINNING = 0.08, 0.12, 0.06  # of the stories
+_CUT = 0.12
+# How many chats of a hundred have which system prompt.
+_WAYS = {"": 52, "none": 5, "answer": 9, "word": 6, "steps": 7, "sentence": 7, "capitals": 14}
 _PIECE = re.compile(r"\d| ?[^\s\d]+|\s")
 
 
@@ -37,18 +40,14 @@ def chat(rng: random.Random) -> list[Message]:
     """Ask for a sum; a system prompt may ask for a form of the answer."""
     question, steps = make_question(rng)
     ask = Message("user", orders.silent(question))
-    share, answer = rng.random(), show(steps[-1].result)
-    if share < 0.62:
-        head = [orders.order(rng, rng.choice(("none", "steps")))] if share < 0.1 else []
+    way = rng.choices(list(_WAYS), list(_WAYS.values()))[0]
+    head = [orders.order(rng, way)] if way else []
+    if way in ("", "none"):
         return [*head, ask, Message("assistant", _reply(rng, steps))]
-    if share < 0.62 + 2 * _ANSWER_ALONE:
-        way = "answer" if share < 0.62 + _ANSWER_ALONE else "word"
-        return [orders.order(rng, way), ask, Message("assistant", (Part(answer),))]
-    way = rng.choice(("steps", "sentence", "sentence", "capitals", "capitals"))
-    reply = (*_think(steps), Part(_say(steps)))
-    if way == "capitals":
-        reply = (*reply[:-1], Part(orders.capitals(_say(steps))))
-    return [orders.order(rng, way), ask, Message("assistant", reply)]
+    if way in ("answer", "word"):
+        return [*head, ask, Message("assistant", (Part(show(steps[-1].result)),))]
+    answer = orders.capitals(_say(steps)) if way == "capitals" else _say(steps)
+    return [*head, ask, Message("assistant", (*_think(steps), Part(answer)))]
 
 
 def make_question(rng: random.Random) -> tuple[str, list[Sum]]:
@@ -127,9 +126,25 @@ def ask_as_tale(rng: random.Random) -> tuple[str, str]:
     if rng.random() < _IDLE and text.count(". "):
         first, rest = text.split(". ", 1)
         text = f"{first}. {expand(rng, rng.choice(words_tales.IDLE), slots)} {rest}"
+    text = _retell(rng, text)
     if rng.random() < _NUMBER_WORDS:
         text = in_words(text)
     return roughen(rng, capitalize(text)), put(shape, numbers)
+
+
+def _retell(rng: random.Random, text: str) -> str:
+    """Join a story's first sentences, put its question first, or begin it in another way."""
+    told, _, question = text.rpartition(". ")
+    if told and question.startswith(("How", "What")) and rng.random() < _QUESTION_FIRST:
+        text = f"{question} {told}."
+    elif text.count(". ") > 1 and rng.random() < _JOINED:
+        first, second = text.split(". ", 1)
+        if second.split()[0] in words_tales.SMALL:
+            second = second[0].lower() + second[1:]
+        text = first + rng.choice((", and ", " and ", "; ", ", ", ", but ")) + second
+    if rng.random() < _BEGINNING:
+        text = rng.choice(words_tales.BEGINNINGS).replace("@", text)
+    return text
 
 
 def _cast(rng: random.Random) -> dict[str, str]:

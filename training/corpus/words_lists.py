@@ -122,7 +122,46 @@ Show me a list of {kind}.
 Some {kind}, please.
 A list of {kind}, please.
 Tell me which {kind} you know.
-Examples of {kind}?"""
+Examples of {kind}?
+A few {kind}, please.
+Say some {kind}.
+Think of some {kind}.
+Collect some {kind}.
+I am looking for {kind}.
+Have you got some {kind} for me?
+What would be {kind}?
+Tell me names of {kind}.
+Write {kind}.
+Help me find {kind}.
+I need ideas: {kind}.
+Can you think of any {kind}?
+What {kind} are known to you?
+All the {kind} that you know, please.
+{Kind}: which do you know?
+{Kind}. Write some down.
+{Kind}, please!
+Which things are {kind}?
+What are examples of {kind}?
+A short list of {kind}.
+I would like {kind}, a few of them.
+{Kind}! Name some.
+{Kind}! Which do you know?
+{Kind}! I need a few.
+Some {kind}!
+Quick, a few {kind}!
+{Kind}, now! Write down what you know.
+Which {kind} would you name?
+Which {kind} can you think of?
+Which {kind} can I find?
+Which {kind} do people know?
+What {kind} are there?
+What {kind} could you name?
+What are a few {kind}?
+What are the names of some {kind}?
+What would you call {kind}? Name some.
+Say which {kind} there are.
+Tell me what {kind} there are."""
+ADJECTIVES = "common good known nice simple typical various well-known different".split()
 COUNTED_ASKS = """Name {count} {kind}.
 Name {count} {kind}.
 List {count} {kind}.

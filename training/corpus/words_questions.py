@@ -35,7 +35,13 @@ What is the [main|chief] city of @, its capital?
 Of @, which city is the capital?
 Where is the capital of @, and what is it called?
 Which is the capital of @?
-What [do you call|do we call|is] the capital of @?""",
+What [do you call|do we call|is] the capital of @?
+capital city of @
+capital city: @
+Name me the capital that @ has.
+In @, which city is the capital?
+I plan a trip to @. What is its capital called?
+The people of @ call which city their capital?""",
         """@'s capital is #.
 The capital city of @ is #.
 @ has the capital #.
@@ -44,14 +50,31 @@ In @, the capital is #.
         """Is # the capital city of @?
 Is the capital of @ #?
 Is @'s capital #?
-Is it true that # is the capital of @?""",
+Is it true that # is the capital of @?
+Does @ have the capital #?
+Has @ the capital #?
+Would # be the capital of @?
+Is the capital city of @ called #?
+Do people in @ call # their capital?
+Is @ ruled from #?""",
         """Which country has the capital #?
 # is the capital of what?
 Which country's capital is #?
 What country has # as its capital?
 # is which country's capital?
 Whose capital is #?
-For which country is # the capital city?""",
+For which country is # the capital city?
+# is the capital of which land?
+# - which country is that the capital of?
+The capital # belongs to which country?
+To which country does the capital # belong?
+# is a capital. Of which country?
+Which land is ruled from #?
+If # is the capital, what is the country?
+I am in #, the capital. Which country is that?
+I stand in the capital #. In which land am I?
+[Name|Tell me] the country with the capital #.
+Where is # the capital?""",
     ),
     "symbol": Wording(
         """the meaning of @
@@ -65,14 +88,24 @@ What is the substance @ called?
 What do the letters @ mean in chemistry?
 Which thing has the symbol @?
 What does the symbol @ mean?
-Which element or substance is @?""",
+Which element or substance is @?
+@, what is that in chemistry?
+@ - which substance?
+I read @ in my chemistry book. What is it?
+@ in chemistry?
+What kind of stuff is @?
+meaning of @ in chemistry""",
         """@ stands for #.
 In chemistry, @ is #.
 The symbol @ means #.
 @ is the sign for #.""",
         """Does @ stand for #?
 In chemistry, is @ #?
-Does @ mean #?""",
+Does @ mean #?
+Would @ be #?
+Do chemists mean # by @?
+Is @ the symbol of #?
+Is @ a sign for #?""",
     ),
     "formula": Wording(
         """the formula of @
@@ -87,14 +120,19 @@ How do you write @ as a formula?
 What do chemists write for @?
 Which symbol does @ have?
 Which letters stand for @ in chemistry?
-@ has which formula?""",
+@ has which formula?
+formula of @
+[Tell me|Write] the formula that @ has.""",
         """The formula of @ is #.
 The symbol of @ is #.
 In chemistry, @ is written as #.
 Chemists write @ as #.""",
         """Is # the formula of @?
 Is the symbol of @ #?
-Do chemists write @ as #?""",
+Do chemists write @ as #?
+Does @ have the formula #?
+Has @ the symbol #?
+Would # be the formula of @?""",
     ),
     "author": Wording(
         """the author of @
@@ -116,7 +154,13 @@ Who made up the story @?
 Who has written @?
 The book @, who wrote it?
 Who thought of @?
-What is the name of the author of @?""",
+What is the name of the author of @?
+The author of @?
+@: who is the author?
+author of @
+I like @. Who has written it?
+We read @ at school. Which writer is it by?
+Do you know who wrote @?""",
         """@ was written by #.
 The author of @ is #.
 # wrote @.
@@ -127,7 +171,17 @@ The writer of @ was #.""",
         """Was @ written by #?
 Is # the author of @?
 Is @ by #?
-Was it # who wrote @?""",
+Was it # who wrote @?
+Has # written @?
+Was it # that wrote @?
+Did # pen @?
+Is @ the work of #?
+Is the book @ by #?
+Was the author of @ #?
+Was # the author of @?
+Is # the writer of @?
+Did the author # make up @?
+Does the book @ come from #?""",
         """What book did # write?
 Which book did # write?
 Name a book by #.
@@ -135,7 +189,17 @@ What is a book by #?
 What is # known for?
 Which work is by #?
 Which famous book is # the author of?
-Which story did # tell?""",
+Which story did # tell?
+What has # written?
+Which novel comes from #?
+What is the title of a book by #?
+[Name|Tell me] the title of the famous work of #.
+# wrote which book?
+# is the author of what?
+For which book do people know #?
+I want to read something by #. Which book?
+#'s best known book?
+Which book made # famous?""",
     ),
     "young": Wording(
         """the young of @
@@ -153,7 +217,14 @@ The baby of @ is called what?
 The young of @ is what?
 When @ has a baby, what is it?
 What is @ called when it is little?
-What was @ before it grew up?""",
+What was @ before it grew up?
+young of @
+name of the young of @
+name for the child of @
+baby of @: name?
+What do we call a little one of @?
+The child of @, what is it called?
+@ as a baby is what?""",
         """The young of @ is called #.
 The young of @ is #.
 The baby of @ is called #.
@@ -162,7 +233,13 @@ The child of @ is called #.""",
         """Is the young of @ called #?
 Is the baby of @ #?
 Is # the young of @?
-Is # the baby of @?""",
+Is # the baby of @?
+Does one call the young of @ #?
+Do people call the baby of @ #?
+Would # be the child of @?
+Is a young of @ called #?
+Is the child of @ #?
+Does @ have # as its baby?""",
         """What does # grow into?
 # grows up to be what?
 What will # become?
@@ -184,7 +261,11 @@ What sound comes from @?
 @ says what?
 What is the cry of @?
 What sound has @?
-What do we hear when @ calls?""",
+What do we hear when @ calls?
+sound of @
+@ sound?
+I hear @. What does it say?
+Which noise comes from @?""",
         """@ says "#".
 The sound of @ is "#".
 @ makes "#".
@@ -193,7 +274,12 @@ The noise of @ is "#".""",
         """Does @ say "#"?
 Is "#" the sound of @?
 Does @ make the sound "#"?
-Does @ go "#"?""",
+Does @ go "#"?
+Would @ say "#"?
+Do you hear "#" from @?
+Is it @ that says "#"?
+Does "#" come from @?
+Can you hear @ say "#"?""",
         """Which animal says "#"?
 What animal makes the sound "#"?
 Who says "#"?
@@ -212,7 +298,9 @@ What is the count of @'s legs?
 How many legs do you see on @?
 With how many legs does @ go?
 Legs of @: how many?
-If you see @, how many legs does it have?""",
+If you see @, how many legs does it have?
+legs of @
+how many legs on @""",
         """@ has # legs.
 The number of legs of @ is #.
 @ walks on # legs.
@@ -220,7 +308,15 @@ You can count # legs on @.""",
         """Does @ have # legs?
 Has @ got # legs?
 Are there # legs on @?
-Is # the number of legs of @?""",
+Is # the number of legs of @?
+Do you count # legs on @?
+Are # legs right for @?
+Would @ have # legs?
+Has @ # legs?
+Does @ walk on # legs?
+Does @ own # legs?
+Is it true that @ has # legs?
+Can you see # legs on @?""",
     ),
     "home": Wording(
         """the home of @
@@ -235,14 +331,21 @@ In which place does @ live?
 Where is @ at home?
 Where would you look for @?
 What does @ live in?
-What kind of home has @?""",
+What kind of home has @?
+home of @
+@ at home: where?""",
         """@ lives in #.
 The home of @ is #.
 @ is at home in #.
 You find @ in #.""",
         """Does @ live in #?
 Is # the home of @?
-Is @ at home in #?""",
+Is @ at home in #?
+Would you find @ in #?
+Do you find @ in #?
+Does @ sleep in #?
+Is it true that @ lives in #?
+Has @ its home in #?""",
         """What lives in #?
 Who lives in #?
 Which animal lives in #?
@@ -264,14 +367,23 @@ If it is not @, then it is the opposite. Which word is that?
 Which word stands against @?
 Say the opposite of "@".
 What do you call the opposite of @?
-What would be the opposite of @?""",
+What would be the opposite of @?
+opposite of @
+The opposite word to @?""",
         """The opposite of @ is #.
 The opposite of "@" is "#".
 @ is the opposite of #.
 @ and # are opposites.""",
         """Is # the opposite of @?
 Are @ and # opposites?
-Does # mean the opposite of @?""",
+Does # mean the opposite of @?
+Would # be the opposite of @?
+Does the word # mean the opposite of @?
+Is # not the opposite of @, or is it?
+Does @ have the opposite #?
+Has @ the opposite #?
+Is it true that @ is the opposite of #?
+Do @ and # mean opposite things?""",
     ),
     "color": Wording(
         """the color of @
@@ -288,14 +400,27 @@ In what color do you paint @?
 Which color do you see when you look at @?
 Which crayon do you need for @?
 What colour does @ have?
-Which colour is @?""",
+Which colour is @?
+color of @
+colour of @
+What's the color of @ as a rule?
+Tell me how @ is colored.
+@ has a color. Which one?
+Which color do people give to @?""",
         """The color of @ is #.
 @ is #.
 @ has the color #.
 The usual color of @ is #.""",
         """Is # the color of @?
 Is the color of @ #?
-Does @ have the color #?""",
+Does @ have the color #?
+Would you say that @ is #?
+Is it true that @ is #?
+Is @ of # color?
+Has @ the color #?
+Should I paint @ #?
+Do people say that @ is #?
+Is @ usually #?""",
     ),
     "sense": Wording(
         """the part of the body that we use to @
@@ -318,7 +443,11 @@ People use # to @.
 You need # to @.""",
         """Do we use # to @?
 Do we @ with #?
-Do people use # to @?""",
+Do people use # to @?
+Do you @ with #?
+Is it # that we @ with?
+Can we @ with #?
+Does one use # to @?""",
     ),
     "number": Wording(
         """the number of @
@@ -334,14 +463,21 @@ How many @ do people count?
 What number of @ is there?
 I want to know how many @ there are.
 Say how many @ there are.
-Give the number of @.""",
+Give the number of @.
+number of @
+count of @
+Are there many @? How many?""",
         """There are # @.
 The number of @ is #.
 We count # @.""",
         """Are there # @?
 Is # the number of @?
 Is the number of @ #?
-Do we count # @?""",
+Do we count # @?
+Would # be the number of @?
+Is it true that there are # @?
+Should I count # @?
+Are the @ # in number?""",
     ),
     "after": Wording(
         """the one after @
@@ -367,7 +503,12 @@ The next after @ is #.""",
         """Does # come after @?
 Is # next after @?
 Does # follow @?
-Is @ followed by #?""",
+Is @ followed by #?
+Would # be the next after @?
+Is it # that follows @?
+Do we have # after @?
+Is the one after @ #?
+Does @ come before #?""",
     ),
     "before": Wording(
         """the one before @
@@ -388,7 +529,12 @@ The one before @ is #.
 # is right before @.""",
         """Does # come before @?
 Is # right before @?
-Is # the one before @?""",
+Is # the one before @?
+Would # be the one before @?
+Do we have # before @?
+Is the one before @ #?
+Does @ come after #?
+Does @ follow #?""",
     ),
     "science": Wording(
         """@
@@ -417,7 +563,10 @@ We call @ #.
         """Is # @?
 Is @ #?
 Is it true that # is @?
-Do we call @ #?""",
+Do we call @ #?
+Would # be @?
+Do people say # for @?
+Is the name of @ #?""",
     ),
     "maker": Wording(
         """the maker of @
@@ -440,7 +589,10 @@ We get @ from #.
         """Do # make @?
 Do # give us @?
 Do we get @ from #?
-Does @ come from #?""",
+Does @ come from #?
+Would # make @?
+Can # make @?
+Is it # who make @?""",
     ),
     "origin": Wording(
         """the stuff that @ is made of
@@ -458,7 +610,12 @@ How is @ made, from what?
 What becomes @?
 What do we make @ from?
 What do we turn into @?
-From what do people make @?""",
+From what do people make @?
+material of @
+[Which stuff|What stuff|Which material|Which thing] [makes up|is in|gives us] @?
+I want to make @. What do I need?
+Of what is @ [made|built]?
+@ consists of what?""",
         """@ is made of #.
 @ is made from #.
 We make @ from #.
@@ -467,7 +624,12 @@ People use # to make @.""",
         """Is @ made of #?
 Is @ made from #?
 Do people use # to make @?
-Does @ come from #?""",
+Does @ come from #?
+Would you make @ from #?
+Does one need # for @?
+Is # in @?
+Is it # that @ is made of?
+Can # become @?""",
     ),
     "language": Wording(
         """the language of @
@@ -484,7 +646,11 @@ What language does one speak in @?
 How do people talk in @, in which language?
 If you go to @, which language should you learn?
 @ has which language?
-What tongue do people speak in @?""",
+What tongue do people speak in @?
+language of @
+main language in @
+I fly to @. What language will I hear?
+What is the tongue of @?""",
         """People in @ speak #.
 The language of @ is #.
 In @, people speak #.
@@ -492,7 +658,12 @@ In @ you hear #.""",
         """Do people in @ speak #?
 Is # the language of @?
 Is # spoken in @?
-Do you hear # in @?""",
+Do you hear # in @?
+Would people in @ speak #?
+Does one speak # in @?
+Is the language of @ #?
+Can I speak # in @?
+Do they talk # in @?""",
     ),
 }
 

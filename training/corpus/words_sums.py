@@ -25,6 +25,15 @@ a-b | {b} taken from {a}
 a-b | the difference between {a} and {b}
 a-b | the difference of {a} and {b}
 a-b | {b} below {a}
+a-b | {a} with {b} taken off
+a-b | {a} with {b} gone
+a-b | {a} after {b} is taken away
+a-b | the gap between {a} and {b}
+a-b | the distance from {b} to {a}
+a-b | the difference between {b} and {a}
+p-q | {p} less {q}
+p-b | {p} minus {b}
+p-b | {b} less than {p}
 k*a | {k} times {a}
 a*k | {a} times {k}
 f*g | {f} times {g}
@@ -67,9 +76,22 @@ p-q | the difference between {p} and {q}
 p-q | {q} less than {p}
 p-q | {q} taken from {p}
 k-a | {k} minus {a}
+k-a | {a} less than {k}
+k-a | {k} less {a}
 x+y | {x} plus {y}
 x+y | the sum of {x} and {y}
 x-y | {x} minus {y}
+x+y | {y} more than {x}
+x-y | {x} less {y}
+x-y | {y} less than {x}
+x-y | the difference between {x} and {y}
+x*k | {x} times {k}
+2*x | twice {x}
+k*a | {k} piles of {a}
+k*a | {k} packs of {a}
+k*a | {k} rows of {a}
+k*a | {k} bags of {a}
+k*a | {a} taken {k} times
 a+b+c | {a} plus {b} plus {c}
 a+b+c | the sum of {a}, {b} and {c}
 a+b+c | the total of {a}, {b} and {c}
@@ -198,6 +220,57 @@ a-b | {a} and {b}: what is the difference?
 a-b | How much [larger|greater|more|higher] is {a} than {b}?
 a-b | How much [smaller|less|lower] is {b} than {a}?
 a-b | How many more is {a} than {b}?
+a-b | How much bigger is {a} than {b}?
+a-b | How many numbers is {a} above {b}?
+a-b | {a} is how much [more|larger|bigger|greater] than {b}?
+a-b | {b} is how much [less|smaller|lower] than {a}?
+a-b | {a} is bigger than {b}. By how much?
+a-b | {b} is smaller than {a}. By what amount?
+a-b | By [what amount|which number] [is {a} above {b}|does {a} exceed {b}|is {b} below {a}]?
+a-b | [What's|What is] the difference if I compare {a} with {b}?
+a-b | Compare {a} and {b}. What is the difference?
+a-b | The numbers are {a} and {b}. How [far|much] apart are they?
+a-b | How far apart are {a} and {b}?
+a-b | How far apart are {b} and {a}?
+a-b | [What is|Find] the gap from {b} to {a}[.|?]
+a-b | How do I get from {b} to {a}? What must I add?
+a-b | I have {b}. [How many more|How much more] do I need [to have|for|until I have] {a}?
+a-b | What number [added to|plus] {b} [is|makes|gives] {a}?
+a-b | Which number must I add to {b} so that it is {a}?
+a-b | {b} needs how [much|many] more to become {a}?
+a-b | {b} and how [much|many] make {a}?
+a-b | What [is missing|do I need|lacks] from {b} up to {a}?
+a-b | {a} minus what is {b}?
+a-b | What must I subtract from {a} so that {b} is left?
+a-b | [Out of|Of] {a}, {b} [are|is] gone. [What stays?|How many are there still?|What is left?]
+a-b | [Remove|Take out|Cut|Knock|Strike] {b} [from|out of] {a}. [What is left?|What stays?|The rest?|]
+a-b | [Deduct|Withdraw|Remove] {b} from {a}.
+a-b | What is [the rest|what stays] of {a} [without|minus] {b}?
+a-b | [We|You|I] start with {a} and [we|you|I] lose {b}. What [is left|stays]?
+a-b | [We|You|I] have {a}, {b} [of them|] [go away|are taken|disappear]. How many [remain|stay]?
+a-b | From {a} [take away|you take|we take|remove] {b}. [What is left?|What do you get?|And the result?|What is it?]
+p-q | [Remove|Take out|Deduct] {q} from {p}.
+p-q | How far apart are {p} and {q}?
+p-q | {p} is how much more than {q}?
+p-q | By [what amount|which number] is {p} above {q}?
+p-q | {q} and how much make {p}?
+p-b | [Subtract|Remove|Deduct] {b} from {p}. [What is left?|]
+p-b | What is left of {p} after you take {b}?
+k-a | [Take|Remove|Deduct] {a} from {k}. How far below zero is it?
+k-a | What [is it|do you get] when you take {a} from {k}?
+k*a | How much [are|is] {k} [times the number|sets of|groups of|piles of] {a}?
+k*a | I have {k} [groups|piles|lots], each of {a}. How much is that?
+k*a | {k} people [bring|have|get] {a} each. How much in all?
+k*a | Write down {a} {k} times and add it all up.
+(a-b)/2 | [Subtract|Remove] {b} from {a}. Then [halve it|take half of it|cut the rest in half]. [The result?|What is left?|]
+(a-b)*2 | [Subtract|Remove] {b} from {a} and [double|then double] what [remains|is there].
+a/2-b | [Halve|Take half of] {a} and [then|] [remove|lose] {b}. [What is left?|]
+2*a-b | [Double|Twice] {a}, then take {b} [away|from it]. [Result?|What is it?|]
+(a+b)/2 | What lies in the middle between {a} and {b} if you add them and halve the sum?
+x+y | What do {x} and {y} [make|come to|give] [together|]?
+x+y | [What is|Find] the [sum|total] of the numbers {x} and {y}.
+x-y | How much [more|larger|bigger] is {x} than {y}?
+x-y | What [is left|remains] of {x} [when|if] you [remove|take] {y}?
 a-b | How far is it from {b} to {a}?
 a-b | How much is missing from {b} to {a}?
 a-b | What must be added to {b} to [get|make] {a}?

@@ -17,6 +17,10 @@ THINGS = """apples pears plums oranges lemons cherries nuts berries carrots pota
 sandwiches chocolates sweets lollipops coins marbles stamps stickers cards postcards photos beads buttons shells stones
 feathers leaves flowers roses tulips pencils pens crayons books magazines toys blocks balls dolls kites balloons candles
 cups plates spoons glasses bottles boxes bags baskets keys bricks nails tickets letters hats socks shirts ribbons medals
+donuts waffles crackers pies tarts biscuits mugs bowls forks knives rulers erasers folders envelopes parcels
+cushions blankets towels mirrors clocks watches rings necklaces gloves boots shoes jackets belts buckets shovels
+hammers screws wheels bulbs batteries cables phones posters paintings drawings maps tokens chips dice whistles
+drums flutes robots trains trucks tents boats jewels pebbles acorns chestnuts olives grapes beans peppers
 pumpkins melons seeds bananas peaches mangoes onions puzzles cars tiles bananas stars lamps umbrellas""".split()
 ANIMALS = "ducks geese cows sheep goats pigs horses rabbits birds pigeons sparrows cats dogs fish frogs bees ants butterflies mice deer monkeys lambs ponies penguins swans turtles".split()
 PLACES = "in the basket / on the table / in the box / on the shelf / in the drawer / in the kitchen / in the bag / in the jar / on the tray / in the bowl / in the cupboard / in the garden / in the cellar / on the floor / in the hall / in the shop / in the barn / in the school / under the tree / on the bench / in the room".split(
@@ -25,6 +29,19 @@ PLACES = "in the basket / on the table / in the box / on the shelf / in the draw
 OUTDOORS = "on the meadow / in the field / by the lake / on the lawn / in the yard / in the zoo / in the park / on the roof / on the hill / in the stable / by the river / in the forest / on the island / at the farm".split(
     " / "
 )
+# What may stand before a story; @ is the story.
+BEGINNINGS = """Imagine this: @
+Suppose this: @
+Picture this. @
+Here is a little story. @
+A problem for you: @
+Word problem: @
+Listen: @
+A riddle: @
+Let's see: @
+Think: @""".splitlines()
+# First words that are written small in the middle of a sentence.
+SMALL = "He She It They Then There The A In On At Since Each Every One Today Half From".split()
 # What has no part in the sum.
 IDLE = """{He} is {i} years old.
 It is {i} o'clock.
@@ -216,6 +233,98 @@ k+m | It [is|was] {k} degrees [at dawn|at night] and gets {m} degrees warmer. Ho
 k-m | It [is|was] {k} degrees [in the evening|today], and at night it [is|was] {m} degrees colder. How [cold|many degrees] is it at night?
 k-m | At noon it is {k} degrees. It gets {m} degrees colder. What is the temperature then?
 k-m | The thermometer shows {k} degrees, then it drops by {m}. What does it show [then|]?
-k-m | {N} stands on step {k} and goes {m} steps down. On which step is {he}?""".splitlines()
+k-m | {N} stands on step {k} and goes {m} steps down. On which step is {he}?
+k-m | [The water|The lake|The air|The room] [is|was] {k} degrees [warm|] and cools [down|] by {m} degrees. [How warm is it then|What temperature has it]?
+k-m | In the [morning|evening] it was {k} degrees. Since then it became {m} degrees colder. [How cold is it?|What does it show?]
+k-m | {N} has {k} dollars and [owes|has to pay] {m} dollars. How much is that when all is paid?
+k-m | A lift is on floor {k} and goes down {m} floors. On which floor [is it|does it stop]?
+k-m | The temperature sinks from {k} degrees by {m} degrees. What is it [at the end|then]?
+a-b | {N} borrowed {a} dollars from {M} and has already returned {b}. How much must {he} still [pay|give] back?
+a-b | {N} owes {M} {a} dollars. {He} [returns|gives back|pays] {b}. [How much debt is left?|What is still open?|How much does {he} owe then?]
+p-q | {N} borrowed {p} dollars and has returned {q}. How much must {he} still pay?
+p-q | {N} owes the bank {p} dollars and pays {q}. [What is still open?|How much debt is left?]
+p-q | The [school|theater|stadium|hotel] has {p} [beds|places|lockers]. {q} are [used|full|booked]. How many are [empty|still open|not used]?
+a-b | [A|The] [bus|plane|ship|room|hotel] has {a} [seats|beds|places|rooms], and {b} are [full|used|booked|occupied]. [How many are empty?|How many are still open?|How many are not?]
+a-b | {b} of the {a} [lockers|rooms|places|desks] in the [school|hotel|station] are in use. How many are [empty|unused|open]?
+a-b | {a} [guests|people|pupils|players] were [invited|expected], but {b} did not come. How many were there?
+a-b | {a} [tickets|meals|places] were [bought|ordered|paid], but {b} [people|guests] stayed at home. How many [were there|came]?
+a-b | [A|The] [film|race|walk|flight|lesson] should last {a} minutes, but it was {b} minutes shorter. How long did it last?
+a+b | [A|The] [film|race|walk|flight|lesson] should last {a} minutes, but it was {b} minutes longer. How long did it last?
+a+b | [A|The] [bus|boat|plane] needs {a} minutes as a rule. Today it was {b} minutes late. How many minutes did it need?
+a+b | {N} slept {a} minutes longer than {M}, who slept {b} minutes. How long did {N} sleep?
+a+b | {N} got {a} points in the first [game|round|test] and {b} in the [next|last|other] one. [How many is that?|What did {he} get in all?|How many points is that together?]
+a+b | In the first [week|hour|round|month] {N} [sold|counted|wrote|made] {a} {T}, in the second {b}. ALL
+a+b | {N} [read|wrote|learned|typed] {a} [lines|words|letters|chapters] [at breakfast|on Sunday|in May] and {b} [at supper|on Monday|in June]. How many is that [in all|together]?
+a+b | On [Wednesday|Sunday|Friday] {N} [made|sold|saw|drew] {a} {T}, on [Thursday|Tuesday] {b}. ALL
+a+b | {a} {T} in the [morning|first hour|first bag], {b} [in the evening|in the next hour|in the other bag]: ALL
+a+b | [Yesterday|Last week|First] {N} [ate|saw|used] {a} {T}, [today|this week|then] {b}. ALL
+a+b | It is {a} degrees. It [gets|becomes] {b} degrees hotter. How hot is it?
+a+b | The sun warms the [sea|stone|wall] from {a} degrees by another {b} degrees. How warm is it now?
+p+q | On [Monday|Wednesday] the [cinema|museum|market] had {p} guests, on [Tuesday|Thursday] {q}. [How many guests is that?|How many came in all?|What is the sum?]
+p+q | {N} earned {p} dollars in [May|March] and {q} in [June|April]. [How much is that in all?|What did {he} earn together?]
+a+b+c | {N} keeps {a} {W}, {b} {X} and {c} [dogs|cats|geese]. How many animals [does {he} keep|are there|is that]?
+k*a | [In the hall|In the school|In the garden|In the kitchen] [are|stand] {k} [shelves|benches|cupboards|boxes] with {a} {T} [on each|in each|at every one]. ALL
+k*a | There are {k} [shelves|benches|wagons|cupboards], and [on each of them|in each one|in every one] are {a} {T}. ALL
+k*a | [On|At|In] every one of the {k} [benches|desks|tents|boats] [sit|are|wait] {a} [children|pupils|people|cats]. How many [is that|are there|are they]?
+k*a | {k} [boats|cars|rooms|tents] have room for {a} children each. How many [children|of them] fit in?
+k*a | {k} [trees|bushes|plants] [grow|stand] {O}. [Each|Every one] [has|carries] {a} [leaves|flowers|plums|nests]. How many is that?
+k*a | A [tree|bush|plant] has {k} twigs, and [each one|every twig] [has|carries] {a} [leaves|flowers|berries]. How many is that?
+k*a | {N} is {a} years old. {M} is {k} times as old. How old is {M}?
+k*a | {M} is {k} times older than {N}, who is {a}. What is {M}'s age?
+k*a | A [kiosk|market|baker|store] sells {T} at {a} dollars [each|a piece|for one]. [How much are|What must {N} pay for] {k} [of them|]?
+k*a | One of the {T} costs {a} dollars. {N} [takes|wants|buys] {k}. [How much is it?|What is the price?|How much must {he} pay?]
+k*a | {N} wants {k} {T}, which cost {a} dollars [each|apiece]. How much [money|] does {he} need?
+k*a | [If|When] one of the {T} costs {a} dollars, [how much|what] do {k} of them cost?
+k*a | {N} puts aside {a} dollars [a|every|each] month. How much [is it|has {he} saved] after {k} months?
+k*a | {N} [trains|sings|plays] {a} minutes [a|every] day. How many minutes is that in {k} days?
+k*a | A [cook|painter|worker] makes {a} {T} in an hour. How many are made in {k} hours?
+k*8 | How many legs have {k} [spiders|octopuses]?
+k*6 | How many legs have {k} [ants|bees|beetles]?
+k*5 | How many fingers are on {k} hands?
+k*3 | How many wheels have {k} tricycles?
+2*k*m | {N} [runs|rides|swims] {k} [miles|kilometers] to the [lake|market|station] and the same way home, and does so on {m} days. How [far|many] is that in all?
+2*a | The way to the [lake|market|school] is {a} minutes long. How many minutes does {N} need there and back?
+a/k | {a} {T} must go into bags that hold {k} each. How many bags does {N} need?
+a/k | {N} needs {a} {T}. A pack has {k} of them. How many packs must {he} buy?
+a/k | [Bottles|Cups|Rolls|Eggs] are sold in packs of {k}. {N} needs {a}. How many packs is that?
+a/k | {k} [brothers|sisters|friends|cousins] [split|divide] {a} {T} fairly. EACH
+a/k | {k} [brothers|sisters|neighbors] [found|won|got] {a} {T} and [split|divide] them into equal shares. EACH
+a/k | {k} [bags|sacks|boxes|stones], all equal, weigh {a} kilos [in all|together]. [What does one weigh?|What is the weight of one?]
+a/k | {k} [bags|sacks] of [rice|sand|sugar] have {a} kilos in all. How much is in each?
+a/k | {a} [pupils|players|people] go in {k} cars, as many in each. How many are in one [car|of them]?
+a/k | {N} has {a} dollars. One [ticket|book|pizza|ball] costs {k}. How many can {he} buy?
+a/k | {N} paid {a} dollars for {k} [tickets|hats|lamps] of one price. What did each cost?
+a/k | A [train|cyclist|snail] goes {a} [kilometers|meters] in {k} hours. How far is that in one hour?
+a/2 | {N} [gives|hands|sells] half of {his} {a} {T} to {M}. [How many stay with {him}?|How many does {M} get?|How many are left?]
+a/2 | Half of the {a} {T} {P} are [old|new|broken|blue]. How many is that?
+a/2 | {N} had {a} {T}. Half of them [got lost|broke|were sold]. [How many are still there?|How many stay?]
+a/3 | {N} gives a third of {a} {T} to {M}. How many does {M} get?
+a-k*m | {N} buys {k} {T} at {m} dollars each and hands over {a} dollars. [How much comes back?|What change is that?|How much does {he} get back?]
+a-k*m | {k} {T} cost {m} dollars each. {N} pays with {a} dollars. [How much comes back?|What is the change?]
+a-k*m | {N} gets {a} dollars. {k} {T} for {m} dollars apiece are what {he} buys. What is left [of the money|]?
+k*m-a | {k} [benches|wagons|boats] carry {m} people each. {a} [people|of them] get off. How many [stay|are still there]?
+k*m-a | [On|In] each of {k} [shelves|nests|boxes] are {m} [eggs|cups|mice]. {a} [break|fall down|disappear]. How many are [left|still there]?
+k*a+b | {N} wants {k} {T} for {a} dollars each and one [lamp|coat|cake] for {b} dollars. What [must {he} pay|does all of it cost]?
+k*a+b | A soup costs {a} dollars and a juice costs {b}. What are {k} soups and one juice?
+k*a+m*b | {N} buys {k} {T} for {a} dollars each and {m} {U} for {b} dollars each. How much is it?
+k*a+m*b | There are {k} bags with {a} {T} and {m} bags with {b} {T}. ALL
+2*a+b | A [ticket|book|meal] costs {a} dollars and a [bag|map|drink] {b}. {N} wants two of the first and one of the second. How much is that?
+a-b | {N}, who is {i} years old, [has|had] {a} {T} and LOSE {b}. LEFT
+a-b | {N} lives at number {i} and [has|had] {a} {T}. {He} LOSE {b} [of them|]. LEFT
+a-b | {i} people watch how {N} LOSE {b} of {his} {a} {T}. LEFT
+a+b | {N}, who is {i}, HAD {a} {T} and GAIN {b} more. NOW
+a+b | In room {i} are {a} {T} and {b} {U}. How many things is that?
+a+b | At {i} o'clock {N} has {a} {T} and GAIN {b} more. NOW
+k*a | {N}, {i} years old, has {k} bags with {a} {T} each. ALL
+x-y | A [board|cable|scarf|wire] is {x} meters long and gets {y} meters shorter. [How long is it then?|What length is that?]
+x-y | A [rope|string|board] has {x} meters. {y} meters are cut [away|from it]. How [long is it|many meters stay]?
+x-y | From {x} [kilos|liters] of [flour|milk|rice|water], {N} uses {y}. What is left?
+x-y | {N} has {x} kilos of {T} and eats {y} kilos. How many kilos are left?
+x-y | {N} [jumps|throws] {x} meters, {M} {y} meters. What is the difference?
+x+y | {N} is {x} kilometers from home and goes another {y} away. How far is that?
+x+y | A [plant|tower|wall] of {x} meters gets {y} meters higher. How high is it now?
+x+y | A [bag|box] weighs {x} kilos and [gets|becomes] {y} kilos heavier. What does it weigh now?
+x*k | One [board|step|box] is {x} meters high. How high are {k} of them?
+x*k | A [bun|pen|card] costs {x} dollars. What do {k} cost?""".splitlines()
 MARKS = {"HAD": HAD, "LOSE": LOSE, "GAIN": GAIN, "LEFTALL": "How many {T} are left?", "LEFT": LEFT,
          "NOW": NOW, "ALL": ALL, "EACH": EACH}  # fmt: skip

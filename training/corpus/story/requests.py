@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """How one asks for a story."""
 
 SYSTEMS = """You are a storyteller for children.
@@ -116,3 +117,28 @@ A story in which we meet @.
 I want to read about @.
 I like stories about @.
 For my little sister: a story about @.""".splitlines()
+# Requests composed of parts: "[x|y]" is a choice.
+COMPOSED = """[Please|Now|] [write|tell|make up|compose|think up|dream up|create|begin] [a|one|some] [short|little|nice|funny|sweet|new|] [story|tale|fairy tale|bedtime story|adventure] [about|of|with|on|around] @[, please|].
+[Write|Tell|Give|Read|Send|Bring] [me|us|the children] [a|one|another] [short|little|nice|funny|sweet|new|] [story|tale|fairy tale|bedtime story|adventure] [about|of|with|on] @[, please|].
+[Can|Could|Will|Would] you [write|tell|make up|compose|think up] [me|us|] [a|one] [short|little|nice|new|] [story|tale|fairy tale|bedtime story] [about|with|on] @?
+[I|We] [want|need|wish for|would like|would love|ask for|hope for] [a|one|another] [short|little|nice|] [story|tale|fairy tale|bedtime story] [about|of|with|on] @.
+[I|We] [want|would like|would love|wish] to [hear|read|know] [a tale|a little story|one more story|a fairy tale|more] [about|of] @.
+[A fairy tale|Bedtime story|Fairy tale|A short story|One more tale|A new story|An adventure]: @.
+[A fairy tale|Bedtime story|Fairy tale|One tale|A new story|An adventure] [about|with|of] @[.|!|?|]
+@. [Tell|Write|Make] a story [about that|with that|of it|].
+@: [tell|write] [me|us|] a [tale|story].
+[A story|A tale|A fairy tale], [please|now|quick]: @.
+Tell me a [story|tale]. It [is|should be|must be] about @.
+Write a [story|tale]. [There must be|There should be|I want to see] @ [in it|there].
+The story [is|should be|must be] about @.
+The [hero|main character] [is|should be|must be] @. Now [tell|write] the story.
+@ [is|should be|must be] the [hero|main character]. Tell the story.
+[Do you know|Have you got|Is there] [a tale|a fairy tale|something] [about|of|with] @?
+[My sister|My son|My little brother|The baby|My friend|Grandma] [likes|loves|wants|asks for] [stories|tales|a tale|a fairy tale] [about|of|with] @.
+[Something|A few sentences|A little bit|Anything] about @[, please|].
+[Write|Say|Make up] something [nice|short|new] about @.
+[Tale|Fairy tale|Adventure|Bedtime tale|Little tale] [with|about|of] @
+Today's tale: @.
+[I'd|I would] [like|love|enjoy] [to hear|to read] [a tale|a little story|the tale|one more story] [with|about|of] @ [today|now|before bed|in the evening].
+[What|And what] happened to @? Tell [me|us] [the tale|about it|more|a tale].
+[How about|What about|Let us have|Let me have|Time for] a [tale|little story|fairy tale] [about|of|with] @?""".splitlines()

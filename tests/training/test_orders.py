@@ -1,0 +1,57 @@
+"""System prompts: many wordings for every form, none of the evaluation's held-out ones."""
+
+import random
+import re
+
+import pytest
+
+from tests.training.reading import learned, whole
+from training.corpus import lists, orders, stories, talk, words_orders
+from training.evaluation import overlap
+
+COUNT = 1000
+
+
+def test_every_form_is_asked_for_in_hundreds_of_wordings() -> None:
+    assert set(words_orders.COMPOSED) == set(words_orders.WORDINGS)
+    for way in words_orders.WORDINGS:
+        rng = random.Random(way)
+        texts = [orders.system(rng, way) for _ in range(COUNT)]
+        assert not [one for one in texts if re.search(r"[{}\[\]|]|  | [.,]", one)], way
+        assert len({one.lower().strip(".") for one in texts}) > (100 if way == "none" else 150), way
+
+
+def test_no_wording_is_one_that_is_held_out() -> None:
+    held = ("Reply using a single word.", "Just the answer, nothing else.",
+            "write everything in uppercase", "Put every item on its own line!")  # fmt: skip
+    assert all(map(orders.is_kept, held)) and not orders.is_kept("Answer in capital letters.")
+    shapes = {overlap.frame(one.rstrip("!.")) for one in held}
+    for way in words_orders.WORDINGS:
+        rng = random.Random(way)
+        for _ in range(COUNT):
+            assert overlap.frame(orders.system(rng, way).rstrip(".")) not in shapes
+
+
+def test_large_letters_are_no_sign_of_a_form() -> None:
+    rng = random.Random(1)
+    for way in words_orders.WORDINGS:
+        large = sum(orders.system(rng, way).isupper() for _ in range(COUNT)) / COUNT
+        assert 0.02 < large < (0.35 if way == "capitals" else 0.1), way
+
+
+@pytest.mark.parametrize("family", [talk, lists, stories], ids=["talk", "lists", "stories"])
+def test_capital_letters_are_kept_to(family: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orders, "system", lambda _, way: way)
+    rng = random.Random(2)
+    large = 0
+    for _ in range(600):
+        first, *_, last = family.chat(rng)  # type: ignore[attr-defined]
+        if first.role == "system" and whole(first.parts) == "capitals":
+            large += 1
+            text = whole(last.parts)
+            assert text == text.upper()
+    assert large > 30
+
+
+def test_a_system_prompt_bears_no_loss() -> None:
+    assert learned(orders.order(random.Random(3), "word").parts) == "~"
