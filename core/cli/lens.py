@@ -1,0 +1,79 @@
+"""`python -m core lens`: what a model would say after every layer, and who looks at whom."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from core.cli import decode
+from core.decoding.errors import ConfigError
+from core.decoding.inside.types import Attention, Lens
+
+# Characters of a column, and of the names of positions.
+_CELL, _NAME = 15, 14
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    decode.add_model(parser)
+    parser.add_argument("--prompt", required=True, help="the text to read; - reads stdin")
+    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
+    parser.add_argument("--system", default="", help="a system prompt, with --chat")
+    parser.add_argument(
+        "--attention",
+        type=int,
+        metavar="N",
+        help="also print at which positions position N looks, by layer and head",
+    )
+
+
+def run(args: Namespace) -> int:
+    """A line for each position: its token, the likeliest next one after every layer, and the first
+    layer after which that is the token that stands next."""
+    text = decode.prompt_of(args)
+    from core import load_model
+    from core.decoding.decode import encode_prompt
+    from core.models.inside import attention, logit_lens
+
+    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    ids = encode_prompt(model, decode.put(model, text, args))
+    if args.attention is not None and not 0 <= args.attention < len(ids):
+        raise ConfigError(
+            f"--attention is a position of this prompt, from 0 to {len(ids) - 1}, "
+            f"got {args.attention}."
+        )
+    _print_lens(logit_lens(model, ids))
+    if args.attention is not None:
+        _print_attention(attention(model, ids, args.attention))
+    return 0
+
+
+def _print_lens(lens: Lens) -> None:
+    embedding, *layers = lens.layers
+    names = ["token", embedding, *(f"after {name}" for name in layers), "next", "decided"]
+    print("   at  " + _row(names))
+    for at, position in enumerate(lens.positions):
+        cells = [f"{_shown(cell.text, 9)} {cell.prob:4.0%}" for cell in position.cells]
+        decided = "never" if position.decided is None else lens.layers[position.decided]
+        print(
+            f"{at:5}  " + _row([_shown(position.text), *cells, _shown(position.next_text), decided])
+        )
+
+
+def _print_attention(found: Attention) -> None:
+    print(f"\nPosition {found.position} looks at (by layer and head, the three largest weights):")
+    for layer, heads in enumerate(found.weights, start=1):
+        for head, row in enumerate(heads, start=1):
+            places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:3]
+            seen = ", ".join(f"{at} {_shown(found.texts[at])} {row[at]:.0%}" for at in places)
+            print(f"{layer:5}.{head:<3} {seen}")
+
+
+def _row(cells: list[str]) -> str:
+    first, *others = cells
+    return " ".join([first.ljust(_NAME), *(cell.ljust(_CELL) for cell in others)]).rstrip()
+
+
+def _shown(text: str, longest: int = _NAME) -> str:
+    """A token's text in quotation marks, on one line."""
+    plain = repr(text)
+    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"

@@ -1,0 +1,71 @@
+"""`python -m core path`: a run, and every function that it went through."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import redirect_stdout
+from typing import Any
+
+from core.cli import decode
+from core.cli.output import require_writable
+from core.decoding.errors import ConfigError
+from core.traces.bounded_file import unwritable
+
+# An option, what it is for, and the name of the function that makes the file's content.
+_FILES = {
+    "json": ("nested calls as JSON", "as_json"),
+    "otlp": ("OpenTelemetry spans as OTLP/JSON, for Jaeger or any collector", "as_otlp"),
+    "chrome": ("a Chrome trace, for Perfetto", "as_chrome"),
+}
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    decode.add_request(parser)
+    group = parser.add_argument_group("the data path")
+    for name, (text, _) in _FILES.items():
+        group.add_argument(f"--{name}", metavar="FILE", help=f"write {text} here")
+    group.add_argument(
+        "--depth",
+        type=int,
+        default=6,
+        metavar="N",
+        help="calls within calls that are printed (default: %(default)s); files hold all",
+    )
+    group.add_argument(
+        "--modules",
+        action="store_true",
+        help="the modules inside the forward too; runs without this project's fused step",
+    )
+
+
+def run(args: Namespace) -> int:
+    """Print the calls, IN and OUT, with their files and lines; the text itself goes to stderr."""
+    if args.depth < 1:
+        raise ConfigError(f"--depth is at least 1, got {args.depth}.")
+    paths = {name: getattr(args, name) for name in _FILES if getattr(args, name) is not None}
+    for name, path in paths.items():
+        require_writable(path, f"--{name}")
+    from core.traces.data_path import export
+    from core.traces.data_path.recorder import record
+    from core.traces.data_path.text import as_lines
+
+    with record() as recorder, redirect_stdout(sys.stderr):
+        request = decode.request_of(args)
+        decode.carry_out(args, request, recorder.watch if args.modules else decode.nothing)
+    for line in as_lines(recorder.path, args.depth):
+        print(line)
+    for name, path in paths.items():
+        _write(path, getattr(export, _FILES[name][1])(recorder.path))
+    return 0
+
+
+def _write(path: str, data: dict[str, Any]) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(data, file, ensure_ascii=False)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    print(f"[written to {path}]", file=sys.stderr)

@@ -1,0 +1,64 @@
+"""What a look into a forward holds: readings layer by layer, and who looks at whom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class LensCell(NamedTuple):
+    """What the model would say at a position if it ended after a layer.
+
+    Args:
+        token_id, text: the likeliest token.
+        prob: its probability.
+        rank: of the token that stands next in the text; 1 is the first.
+    """
+
+    token_id: int
+    text: str
+    prob: float
+    rank: int
+
+
+class LensPosition(NamedTuple):
+    """A position of the sequence.
+
+    Args:
+        token_id, text: of the token there.
+        next_id, next_text: of the token that stands next; at the last position the likeliest one.
+        decided: the first layer after which that token is the likeliest; None where none is.
+        cells: one a layer, the embedding first.
+    """
+
+    token_id: int
+    text: str
+    next_id: int
+    next_text: str
+    decided: int | None
+    cells: tuple[LensCell, ...]
+
+
+class Lens(NamedTuple):
+    """The final norm and head after every layer (nostalgebraist 2020, "logit lens").
+
+    Args:
+        layers: their names, the embedding first; the last one's reading is the model's own.
+        deviation: of the last reading from the model's logits, at most.
+    """
+
+    layers: tuple[str, ...]
+    positions: tuple[LensPosition, ...]
+    deviation: float
+
+
+class Attention(NamedTuple):
+    """How much one position looks at each position up to itself.
+
+    Args:
+        texts: of the tokens up to it.
+        weights: by layer, by head; each row adds up to 1. A layer without attention has no heads.
+    """
+
+    position: int
+    texts: tuple[str, ...]
+    weights: tuple[tuple[tuple[float, ...], ...], ...]

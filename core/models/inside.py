@@ -1,0 +1,161 @@
+"""Looking into a forward: the logit lens and attention, from transformers' own modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from core.decoding.errors import ModelError
+from core.decoding.inside.types import Attention, Lens, LensCell, LensPosition
+from core.models.transformers_model import TransformersModel
+
+# Of the largest logit; float32 rounds the same products otherwise in another order.
+TOLERANCE = 1e-4
+
+
+class _Reader(NamedTuple):
+    """What turns hidden states into logits."""
+
+    layers: nn.ModuleList
+    norm: nn.Module
+    head: nn.Module
+    softcap: float | None
+
+    def read(self, hidden: Tensor) -> Tensor:
+        """Logits `[n, vocab]` in float32 of hidden states `[n, width]`."""
+        logits: Tensor = self.head(self.norm(hidden)).to("cpu", torch.float32)
+        return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
+
+
+def logit_lens(model: TransformersModel, ids: Sequence[int]) -> Lens:
+    """What the model would say after every layer, at each position of `ids`.
+
+    One forward of the whole sequence; a layer's logits are held at a time.
+
+    Raises:
+        ModelError: the model has no such reading: its head after its norm on the last layer
+            doesn't give its logits.
+        PromptError: as of a prompt.
+    """
+    reader = _reader_of(model)
+    with torch.inference_mode():
+        logits, hidden = _run(model, reader, ids)
+        read = reader.read(hidden[-1])
+        deviation = float((read - logits).abs().max())
+        if not deviation <= TOLERANCE * max(1.0, float(logits.abs().max())):
+            raise _no_lens(model)
+        following = [*ids[1:], int(logits[-1].argmax())]
+        columns = [_cells(model, reader.read(states), following) for states in hidden]
+    return Lens(
+        layers=("embedding", *(str(at) for at in range(1, len(hidden)))),
+        positions=tuple(
+            _position(model, ids[at], following[at], [column[at] for column in columns])
+            for at in range(len(ids))
+        ),
+        deviation=deviation,
+    )
+
+
+def _position(
+    model: TransformersModel, token_id: int, next_id: int, cells: Sequence[LensCell]
+) -> LensPosition:
+    decided = next((layer for layer, cell in enumerate(cells) if cell.rank == 1), None)
+    text = model.token_text
+    return LensPosition(token_id, text(token_id), next_id, text(next_id), decided, tuple(cells))
+
+
+def _cells(model: TransformersModel, logits: Tensor, following: Sequence[int]) -> list[LensCell]:
+    """A cell for each row of `[n, vocab]`."""
+    probs, ids = torch.softmax(logits, dim=-1).max(dim=-1)
+    own = logits.gather(1, torch.tensor(following)[:, None])
+    ranks = 1 + (logits > own).sum(dim=-1)
+    numbers = zip(ids.tolist(), probs.tolist(), ranks.tolist(), strict=True)
+    return [LensCell(at, model.token_text(at), prob, rank) for at, prob, rank in numbers]
+
+
+def _run(
+    model: TransformersModel, reader: _Reader, ids: Sequence[int]
+) -> tuple[Tensor, list[Tensor]]:
+    """Logits `[n, vocab]`, and the hidden states `[n, width]` before the first layer and after
+    each."""
+    states: list[Tensor] = []
+
+    def before(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        states.append((given[0] if given else named["hidden_states"])[0])
+
+    def after(_: nn.Module, _given: object, out: Any) -> None:
+        states.append((out[0] if isinstance(out, tuple) else out)[0])
+
+    with ExitStack() as hooks:
+        first = reader.layers[0].register_forward_pre_hook(before, with_kwargs=True)
+        hooks.callback(first.remove)
+        for layer in reader.layers:
+            hooks.callback(layer.register_forward_hook(after).remove)
+        row = torch.tensor([list(ids)], device=model.device)
+        output = model.hf_model(input_ids=row, use_cache=False, return_dict=True)
+    return output.logits[0].to("cpu", torch.float32), states
+
+
+def _reader_of(model: TransformersModel) -> _Reader:
+    """The layers, the last norm and the head, found by their kinds; `logit_lens` tries them."""
+    body = model.hf_model.base_model
+    config = model.hf_model.config.get_text_config(decoder=True)
+    children = list(body.children())
+    layers = [child for child in children if isinstance(child, nn.ModuleList) and len(child)]
+    norms = [child for child in children if "norm" in type(child).__name__.lower()]
+    head = model.hf_model.get_output_embeddings()
+    if len(layers) != 1 or not norms or head is None:
+        raise _no_lens(model)
+    softcap = getattr(config, "final_logit_softcapping", None)
+    return _Reader(layers[0], norms[-1], head, softcap)
+
+
+def _no_lens(model: TransformersModel) -> ModelError:
+    return ModelError(
+        f"{model.model_id} can't be read layer by layer: its head after its last norm doesn't give "
+        "its logits; the other figures work."
+    )
+
+
+def attention(model: TransformersModel, ids: Sequence[int], position: int) -> Attention:
+    """How much a position looks at each position up to itself, by layer and head.
+
+    Raises:
+        ModelError: the model gives no attention weights.
+    """
+    upto = list(ids[: position + 1])
+    with torch.inference_mode(), _eager(model):
+        row = torch.tensor([upto], device=model.device)
+        output = model.hf_model(
+            input_ids=row, use_cache=False, return_dict=True, output_attentions=True
+        )
+    found = output.get("attentions")
+    if not found or all(layer is None for layer in found):
+        raise ModelError(f"{model.model_id} gives no attention weights; the other figures work.")
+    return Attention(
+        position,
+        tuple(map(model.token_text, upto)),
+        tuple(() if layer is None else _rows(layer) for layer in found),
+    )
+
+
+def _rows(layer: Tensor) -> tuple[tuple[float, ...], ...]:
+    """The last query's weights of `[1, heads, n, n]`, by head."""
+    rows = layer[0, :, -1].to("cpu", torch.float32).tolist()
+    return tuple(map(tuple, cast("list[list[float]]", rows)))
+
+
+@contextmanager
+def _eager(model: TransformersModel) -> Iterator[None]:
+    """Meanwhile the model computes attention in the one way that hands its weights out."""
+    hf_model = model.hf_model
+    before = hf_model.config._attn_implementation
+    hf_model.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        hf_model.set_attn_implementation(before)

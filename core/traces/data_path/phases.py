@@ -1,0 +1,18 @@
+"""Which part of a run a function begins; what it calls belongs to the same part."""
+
+from __future__ import annotations
+
+from core.traces.data_path.types import Phase
+
+# A function's file, relative to the project, and its name. A test holds that each is there.
+BEGINS: dict[tuple[str, str], Phase] = {
+    ("core/models/registry.py", "load_model"): "load",
+    ("core/cli/decode.py", "request_of"): "request",
+    ("core/models/transformers_model.py", "TransformersModel.encode_chat"): "chat",
+    ("core/decoding/decode.py", "encode_prompt"): "ids",
+    ("core/decoding/decode.py", "collect"): "loop",
+    ("core/decoding/decode.py", "_timed"): "loop",
+    ("core/decoding/decode.py", "_trace"): "answer",
+    ("core/decoding/method.py", "emitted_tokens"): "finish",
+    ("core/decoding/beam/method.py", "_outcome"): "finish",
+}

@@ -1,0 +1,219 @@
+"""Watching a run's functions from outside: the engine knows nothing of it; off, it costs nothing.
+
+Python calls a profile function at every call and return of the thread that it is set in
+(`sys.setprofile`); what isn't of this project is passed over.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
+from opcode import opmap
+from pathlib import Path
+from threading import get_ident
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torch import nn
+
+from core.traces.data_path.phases import BEGINS
+from core.traces.data_path.short import short
+from core.traces.data_path.types import Call, DataPath, Phase, Value
+
+if TYPE_CHECKING:
+    from core.models.transformers_model import TransformersModel
+
+ROOT = Path(__file__).resolve().parents[3]
+_OWN = f"{ROOT / 'core'}/"
+_UNSEEN = f"{Path(__file__).parent}/"
+MOST_CALLS = 200_000
+_GENERATOR = 0x20
+_RESUME = opmap["RESUME"]
+
+
+class _Function(NamedTuple):
+    """A function of this project."""
+
+    name: str
+    file: str
+    line: int
+    phase: Phase | None
+    arguments: tuple[str, ...]
+    byte_code: bytes
+
+    def goes_on(self, frame: FrameType) -> bool:
+        """Whether a generator continues after a `yield`, as its RESUME instruction says."""
+        at = frame.f_lasti
+        code = self.byte_code
+        return bool(code) and at >= 0 and code[at] == _RESUME and code[at + 1] & 3 != 0
+
+
+class _Open:
+    """A call that has not returned."""
+
+    __slots__ = ("arguments", "calls", "file", "frame", "line", "name", "phase", "resumed", "start")
+
+    def __init__(self, frame: FrameType | None, name: str, file: str, line: int) -> None:
+        self.frame, self.name, self.file, self.line = frame, name, file, line
+        self.phase: Phase = "request"
+        self.arguments: tuple[Value, ...] = ()
+        self.resumed = False
+        self.start = 0.0
+        self.calls: list[Call] = []
+
+    def close(self, result: str, seconds: float) -> Call:
+        return Call(
+            self.name, self.file, self.line, self.phase, self.arguments, result, self.resumed,
+            self.start, seconds, tuple(self.calls),
+        )  # fmt: skip
+
+
+class Recorder:
+    """The calls so far; `path` is whole once the recording has ended."""
+
+    def __init__(self) -> None:
+        self._known: dict[CodeType, _Function | None] = {}
+        self._open: list[_Open] = [_Open(None, "", "", 0)]
+        self._kept = self._left_out = 0
+        self._began, self._clock_began = time.time_ns(), time.perf_counter()
+        self._seconds = 0.0
+        self.watched = ExitStack()
+
+    @property
+    def path(self) -> DataPath:
+        """What has been recorded."""
+        return DataPath(tuple(self._open[0].calls), self._seconds, self._left_out, self._began)
+
+    def profile(self, frame: FrameType, event: str, given: object) -> None:
+        """What `sys.setprofile` calls; for functions of libraries and of C too."""
+        if event == "call":
+            code = frame.f_code
+            function = self._known.get(code, _MISSING)
+            if function is _MISSING:
+                function = self._known[code] = _function_of(code)
+            if function is not None:
+                self._enter(frame, function)
+        elif event == "return" and self._open[-1].frame is frame:
+            self.leave(short(given))
+
+    def _enter(self, frame: FrameType, function: _Function) -> None:
+        opened = _Open(frame, function.name, function.file, function.line)
+        opened.resumed = function.goes_on(frame)
+        if not opened.resumed:
+            held = frame.f_locals
+            opened.arguments = tuple(
+                Value(name, short(held[name])) for name in function.arguments if name in held
+            )
+        self.enter(opened, function.phase)
+
+    def enter(self, opened: _Open, phase: Phase | None = None) -> None:
+        """A call begins."""
+        opened.phase = phase or self._open[-1].phase
+        self._open.append(opened)
+        opened.start = time.perf_counter() - self._clock_began
+
+    def leave(self, result: str) -> None:
+        """The innermost call ends."""
+        opened = self._open.pop()
+        seconds = time.perf_counter() - self._clock_began - opened.start
+        if self._kept < MOST_CALLS:
+            self._kept += 1
+            self._open[-1].calls.append(opened.close(result, seconds))
+        else:
+            self._left_out += 1
+
+    def watch(self, model: TransformersModel) -> None:
+        """Record the forwards of a model's modules too, those of this thread.
+
+        The project's fused step has no modules and is left out meanwhile.
+        """
+        self.watched.enter_context(model.plain_forwards())
+        for name, module in model.hf_model.named_modules():
+            hooks = _Hooks(self, name, module)
+            for handle in (
+                module.register_forward_pre_hook(hooks.before, with_kwargs=True),
+                module.register_forward_hook(hooks.after, with_kwargs=True),
+            ):
+                self.watched.callback(handle.remove)
+
+    def end(self) -> None:
+        """Close what an error left open."""
+        self._seconds = time.perf_counter() - self._clock_began
+        while len(self._open) > 1:
+            self.leave("")
+
+
+class _Hooks:
+    """Records one module's forwards."""
+
+    def __init__(self, recorder: Recorder, name: str, module: nn.Module) -> None:
+        self._recorder = recorder
+        self._thread = get_ident()
+        self._label = f"{type(module).__name__} {name}".rstrip()
+        self._file, self._line = place_of(type(module).forward)
+
+    def before(self, _: nn.Module, positional: Sequence[object], named: dict[str, object]) -> None:
+        """The forward begins."""
+        if get_ident() != self._thread:
+            return
+        opened = _Open(None, self._label, self._file, self._line)
+        given = [*((str(at), value) for at, value in enumerate(positional)), *named.items()]
+        opened.arguments = tuple(
+            Value(name, short(value)) for name, value in given if value is not None
+        )
+        self._recorder.enter(opened)
+
+    def after(self, _: nn.Module, _given: object, _named: object, out: object) -> None:
+        """The forward ends."""
+        if get_ident() == self._thread:
+            self._recorder.leave(short(out))
+
+
+_MISSING: Any = object()
+
+
+def _function_of(code: CodeType) -> _Function | None:
+    """What is recorded of a function; None for a library's, a comprehension or a lambda."""
+    file = code.co_filename
+    hidden = code.co_name.startswith("<")
+    if not file.startswith(_OWN) or file.startswith(_UNSEEN) or hidden:
+        return None
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    arguments = tuple(name for name in code.co_varnames[:count] if name not in ("self", "cls"))
+    name = code.co_qualname.replace("<locals>.", "")
+    place = Path(file).relative_to(ROOT).as_posix()
+    begins = BEGINS.get((place, name))
+    byte_code = code.co_code if code.co_flags & _GENERATOR else b""
+    return _Function(name, place, code.co_firstlineno, begins, arguments, byte_code)
+
+
+@contextmanager
+def record() -> Iterator[Recorder]:
+    """Record every call of this project's functions in this thread, until the block ends.
+
+    A debugger's or a profiler's own function in this thread is set aside meanwhile.
+    """
+    recorder = Recorder()
+    before = sys.getprofile()
+    with recorder.watched:
+        sys.setprofile(recorder.profile)
+        try:
+            yield recorder
+        finally:
+            sys.setprofile(before)
+            recorder.end()
+
+
+def place_of(function: Callable[..., Any]) -> tuple[str, int]:
+    """The file of a function, relative to the project or to where libraries are, and its line."""
+    code = unwrap(function).__code__
+    path = Path(code.co_filename)
+    if path.is_relative_to(ROOT) and "site-packages" not in path.parts:
+        return path.relative_to(ROOT).as_posix(), code.co_firstlineno
+    parts = path.parts
+    after = parts.index("site-packages") + 1 if "site-packages" in parts else len(parts) - 1
+    return "/".join(parts[after:]), code.co_firstlineno

@@ -1,0 +1,85 @@
+"""A value in short: its type and shape, a number as it is, a text cut at 80 characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from typing import Any
+
+import torch
+
+LONGEST = 80
+_FEW = 5
+_WRITERS: dict[type[Any], Callable[[Any], str]] = {}
+
+
+def short(value: Any) -> str:
+    """One line of at most `LONGEST` characters, two quotation marks around a text aside."""
+    kind = type(value)
+    write = _WRITERS.get(kind)
+    if write is None:
+        write = _WRITERS[kind] = _writer(kind)
+    return write(value)
+
+
+def _writer(kind: type[Any]) -> Callable[[Any], str]:
+    """What writes values of a type: asked once a type, for a run has thousands of values."""
+    plain: dict[type, Callable[[Any], str]] = {
+        bool: repr,
+        int: lambda value: _cut(repr(value)),
+        float: "{:.6g}".format,
+        type(None): repr,
+        str: lambda value: repr(_cut(value)),
+        bytes: lambda value: f"{len(value)} bytes",
+    }
+    if kind in plain:
+        return plain[kind]
+    if issubclass(kind, torch.Tensor):
+        return _tensor
+    names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+    if names is None and is_dataclass(kind):
+        names = tuple(field.name for field in fields(kind))
+    if names is not None:
+        return lambda value: _record(value, names)
+    if issubclass(kind, Mapping):
+        return lambda value: f"{kind.__name__} of {len(value)}"
+    if issubclass(kind, Sequence | Set):
+        return _many
+    if issubclass(kind, type):
+        return lambda value: str(value.__qualname__)
+    return lambda _: kind.__name__
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _tensor(value: torch.Tensor) -> str:
+    dtype = str(value.dtype).removeprefix("torch.")
+    if value.ndim == 0 and value.device.type == "cpu":
+        return f"{dtype} {value.item():.6g}"
+    return f"{dtype} {list(value.shape)}"
+
+
+def _record(value: object, names: Sequence[str]) -> str:
+    """A record's class with the first of its fields that are numbers or texts."""
+    shown: list[str] = []
+    for name in names:
+        one = getattr(value, name, None)
+        if isinstance(one, int | float | str):
+            shown.append(f"{name}={short(one)}")
+            if len(shown) == _FEW:
+                break
+    return _cut(f"{type(value).__name__}({', '.join(shown)})")
+
+
+def _many(value: Sequence[object] | Set[object]) -> str:
+    """How many there are, and the first ones where they are numbers or texts."""
+    name, count = type(value).__name__, len(value)
+    first = list(islice(value, _FEW))
+    if not first or not isinstance(first[0], int | float | str):
+        kind = f" {type(first[0]).__name__}" if first else ""
+        return f"{name} of {count}{kind}"
+    more = ", …" if count > len(first) else ""
+    return _cut(f"{name} of {count}: {', '.join(map(short, first))}{more}")

@@ -1,0 +1,117 @@
+"""What other programs open: each file by the rules of its format."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from core.cli.main import main
+from core.traces.data_path.export import as_chrome, as_json, as_otlp
+from core.traces.data_path.fold import fold
+from core.traces.data_path.text import as_lines
+from core.traces.data_path.types import Call, DataPath, Value
+
+
+def call(function: str, start: float, seconds: float, *calls: Call, resumed: bool = False) -> Call:
+    arguments = (Value("text", "'<b>&\u202e'"),)
+    return Call(function, "core/a.py", 7, "loop", arguments, "3", resumed, start, seconds, calls)
+
+
+PATH = DataPath(
+    (
+        call("whole", 0.5, 3.0,
+             call("step", 0.5, 1.0, call("draw", 0.75, 0.25)),
+             call("step", 1.5, 1.0, call("draw", 1.75, 0.25), resumed=True),
+             call("step", 2.5, 0.5, resumed=True)),
+    ),
+    seconds=4.0, left_out=2, began=1_700_000_000_000_000_000,
+)  # fmt: skip
+
+
+def test_equal_neighbours_are_one_row_that_opens() -> None:
+    (whole,) = fold(PATH.calls)
+    assert [(row.first.resumed, row.times, row.seconds) for row in whole.inside()] == [
+        (False, 1, 1.0),
+        (True, 2, 1.5),
+    ]
+    assert whole.inside()[1].inside()[0].first.function == "draw"
+
+
+def test_the_text_says_what_went_in_and_out_and_where() -> None:
+    assert list(as_lines(PATH, 2)) == [
+        "== The loop: forward, shaping, draw, append, text",
+        "whole  core/a.py:7  3000.00 ms",
+        "  -> text: '<b>&\u202e'",
+        "  <- 3",
+        "  step  core/a.py:7  1000.00 ms",
+        "    -> text: '<b>&\u202e'",
+        "    <- 3",
+        "  step (goes on) x 2  core/a.py:7  1500.00 ms",
+        "    -> text: '<b>&\u202e'",
+        "    <- 3",
+        "(2 more calls were not kept)",
+    ]
+
+
+def test_the_json_holds_every_call() -> None:
+    data = json.loads(json.dumps(as_json(PATH)))
+    assert (data["schema"], data["version"]) == ("decoding-explorer-data-path", 1)
+    assert data["calls"][0]["calls"][1]["calls"][0]["function"] == "draw"
+    assert data["calls"][0]["arguments"] == {"text": "'<b>&\u202e'"}
+
+
+def test_a_chrome_trace_has_an_event_a_call_in_microseconds() -> None:
+    data = json.loads(json.dumps(as_chrome(PATH)))
+    events = data["traceEvents"]
+    assert [event["name"] for event in events] == ["whole", "step", "draw", "step", "draw", "step"]
+    assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
+    assert (events[2]["ts"], events[2]["dur"]) == (750_000, 250_000)
+
+
+def test_otlp_is_opentelemetrys_own_message() -> None:
+    data = json.loads(json.dumps(as_otlp(PATH)))
+    (resource,) = data["resourceSpans"]
+    (scope,) = resource["scopeSpans"]
+    spans = scope["spans"]
+    for span in spans:
+        assert int(span["traceId"], 16) and len(span["traceId"]) == 32 and len(span["spanId"]) == 16
+        for name in ("traceId", "spanId", "parentSpanId"):
+            if name in span:
+                span[name] = base64.b64encode(bytes.fromhex(span[name])).decode()
+    ParseDict(data, ExportTraceServiceRequest())
+    by_id = {span["spanId"]: span for span in spans}
+    parents = {span["name"]: by_id[span["parentSpanId"]]["name"] for span in spans
+               if "parentSpanId" in span}  # fmt: skip
+    assert parents == {"whole": "recording", "step": "whole", "draw": "step"}
+    whole = next(span for span in spans if span["name"] == "whole")
+    assert int(whole["startTimeUnixNano"]) == PATH.began + 500_000_000
+    assert int(whole["endTimeUnixNano"]) == PATH.began + 3_500_000_000
+    assert {"key": "code.line.number", "value": {"intValue": "7"}} in whole["attributes"]
+
+
+def test_the_command_prints_the_path_and_writes_its_files(tmp_path, capsys) -> None:
+    files = {name: tmp_path / f"{name}.json" for name in ("json", "otlp", "chrome")}
+    options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
+    arguments = ["path", "--prompt", "Who are you?", "--chat", "--max-new-tokens", "2"]
+    assert main([*arguments, *options, "--depth", "4"]) == 0
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    titles = [line.strip() for line in lines if line.strip().startswith("== ")]
+    for start in ("== The request", "== Model and", "== The chat", "== The text", "== The loop"):
+        assert any(title.startswith(start) for title in titles), start
+    assert any(line.strip().startswith("-> messages") for line in lines)
+    assert "finish reason length" in printed.err
+    assert all(json.loads(file.read_text()) for file in files.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(["--depth", "0"], "--depth is at least 1"), (["--otlp", "/nowhere/x"], "can't be written")],
+)
+def test_bad_options_give_one_sentence(capsys, options: list[str], says: str) -> None:
+    assert main(["path", "--prompt", "a", *options]) == 2
+    assert says in capsys.readouterr().err
