@@ -18,13 +18,15 @@ ASGIApp: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+API_PATH = "/v1/"
 WRONG_HOST = (
     "The app doesn't answer to this name. Who runs it can add the name to "
     "DECODING_EXPLORER_HOSTS (see docs/security.md).\n"
 )
 WRONG_ORIGIN = "Another site's page asked for this, which the app doesn't allow.\n"
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::[0-9]{1,5})?")
-_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+# What proxies and tunnels add.
+_FORWARDED = re.compile(rb"forwarded|x-forwarded-.*|x-real-ip|via|cf-.*|true-client-ip|x-client-ip")
 
 
 def own_names(address: str | None, hosts: Iterable[str]) -> frozenset[str]:
@@ -53,11 +55,15 @@ class HostGuard:
         shared: others than this machine's users are meant to reach the app. Where they aren't,
             what comes over another address of the machine, or through a proxy, is refused: the
             server was bound to more than the app was told.
+        api_origins: origins whose pages may ask what lies below `API_PATH`.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str], shared: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, names: Iterable[str], shared: bool, api_origins: Iterable[str] = ()
+    ) -> None:
         self.app = app
         self.names = frozenset(names)
+        self.api_origins = tuple(api_origins)
         self.shared = shared
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -76,12 +82,14 @@ class HostGuard:
         here = str((scope.get("server") or ("",))[0])
         if len(hosts) != 1 or not self._answers_to(hosts[0], here):
             return WRONG_HOST
-        outside = not _is_loopback(here) or any(name in _FORWARDED for name, _ in headers)
+        outside = not _is_loopback(here) or any(_FORWARDED.fullmatch(name) for name, _ in headers)
         if outside and not self.shared:
             return WRONG_HOST
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         acts = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         own = [f"{scheme}://{hosts[0]}" for scheme in ("http", "https")]
+        if self.api_origins and scope["path"].startswith(API_PATH):
+            own += self.api_origins
         if acts and any(origin not in own for origin in origins):
             return WRONG_ORIGIN
         return ""
@@ -107,6 +115,8 @@ async def answer(send: Send, status: int, text: str) -> None:
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
+        (b"referrer-policy", b"same-origin"),
         (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})

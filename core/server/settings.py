@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ PREFIX = "DECODING_EXPLORER_"
 _HOST = re.compile(r"\*|(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|[0-9a-f:.]*:[0-9a-f:.]*")
 _ORIGIN = re.compile(r"https?://[a-z0-9_.\[\]:-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*(/[\w.-]+)?")
+_KEY = re.compile(r"[\w.=+/-]{16,200}", re.ASCII)
 _NAME = re.compile(r"\w[\w .-]*")
 _YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
@@ -32,12 +34,19 @@ class Settings:
         models: hub ids, and folders by a name (`small=/srv/models/small`), which the picker offers
             beside the built-in models; the folder, or the hub id itself, by the name shown.
         metrics: whether Streamlit's `/_stcore/metrics` answers.
+        api: whether the OpenAI-compatible endpoint answers.
+        api_keys: one of these must come with each of its requests; none are needed without any,
+            which is allowed on one's own machine only.
+        api_origins: origins whose pages may ask it from a browser.
     """
 
     hosts: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     metrics: bool = False
+    api: bool = True
+    api_keys: tuple[str, ...] = ()
+    api_origins: tuple[str, ...] = ()
 
 
 def variable(name: str) -> str:
@@ -75,13 +84,12 @@ def _hosts(text: str) -> tuple[str, ...]:
     return found
 
 
-def _frames(text: str) -> tuple[str, ...]:
+def _origins(name: str, text: str) -> tuple[str, ...]:
     found = tuple(entry.lower().rstrip("/") for entry in _entries(text))
     for origin in found:
         if not _ORIGIN.fullmatch(origin):
             raise ConfigError(
-                f"{variable('frames')} names origins such as https://blog.example.org, "
-                f"got {origin!r}."
+                f"{variable(name)} names origins such as https://blog.example.org, got {origin!r}."
             )
     return found
 
@@ -100,15 +108,29 @@ def _models(text: str) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def _switch(text: str) -> bool:
+def _keys(text: str) -> tuple[str, ...]:
+    found = tuple(_entries(text))
+    # An error must not say a key.
+    if not all(_KEY.fullmatch(key) for key in found):
+        raise ConfigError(
+            f"{variable('api_keys')} holds keys of 16 to 200 letters, digits and - _ . = + /, with "
+            "commas between them."
+        )
+    return found
+
+
+def _switch(name: str, text: str) -> bool:
     if text.lower() not in _YES + _NO:
-        raise ConfigError(f"{variable('metrics')} is 1 or 0, got {text!r}.")
+        raise ConfigError(f"{variable(name)} is 1 or 0, got {text!r}.")
     return text.lower() in _YES
 
 
 _READERS: Mapping[str, Any] = {
     "hosts": _hosts,
-    "frames": _frames,
+    "frames": partial(_origins, "frames"),
     "models": _models,
-    "metrics": _switch,
+    "metrics": partial(_switch, "metrics"),
+    "api": partial(_switch, "api"),
+    "api_keys": _keys,
+    "api_origins": partial(_origins, "api_origins"),
 }

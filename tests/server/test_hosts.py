@@ -85,7 +85,8 @@ def test_what_the_app_was_not_told_of_is_refused() -> None:
     """A server that listens wider than its settings say, and a proxy before it."""
     assert guard().refusal(scope("localhost", here="10.0.0.7")) == WRONG_HOST
     assert guard().refusal(scope("localhost", here="")) == WRONG_HOST
-    assert guard().refusal(scope(x_forwarded_for="10.0.0.9")) == WRONG_HOST
+    for name in ("x_forwarded_for", "x_forwarded_proto", "via", "x_real_ip", "cf_connecting_ip"):
+        assert guard().refusal(scope(**{name: "1.1 x"})) == WRONG_HOST, name
     assert guard("127.0.0.1", "a.example").refusal(scope("a.example", forwarded="for=x")) == ""
 
 
@@ -116,6 +117,17 @@ def test_a_refused_websocket_is_never_accepted() -> None:
 
     asyncio.run(guard()(scope("evil.example", method="WS"), nothing, send))  # type: ignore[arg-type]
     assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+def test_a_refusal_carries_the_headers_too() -> None:
+    sent = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(guard()(scope("evil.example"), nothing, send))  # type: ignore[arg-type]
+    names = {name for name, _ in sent[0]["headers"]}
+    assert {b"content-security-policy", b"x-frame-options", b"referrer-policy"} < names
 
 
 def test_the_app_s_own_headers_are_replaced() -> None:

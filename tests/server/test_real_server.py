@@ -9,9 +9,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from threading import Thread
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -24,6 +26,7 @@ from tests.app_server import running_app
 XSRF = "5f63a2b1c4d5e6f7a8b9c0d1e2f3a4b5"
 MEGABYTE = 2**20
 EVIL = "evil.example"
+KEY = "a-key-of-many-letters"
 
 
 class Outside:
@@ -71,6 +74,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterat
         "DECODING_EXPLORER_HOSTS": "explorer.example.org",
         "DECODING_EXPLORER_FRAMES": "https://blog.example.org",
         "DECODING_EXPLORER_METRICS": "1",
+        "DECODING_EXPLORER_API_KEYS": KEY,
     }
     log = tmp_path_factory.mktemp("shared") / "log.txt"
     proxies = {"http_proxy": outside.url, "https_proxy": outside.url}
@@ -222,12 +226,12 @@ def test_uploads_are_bounded(own: str) -> None:
     with dial(own) as connection:
         session = session_of(connection)
         statuses = [upload(own, session, size) for _ in range(fitting + 3)]
-        assert statuses == [204] * fitting + [413] * 3
+        assert statuses == [204] * fitting + [202] * 3
         # Another one isn't concerned.
         with dial(own) as other:
             other_session = session_of(other)
             assert upload(own, other_session, size) == 204
-        assert upload(own, session, 1, "x" * MEGABYTE * 5) == 413
+        assert upload(own, session, 1, "x" * MEGABYTE * 5) == 202
     assert upload(own, session, 1) == 400
 
 
@@ -256,3 +260,30 @@ def test_the_app_never_looks_for_its_address_outside(
                 pass
     assert outside.asked == []
     assert json.loads(ask(own, "/_stcore/host-config").text)["metricsUrl"] == ""  # type: ignore[attr-defined]
+
+
+def test_the_endpoint_answers_beside_the_pages(own: str) -> None:
+    found = ask(own, "/v1/models")
+    assert '"embedded:target"' in found.text  # type: ignore[attr-defined]
+    body = {"model": "embedded:target", "prompt": "Once upon a time", "max_tokens": 3}
+    # The first request imports torch and loads the model.
+    made = httpx2.post(f"http://{own}/v1/completions", json=body, timeout=120).json()
+    assert made["usage"]["completion_tokens"] == 3
+    metrics: str = ask(own, "/metrics").text  # type: ignore[attr-defined]
+    assert "decoding_explorer_generation_tokens_total" in metrics
+
+
+def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
+    for path in ("/v1/models", "/metrics"):
+        assert ask(shared, path).status == 401
+        assert ask(shared, path, Authorization=f"Bearer {KEY}").status == 200
+
+
+def test_a_shared_server_without_a_key_says_why_the_endpoint_is_closed(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    with running_app(log, "--server.address", "0.0.0.0") as url:
+        found = ask(urlsplit(url).netloc, "/v1/models")
+        assert found.status == 403
+        assert "has no key" in json.loads(found.text)["error"]["message"]  # type: ignore[attr-defined]
+        assert ask(urlsplit(url).netloc, "/").status == 200
+    assert "has no key" in log.read_text(encoding="utf-8")

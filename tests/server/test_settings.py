@@ -24,12 +24,21 @@ def test_lists_are_separated_by_commas() -> None:
             "DECODING_EXPLORER_FRAMES": "https://blog.example.org/, http://localhost:8000",
             "DECODING_EXPLORER_MODELS": "Qwen/Qwen3-0.6B, my model = /srv/models/mine",
             "DECODING_EXPLORER_METRICS": "on",
+            "DECODING_EXPLORER_API": "off",
+            "DECODING_EXPLORER_API_KEYS": "first-key-of-many-letters,second-key-of-many-letters",
         }
     )
     assert found.hosts == ("explorer.example.org", "*.school.example", "fe80::1")
     assert found.frames == ("https://blog.example.org", "http://localhost:8000")
     assert found.models == {"Qwen/Qwen3-0.6B": "Qwen/Qwen3-0.6B", "my model": "/srv/models/mine"}
-    assert found.metrics
+    assert found.metrics and not found.api
+    assert found.api_keys == ("first-key-of-many-letters", "second-key-of-many-letters")
+
+
+def test_an_error_never_says_a_key() -> None:
+    with pytest.raises(ConfigError) as refused:
+        settings({"DECODING_EXPLORER_API_KEYS": "secret!"})
+    assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,10 @@ def test_lists_are_separated_by_commas() -> None:
         ("MODELS", "embedded:x=/srv/models/mine"),
         ("MODELS", "../x"),
         ("METRICS", "perhaps"),
+        ("API", "perhaps"),
+        ("API_KEYS", "short"),
+        ("API_KEYS", "sixteen-letters-and, a space in a key"),
+        ("API_ORIGINS", "*"),
         ("HOST", "explorer.example.org"),
     ],
 )

@@ -16,7 +16,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
 from core.server.settings import settings
-from pages.ui.hosting import reach, uploads
+from pages.ui.hosting import endpoint, reach, uploads
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
 
@@ -29,7 +29,12 @@ def middleware() -> list[Middleware]:
     """
     set_by_operator = settings()
     return [
-        Middleware(HostGuard, names=reach.names(), shared=reach.shared()),
+        Middleware(
+            HostGuard,
+            names=reach.names(),
+            shared=reach.shared(),
+            api_origins=set_by_operator.api_origins,
+        ),
         Middleware(SecurityHeaders, frames=set_by_operator.frames, scripts=_scripts_in_place()),
         Middleware(ClosedMetrics, is_open=set_by_operator.metrics),
         Middleware(UploadBounds),
@@ -45,7 +50,7 @@ def _scripts_in_place() -> tuple[str, ...]:
 async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     """While the server runs: say where it is, open the browser, forget ended sessions' files."""
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
-    print(f"\n  Decoding Explorer is at {url}\n", flush=True)
+    print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_soon(open_browser, url)
     forgetting = asyncio.create_task(uploads.forget_ended())

@@ -6,11 +6,13 @@ import asyncio
 from collections import Counter
 
 import streamlit as st
-from starlette.requests import ClientDisconnect
+from starlette.formparsers import MultiPartParser
+from starlette.requests import ClientDisconnect, Request
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
+from core.decoding.errors import DecodingError
 from core.server.hosts import ASGIApp, Message, Receive, Send, answer
 
 PATH = "/_stcore/upload_file/"
@@ -19,16 +21,26 @@ SESSION_BYTES = 16 * 2**20
 TOTAL_BYTES = 256 * 2**20
 # What an empty file takes.
 FILE_BYTES = 4096
+# More than Streamlit reads of any upload: beyond it Starlette would put a file on the disk.
+MOST_BYTES = 8 * 2**20
 # A body that trickles in holds its room no longer than this.
 UPLOAD_SECONDS = 120.0
 LOOK_SECONDS = 5.0
 NO_LENGTH = "An upload says how long it is.\n"
 TOO_SLOW = "The upload took too long.\n"
-NO_ROOM = "There is no room for this file: remove another one, or try again later.\n"
+NO_ROOM = (
+    "The server doesn't hold this file: it had no room for it, or the page was away for too long. "
+    "Remove another one, or give it again later."
+)
+MultiPartParser.spool_max_size = MOST_BYTES
 
 
 class UploadBounds:
-    """Middleware that refuses an upload for which there is no room."""
+    """Middleware that drops an upload for which there is no room.
+
+    A browser is told that it arrived: of a status that is an error Streamlit's widget shows the
+    number. The page then finds no file, and says so (`content_of`).
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -42,10 +54,12 @@ class UploadBounds:
         size = _length(scope)
         if size is None:
             await answer(send, 411, NO_LENGTH)
-        elif not self._has_room(session, size + FILE_BYTES):
-            await answer(send, 413, NO_ROOM)
-        else:
+        elif self._has_room(session, size + FILE_BYTES):
             await self._take(session, size + FILE_BYTES, scope, receive, send)
+        elif size <= MOST_BYTES:
+            await self._drop(scope, receive, send)
+        else:
+            await answer(send, 413, NO_ROOM + "\n")
 
     def _has_room(self, session: str, size: int) -> bool:
         held = held_bytes()
@@ -53,6 +67,16 @@ class UploadBounds:
         mine = held.get(session, 0) + self.arriving[session] + size
         everyone = held.total() + self.arriving.total() + size
         return mine <= SESSION_BYTES and everyone <= TOTAL_BYTES
+
+    async def _drop(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Read it to its end, or the browser would see a broken connection."""
+        try:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                async for _ in Request(scope, receive).stream():
+                    pass
+        except (TimeoutError, ClientDisconnect):
+            return
+        await answer(send, 202, NO_ROOM + "\n")
 
     async def _take(
         self, session: str, size: int, scope: Message, receive: Receive, send: Send
@@ -69,6 +93,17 @@ class UploadBounds:
         finally:
             self.arriving[session] -= size if known else 0
             self.arriving = +self.arriving
+
+
+def content_of(upload: UploadedFile | DeletedFile) -> bytes:
+    """The bytes of what a widget gives.
+
+    Raises:
+        DecodingError: the server doesn't hold the file.
+    """
+    if isinstance(upload, DeletedFile):
+        raise DecodingError(NO_ROOM)
+    return upload.getvalue()
 
 
 def held_bytes() -> Counter[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from pages.ui.run.shares import QUANTUM_SECONDS, Shares, Ticket
+from core.server.shares import QUANTUM_SECONDS, Shares, Ticket
 
 LONG = 0.15
 

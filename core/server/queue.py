@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
 
-from pages.ui.run.shares import QUANTUM_SECONDS, Shares, Ticket
+from core.models.stopping import stoppable
+from core.server.shares import QUANTUM_SECONDS, Shares, Ticket
 
 # How often one who waits looks whether it was stopped.
 POLL_SECONDS = 0.1
@@ -85,7 +86,8 @@ class FairQueue:
         """
         turn = Turn(self, cancelled, session)
         try:
-            yield turn
+            with stoppable(turn.should_stop):
+                yield turn
         finally:
             turn.leave()
 

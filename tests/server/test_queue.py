@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event, Thread
 from time import perf_counter
 
-from pages.ui.run.queue import FairQueue
+from core.server.queue import FairQueue
 
 
 def test_two_sessions_take_turns_step_by_step() -> None:

@@ -1,0 +1,215 @@
+"""From a request's parameters to the settings of a run."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.methods import BY_NAME, config_from_dict
+from core.decoding.reasoning.config import LEVELS
+from core.decoding.reasoning.types import ThinkMarks
+from core.decoding.shaping.bias import MAX_BIAS
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.validation import MAX_SEED, Interval, brief
+from core.server.api.errors import ApiError, as_api_error
+from core.server.api.fields import Fields
+
+# The parameters of OpenAI's API that settings of ours stand for; the second word of a pair is a
+# setting of `shaping`.
+_MEANS = {
+    "temperature": ("shaping", "temperature"),
+    "top_p": ("shaping", "top_p"),
+    "logit_bias": ("shaping", "logit_bias"),
+    "seed": ("seed",),
+    "stop": ("stop_strings",),
+}
+_ONLY_DRAWN = ("temperature", "top_p")
+_SEED = Interval(0, MAX_SEED)
+# A seed that nobody chose is one that the pages' control can hold.
+_SEEDS = 2**31
+# Where a model has no bound of its own.
+NO_WINDOW = 1_024
+
+
+@runtime_checkable
+class Thinks(Protocol):
+    """A model that says how it marks its thinking."""
+
+    @property
+    def think_marks(self) -> ThinkMarks: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The settings that a request names; what it leaves out depends on the model.
+
+    Args:
+        given: values by the names of `_MEANS`.
+        decoding: a config's JSON, `draft` taken out.
+        draft: the second model of speculative decoding.
+        limit: of new tokens, and the parameter that it came from.
+        effort: the named thinking budget.
+    """
+
+    given: Mapping[str, Any]
+    decoding: Mapping[str, Any] | None
+    draft: str
+    limit: int | None
+    limit_name: str
+    effort: str | None
+
+    def config(self, model: Any, room: int) -> MethodConfig:
+        """The config for a model that has room for so many new tokens.
+
+        Raises:
+            ApiError: a value that no setting can take, or a setting that does nothing.
+        """
+        data = dict(self.decoding or {})
+        data.setdefault("method", self._method())
+        if isinstance(shaping := data.get("shaping", {}), dict):
+            data["shaping"] = shaping = dict(shaping)
+            for name, value in self.given.items():
+                target = shaping if len(_MEANS[name]) > 1 else data
+                target[_MEANS[name][-1]] = value
+        try:
+            self._complete(data, model, room)
+            config = config_from_dict(data)
+        except ConfigError as error:
+            raise as_api_error(error, "decoding" if self.decoding is not None else None) from None
+        self._require_effect(config)
+        return config
+
+    def _method(self) -> str:
+        if self.effort:
+            return "reasoning"
+        return "greedy" if self.given.get("temperature") == 0 else "sampling"
+
+    def _complete(self, data: dict[str, Any], model: Any, room: int) -> None:
+        """Fill in what follows from the method and the model."""
+        limit = self.limit if self.limit is not None else data.get("max_new_tokens", room)
+        # What is wrong about a limit the config says.
+        data["max_new_tokens"] = min(limit, room) if type(limit) is int and limit > 0 else limit
+        method = BY_NAME.get(data["method"]) if isinstance(data["method"], str) else None
+        fields = getattr(method and method.config, "__dataclass_fields__", {})
+        if "seed" in fields:
+            data.setdefault("seed", secrets.randbelow(_SEEDS))
+        elif "seed" in self.given:
+            # What draws nothing repeats itself.
+            data.pop("seed")
+        if data["method"] == "greedy" and self.decoding is None:
+            for name in _ONLY_DRAWN:
+                data["shaping"].pop(name, None)
+        if data["method"] == "reasoning":
+            self._complete_thinking(data, model)
+
+    def _complete_thinking(self, data: dict[str, Any], model: Any) -> None:
+        if isinstance(model, Thinks):
+            data.setdefault("think_start", model.think_marks.start)
+            data.setdefault("think_end", model.think_marks.end)
+        if self.effort:
+            data.setdefault("max_thinking_tokens", LEVELS[self.effort])
+            shaping = data["shaping"] if isinstance(data["shaping"], dict) else {}
+            data.setdefault("do_sample", shaping.get("temperature", 1.0) != 0)
+            data.setdefault("max_answer_tokens", data["max_new_tokens"])
+
+    def _require_effect(self, config: MethodConfig) -> None:
+        """Raises ApiError for a setting of draws where nothing is drawn."""
+        draws = getattr(config, "draws", config.can_draw)
+        for name in _ONLY_DRAWN if self.decoding is not None and not draws else ():
+            if self.given.get(name) not in (None, SETTINGS[name].off, 0):
+                raise ApiError(
+                    f"{name} does nothing in {config.words} that draws no token; leave it out.",
+                    param=name,
+                    code="unsupported_parameter",
+                )
+
+
+def read_settings(fields: Fields, limit_names: tuple[str, ...], effort: str | None = None) -> Asked:
+    """The parameters that set a run.
+
+    Args:
+        limit_names: those that bound the new tokens; at most one may be given.
+
+    Raises:
+        ApiError: a wrong value, one thing said twice, or a setting that has no meaning here.
+    """
+    given = {
+        "temperature": fields.number("temperature", _interval("temperature")),
+        "top_p": fields.number("top_p", _interval("top_p")),
+        "logit_bias": _bias(fields),
+        "seed": fields.whole("seed", _SEED),
+        "stop": _stop(fields),
+    }
+    limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in limit_names}
+    found = {name: value for name, value in limits.items() if value is not None}
+    if len(set(found.values())) > 1:
+        raise fields.wrong(next(iter(found)), f"is given twice ({' and '.join(found)})")
+    asked = Asked(
+        given={name: value for name, value in given.items() if value is not None},
+        decoding=None,
+        draft="",
+        limit=next(iter(found.values()), None),
+        limit_name=next(iter(found), limit_names[0]),
+        effort=effort,
+    )
+    decoding = fields.object("decoding")
+    return asked if decoding is None else _with_decoding(asked, decoding)
+
+
+def _with_decoding(asked: Asked, decoding: Mapping[str, Any]) -> Asked:
+    """Raises ApiError for what both the parameters and `decoding` say."""
+    shaping = decoding.get("shaping", {})
+    for name in asked.given:
+        *inside, setting = _MEANS[name]
+        where = shaping if inside else decoding
+        if isinstance(where, Mapping) and setting in where:
+            raise _said_twice(name, ".".join(("decoding", *inside, setting)))
+    if asked.limit is not None and "max_new_tokens" in decoding:
+        raise _said_twice(asked.limit_name, "decoding.max_new_tokens")
+    if asked.effort and decoding.get("method", "reasoning") != "reasoning":
+        raise _said_twice("reasoning effort", "decoding.method")
+    draft = decoding.get("draft", "")
+    if not isinstance(draft, str):
+        raise ApiError(f"decoding.draft names a model, got {brief(draft)}.", param="decoding")
+    rest = {name: value for name, value in decoding.items() if name != "draft"}
+    return replace(asked, decoding=rest, draft=draft)
+
+
+def _said_twice(name: str, other: str) -> ApiError:
+    return ApiError(f"{name} and {other} say the same thing; give one of them.", param=name)
+
+
+def _interval(name: str) -> Interval:
+    interval = SETTINGS[name].interval
+    assert interval is not None
+    return interval
+
+
+def _stop(fields: Fields) -> tuple[str, ...] | None:
+    value = fields.any("stop")
+    if value is None:
+        return None
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+        raise fields.wrong("stop", "must be a string or a list of strings that aren't empty")
+    return tuple(texts)
+
+
+def _bias(fields: Fields) -> tuple[tuple[int, float], ...] | None:
+    value = fields.object("logit_bias")
+    if value is None:
+        return None
+    pairs = []
+    for token, bias in value.items():
+        if not token.isascii() or not token.isdigit() or len(token) > 9:
+            raise fields.wrong("logit_bias", f"maps token ids to numbers, got {brief(token)}")
+        if isinstance(bias, bool) or not isinstance(bias, int | float):
+            raise fields.wrong("logit_bias", f"maps token ids to numbers, got {brief(bias)}")
+        if not -MAX_BIAS <= bias <= MAX_BIAS:
+            raise fields.wrong("logit_bias", f"holds numbers from -100 to 100, got {brief(bias)}")
+        pairs.append((int(token), float(bias)))
+    return tuple(pairs)

@@ -1,0 +1,67 @@
+"""What a request is refused with: OpenAI's shape of an error, each naming what was wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.decoding.errors import ConfigError, DecodingError
+
+UNEXPECTED = "Something went wrong in the server; its log has the details."
+
+
+class ApiError(DecodingError):
+    """A request that gets an error for an answer.
+
+    Args:
+        status: of HTTP.
+        param: the parameter that it is about.
+        code: a word for programs.
+        retry_after: seconds, where trying again later helps.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        param: str | None = None,
+        code: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.param, self.code = status, param, code
+        self.retry_after = retry_after
+
+    @property
+    def kind(self) -> str:
+        """OpenAI's `type` of the error."""
+        by_status = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+        fault = "server_error" if self.status >= 500 else "invalid_request_error"
+        return by_status.get(self.status, fault)
+
+    def body(self) -> dict[str, Any]:
+        """The answer's body."""
+        return {
+            "error": {
+                "message": str(self),
+                "type": self.kind,
+                "param": self.param,
+                "code": self.code,
+            }
+        }
+
+
+def as_api_error(error: Exception, param: str | None = None) -> ApiError:
+    """What a request is told of an error; one that nobody expected keeps its details."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, ConfigError):
+        return ApiError(error.plain, param=param, code="invalid_value")
+    if isinstance(error, DecodingError):
+        return ApiError(str(error), param=param)
+    return ApiError(UNEXPECTED, status=500, code="server_error")
+
+
+def unsupported(name: str, why: str) -> ApiError:
+    """A parameter of OpenAI's API that this server doesn't have, or not with this value."""
+    return ApiError(f"Unsupported: {name}. {why}", param=name, code="unsupported_parameter")

@@ -1,0 +1,134 @@
+"""The parameters of a request's body: each is read by name, and what nobody read is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from core.decoding.validation import Interval, brief
+from core.server.api.errors import ApiError, unsupported
+
+MAX_TEXT = 1_000_000
+_KINDS = {bool: "true or false", str: "a string", dict: "an object", list: "an array"}
+NOT_HERE = "This server decodes text with one model and has nothing like it; leave it out."
+
+
+class Fields:
+    """A JSON object's members; null is the same as absent.
+
+    Args:
+        where: what stands before a name in errors, such as `reasoning.`.
+
+    Raises (every reader):
+        ApiError: a value of the wrong kind or outside its interval.
+    """
+
+    def __init__(self, data: Mapping[str, Any], where: str = "") -> None:
+        self._data = {name: value for name, value in data.items() if value is not None}
+        self._where = where
+        self._read: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        """Whether a value is given."""
+        return name in self._data
+
+    def any(self, name: str) -> Any:
+        """The value as it is; None where there is none."""
+        self._read.add(name)
+        return self._data.get(name)
+
+    def text(self, name: str, default: str | None = None) -> str | None:
+        found: str | None = self._of(name, str, default)
+        return found
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        found: bool = self._of(name, bool, default)
+        return found
+
+    def items(self, name: str) -> list[Any]:
+        found: list[Any] = self._of(name, list, [])
+        return found
+
+    def object(self, name: str) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._of(name, dict, None)
+        return found
+
+    def required_text(self, name: str) -> str:
+        found = self.text(name)
+        if not found:
+            raise self.wrong(name, "is missing: give a string that isn't empty")
+        return found
+
+    def whole(self, name: str, interval: Interval, default: int | None = None) -> int | None:
+        found: int | None = self._number(name, interval, default, whole=True)
+        return found
+
+    def number(self, name: str, interval: Interval) -> float | None:
+        found: float | None = self._number(name, interval, None, whole=False)
+        return found
+
+    def choice(self, name: str, allowed: Collection[str], default: str | None = None) -> str | None:
+        value = self.any(name)
+        if value is None:
+            return default
+        if value not in tuple(allowed):
+            raise self.wrong(name, f"must be one of {', '.join(allowed)}, got {brief(value)}")
+        return str(value)
+
+    def inert(self, name: str, *values: Any) -> None:
+        """Accept a parameter only with values that ask for nothing that isn't done anyway."""
+        value = self.any(name)
+        same = (isinstance(value, bool) == isinstance(v, bool) and value == v for v in values)
+        if value is not None and not any(same):
+            shown = " or ".join(dict.fromkeys(map(_word, values)))
+            why = f"Only {shown} can be given here, got {brief(value)}." if values else NOT_HERE
+            raise unsupported(self._where + name, why)
+
+    def ignored(self, name: str) -> None:
+        """Accept a parameter that only labels a request."""
+        self.text(name)
+
+    def finish(self, known: Collection[str]) -> None:
+        """Refuse what nobody has read.
+
+        Args:
+            known: names that OpenAI's API has.
+        """
+        for name in sorted(self._data.keys() - self._read):
+            if name in known:
+                raise unsupported(self._where + name, NOT_HERE)
+            raise ApiError(
+                f"There is no parameter {brief(self._where + name)}.",
+                param=self._where + name[:100],
+                code="unknown_parameter",
+            )
+
+    def wrong(self, name: str, what: str) -> ApiError:
+        """That a value can't be taken."""
+        label = self._where + name
+        return ApiError(f"{label} {what}.", param=label, code="invalid_value")
+
+    def _of(self, name: str, kind: type, default: Any) -> Any:
+        value = self.any(name)
+        if value is None:
+            return default
+        if not isinstance(value, kind):
+            raise self.wrong(name, f"must be {_KINDS[kind]}, got {brief(value)}")
+        return value
+
+    def _number(self, name: str, interval: Interval, default: Any, *, whole: bool) -> Any:
+        value = self.any(name)
+        if value is None:
+            return default
+        kinds = (int,) if whole else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            kind = "a whole number" if whole else "a number"
+            raise self.wrong(name, f"must be {kind}, got {brief(value)}")
+        if not interval.holds(value):
+            raise self.wrong(name, f"must lie in {interval}, got {brief(value)}")
+        return value
+
+
+def _word(value: Any) -> str:
+    return json.dumps(value)

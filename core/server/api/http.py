@@ -1,0 +1,214 @@
+"""Bodies in and answers out: bounded, watched for a client that hangs up or reads too slowly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from core.server.api.errors import ApiError, as_api_error
+from core.server.api.history import Record
+from core.server.api.parts import Failed, Finished, Part
+from core.server.api.service import Feed, Slot
+from core.server.hosts import Message, Receive, Send
+
+if TYPE_CHECKING:
+    from core.server.api.answer import Answer
+
+MAX_BODY = 2**20
+BODY_SECONDS = 30.0
+# A client that takes nothing for so long is gone.
+SEND_SECONDS = 60.0
+_CHUNK = 2**16
+# An answer with more log-probabilities a token is written beside the loop, which serves the pages.
+_MANY = 100
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """The object in a request's body.
+
+    Raises:
+        ApiError: another content type, too many bytes, too slow, or no JSON object.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ApiError("Send the body as application/json.", status=415)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            raw = await _bounded(request)
+    except TimeoutError:
+        raise ApiError("The body took too long.", status=408) from None
+    return json_object(raw)
+
+
+def json_object(raw: bytes) -> dict[str, Any]:
+    """The object that a body holds.
+
+    Raises:
+        ApiError: it holds none.
+    """
+    try:
+        found = json.loads(raw, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise ApiError("The body is not JSON.", code="invalid_json") from None
+    if not isinstance(found, dict):
+        raise ApiError("The body must be a JSON object.", code="invalid_json")
+    return found
+
+
+async def _bounded(request: Request) -> bytes:
+    raw = bytearray()
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MAX_BODY:
+        raise _too_large()
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > MAX_BODY:
+                raise _too_large()
+    except ClientDisconnect:
+        raise ApiError("The body is incomplete.") from None
+    return bytes(raw)
+
+
+def _too_large() -> ApiError:
+    return ApiError(f"A body holds at most {MAX_BODY:,} bytes.", status=413)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def error_response(error: ApiError) -> Response:
+    """An error as OpenAI's API says it."""
+    headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
+    if error.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return JSONResponse(error.body(), error.status, headers)
+
+
+class Reply:
+    """Answers one request from the parts of its run; an ASGI application.
+
+    Args:
+        keep: takes the whole answer before the client has all of it.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        record: Record,
+        feed: Feed,
+        slot: Slot,
+        *,
+        stream: bool,
+        top: int,
+        keep: Callable[[], None],
+    ) -> None:
+        self._answer, self._record, self._feed, self._slot = answer, record, feed, slot
+        self._stream, self._aside, self._keep = stream, not 0 <= top <= _MANY, keep
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        del scope
+        answering = asyncio.create_task(self._send_all(_patient(send)))
+        gone = asyncio.create_task(_hang_up(receive))
+        try:
+            await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # After a whole answer this changes nothing.
+            self._record.stop()
+            for task in (answering, gone):
+                task.cancel()
+            self._slot.leave()
+        with suppress(asyncio.CancelledError, TimeoutError, OSError):
+            await answering
+
+    async def _send_all(self, send: Send) -> None:
+        first = await self._feed.get()
+        if isinstance(first, Failed):
+            await self._send_whole(send, first.error.status, first.error.body())
+        elif self._stream:
+            await self._send_events(send, first)
+        else:
+            await self._send_body(send, first)
+
+    async def _send_body(self, send: Send, part: Part) -> None:
+        while not isinstance(part, Finished):
+            self._answer.take(part)
+            part = await self._feed.get()
+            if isinstance(part, Failed):
+                await self._send_whole(send, part.error.status, part.error.body())
+                return
+        self._answer.take(part)
+        body = await asyncio.to_thread(self._answer.body)
+        await asyncio.to_thread(self._keep)
+        await self._send_whole(send, 200, body)
+
+    async def _send_events(self, send: Send, part: Part) -> None:
+        headers = [
+            (b"content-type", b"text/event-stream; charset=utf-8"),
+            (b"cache-control", b"no-store"),
+            # nginx would hold events back.
+            (b"x-accel-buffering", b"no"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        while True:
+            text = await self._written(part)
+            if text:
+                await _send_text(send, text, more=True)
+            if isinstance(part, Finished | Failed):
+                await _send_text(send, "", more=False)
+                return
+            part = await self._feed.get()
+
+    async def _written(self, part: Part) -> str:
+        def write() -> str:
+            try:
+                if isinstance(part, Failed):
+                    return "".join(self._answer.error_events(part.error))
+                return "".join(self._answer.events(part))
+            except Exception as error:
+                self._record.stop()
+                return "".join(self._answer.error_events(as_api_error(error)))
+
+        if not isinstance(part, Finished):
+            return await asyncio.to_thread(write) if self._aside else write()
+        text = await asyncio.to_thread(write)
+        await asyncio.to_thread(self._keep)
+        return text
+
+    async def _send_whole(self, send: Send, status: int, body: Mapping[str, Any]) -> None:
+        text = await asyncio.to_thread(json.dumps, body, separators=(",", ":"), allow_nan=False)
+        size = str(len(text.encode())).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", size)]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await _send_text(send, text, more=False)
+
+
+def _patient(send: Send) -> Send:
+    """`send` that gives up on a client which takes nothing."""
+
+    async def bounded(message: Message) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(message)
+
+    return bounded
+
+
+async def _send_text(send: Callable[[Message], Awaitable[None]], text: str, more: bool) -> None:
+    raw = text.encode()
+    for first in range(0, max(len(raw), 1), _CHUNK):
+        rest = more or first + _CHUNK < len(raw)
+        piece = raw[first : first + _CHUNK]
+        await send({"type": "http.response.body", "body": piece, "more_body": rest})
+
+
+async def _hang_up(receive: Receive) -> None:
+    """Ends when the client goes."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

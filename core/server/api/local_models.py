@@ -1,0 +1,50 @@
+"""Models for a server without pages: those that are offered, the last two kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+from core.models.registry import EMBEDDED_PREFIX, list_embedded, load_model
+
+MOST_LOADED = 2
+
+
+class LocalModels:
+    """Loads a model when it is first asked for.
+
+    Args:
+        others: folders and hub ids by the name that is offered.
+    """
+
+    def __init__(self, others: Mapping[str, str]) -> None:
+        self._others = others
+        self._loaded: OrderedDict[str, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def names(self) -> list[str]:
+        """What is offered, the target first."""
+        own = sorted(list_embedded(), key=lambda name: (name != "target", name))
+        return [*(EMBEDDED_PREFIX + name for name in own), *self._others]
+
+    def load(self, where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
+        """The model; whoever asks for it while it is loaded waits.
+
+        Raises:
+            ModelError: it can't be loaded.
+            LoadingStoppedError: `should_stop` said so.
+        """
+        with self._lock:
+            if where in self._loaded:
+                self._loaded.move_to_end(where)
+                return self._loaded[where]
+        model = load_model(self._others.get(where, where), should_stop=should_stop)
+        model.model_id = where
+        with self._lock:
+            # Another thread may have loaded it meanwhile: one of them is used.
+            model = self._loaded.setdefault(where, model)
+            while len(self._loaded) > MOST_LOADED:
+                self._loaded.popitem(last=False)
+        return model

@@ -1,0 +1,100 @@
+"""A conversation as requests write it, as the messages that a chat template takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.decoding.validation import brief, shortened
+from core.server.api.errors import ApiError, unsupported
+from core.server.api.fields import MAX_TEXT
+
+Message = dict[str, str]
+# Developers' messages are what system messages were called before.
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_TEXT_PARTS = ("text", "input_text", "output_text")
+MAX_MESSAGES = 1_000
+# What a message may say besides, and what of it means nothing to a model that writes text.
+_LABELS = {"id", "name", "status", "phase", "type"}
+_MAY_BE_EMPTY = ("tool_calls", "function_call", "refusal", "audio", "annotations")
+
+
+def read_messages(value: Any, name: str) -> list[Message]:
+    """The messages of a chat.
+
+    Args:
+        value: what stands in the body under this name.
+
+    Raises:
+        ApiError: no list of messages, or one that holds something else than text.
+    """
+    if not isinstance(value, list) or not value:
+        raise ApiError(f"{name} must be a list of messages, at least one.", param=name)
+    if len(value) > MAX_MESSAGES:
+        raise ApiError(f"{name} must hold at most {MAX_MESSAGES:,} messages.", param=name)
+    return [_message(one, f"{name}[{at}]") for at, one in enumerate(value)]
+
+
+def read_input(value: Any, name: str = "input") -> list[Message]:
+    """The input of a response: a text, or items; earlier reasoning is left out, as templates do.
+
+    Raises:
+        ApiError: something else than messages with text.
+    """
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    if isinstance(value, list):
+        for at, item in enumerate(value):
+            kind = item.get("type", "message") if isinstance(item, dict) else None
+            if kind not in ("message", "reasoning", None):
+                raise unsupported(f"{name}[{at}].type", f"Items are messages, got {brief(kind)}.")
+        value = [one for one in value if not _is_reasoning(one)]
+    return read_messages(value, name)
+
+
+def _is_reasoning(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") == "reasoning"
+
+
+def _message(value: Any, name: str) -> Message:
+    if not isinstance(value, dict):
+        raise ApiError(f"{name} must be an object with role and content.", param=name)
+    role = value.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise unsupported(
+            f"{name}.role", f"A role is one of {', '.join(_ROLES)}, got {brief(role)}."
+        )
+    for key in value.keys() - {"role", "content"} - _LABELS:
+        if key not in _MAY_BE_EMPTY or value[key]:
+            raise unsupported(f"{name}.{shortened(key, 60)}", "Messages hold text only.")
+    return {"role": _ROLES[role], "content": _text(value.get("content"), f"{name}.content")}
+
+
+def _text(content: Any, name: str) -> str:
+    if isinstance(content, list):
+        return "".join(_part(part, f"{name}[{at}]") for at, part in enumerate(content))
+    if not isinstance(content, str):
+        raise ApiError(f"{name} must be a string or a list of text parts.", param=name)
+    if len(content) > MAX_TEXT:
+        raise ApiError(f"{name} must hold at most {MAX_TEXT:,} characters.", param=name)
+    return content
+
+
+def _part(part: Any, name: str) -> str:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind not in _TEXT_PARTS:
+        raise unsupported(f"{name}.type", f"Models here read text only, got {brief(kind)}.")
+    if not isinstance(part.get("text"), str):
+        raise ApiError(f"{name}.text must be a string.", param=name)
+    return str(part["text"])
+
+
+def with_instructions(messages: Sequence[Message], instructions: str | None) -> list[Message]:
+    """The messages behind a system message; one that is there already is put behind its text."""
+    if not instructions:
+        return list(messages)
+    first, *rest = messages
+    if first["role"] == "system":
+        text = f"{instructions}\n\n{first['content']}"
+        return [{"role": "system", "content": text}, *rest]
+    return [{"role": "system", "content": instructions}, *messages]

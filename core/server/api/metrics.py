@@ -1,0 +1,82 @@
+"""What the endpoint has done, as Prometheus reads it; speculation's counters have vLLM's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from core.decoding.speculative.types import DraftRound
+from core.server.api.history import Record
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_FIRST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_BETWEEN = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
+
+
+class Metrics:
+    """The counters of one server."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        own: dict[str, Any] = {"namespace": "decoding_explorer", "registry": self._registry}
+        self.requests = Counter(
+            "requests", "Requests that have ended.", ["endpoint", "model", "outcome"], **own
+        )
+        self.refused = Counter("refused", "Requests that were refused.", ["status"], **own)
+        self.prompt_tokens = Counter("prompt_tokens", "Tokens of prompts.", ["model"], **own)
+        self.tokens = Counter("generation_tokens", "Generated tokens.", ["model"], **own)
+        self.first = Histogram(
+            "time_to_first_token_seconds",
+            "From a request's arrival to its first token.",
+            ["model"],
+            buckets=_FIRST,
+            **own,
+        )
+        self.between = Histogram(
+            "time_between_tokens_seconds",
+            "The mean of a request, behind its first token.",
+            ["model"],
+            buckets=_BETWEEN,
+            **own,
+        )
+        self.running = Gauge("requests_under_way", "Requests waiting or at work.", **own)
+        self.waiting = Gauge(
+            "queue_length", "Jobs of pages and requests in line, the one at work included.", **own
+        )
+        self._drafts = self._vllm("num_drafts", "Rounds of speculative decoding.")
+        self._drafted = self._vllm("num_draft_tokens", "Drafted tokens.")
+        self._accepted = self._vllm("num_accepted_tokens", "Drafted tokens that were accepted.")
+        self._per_position = self._vllm(
+            "num_accepted_tokens_per_pos", "Accepted tokens by place in the draft.", "position"
+        )
+
+    def _vllm(self, name: str, text: str, *labels: str) -> Counter:
+        labelnames = ("model_name", *labels)
+        return Counter(f"vllm:spec_decode_{name}", text, labelnames, registry=self._registry)
+
+    def ended(self, record: Record) -> None:
+        """Count a request that has ended, whatever its outcome."""
+        model = record.model
+        self.requests.labels(record.endpoint, model, record.state).inc()
+        self.prompt_tokens.labels(model).inc(record.prompt_tokens)
+        self.tokens.labels(model).inc(record.tokens)
+        if (first := record.seconds_to_first_token) is not None:
+            self.first.labels(model).observe(first)
+        if rate := record.tokens_per_second:
+            self.between.labels(model).observe(1 / rate)
+        for trace in record.traces:
+            for one in trace.rounds:
+                self._round(model, one)
+
+    def _round(self, model: str, one: DraftRound) -> None:
+        self._drafts.labels(model).inc()
+        self._drafted.labels(model).inc(len(one.drafted))
+        self._accepted.labels(model).inc(len(one.accepted))
+        for position in range(len(one.accepted)):
+            self._per_position.labels(model, str(position)).inc()
+
+    def text(self) -> bytes:
+        """All of it, in Prometheus' format."""
+        return generate_latest(self._registry)

@@ -1,0 +1,92 @@
+"""The models that are offered, and their tokenizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from openai.types import Model
+
+from core.decoding.bounds import MAX_COUNT
+from core.decoding.loop.text import join_prompt
+from core.decoding.protocol import LanguageModel
+from core.server.api.answer import plain
+from core.server.api.errors import ApiError
+from core.server.api.fields import MAX_TEXT, Fields
+from core.server.api.messages import read_messages
+from core.server.api.plan import Chats, encode_without_special
+
+OWNER = "decoding-explorer"
+
+
+def require_offered(name: str, offered: Collection[str]) -> None:
+    """Raises ApiError for a model that isn't offered."""
+    if name not in offered:
+        raise ApiError(
+            f"There is no model {name[:100]!r} here; there are {', '.join(offered)}.",
+            status=404,
+            param="model",
+            code="model_not_found",
+        )
+
+
+def model_body(name: str, created: int) -> dict[str, Any]:
+    """A model as the list has it."""
+    return plain(Model(id=name, object="model", created=created, owned_by=OWNER))
+
+
+def read_tokenize(
+    body: Mapping[str, Any],
+) -> tuple[str, Callable[[LanguageModel], dict[str, Any]]]:
+    """The model of a request for token ids, and what makes its answer (vLLM's `/tokenize`).
+
+    Raises:
+        ApiError: a parameter that is wrong or not supported.
+    """
+    fields = Fields(body)
+    name, with_texts = fields.required_text("model"), fields.flag("return_token_strs")
+    prompt = fields.text("prompt")
+    messages = read_messages(fields.any("messages"), "messages") if prompt is None else []
+    special = fields.flag("add_special_tokens", prompt is not None)
+    opened = fields.flag("add_generation_prompt", True)
+    fields.finish(())
+    if prompt is not None and (len(prompt) > MAX_TEXT or fields.has("messages")):
+        raise ApiError(
+            f"Give a prompt of at most {MAX_TEXT:,} characters, or messages.", param="prompt"
+        )
+
+    def answer(model: LanguageModel) -> dict[str, Any]:
+        if prompt is None:
+            if not isinstance(model, Chats) or not model.has_chat_template:
+                raise ApiError(f"{name} has no chat template; send a prompt.", param="messages")
+            ids = model.encode_chat(messages, opened)
+        else:
+            ids = model.encode(prompt) if special else encode_without_special(model, prompt)
+        texts = [model.token_text(token) for token in ids] if with_texts else None
+        window = model.context_window
+        return {"count": len(ids), "max_model_len": window, "tokens": ids, "token_strs": texts}
+
+    return name, answer
+
+
+def read_detokenize(
+    body: Mapping[str, Any],
+) -> tuple[str, Callable[[LanguageModel], dict[str, Any]]]:
+    """The model of a request for the text of token ids, and what makes its answer.
+
+    Raises:
+        ApiError: a parameter that is wrong or not supported.
+    """
+    fields = Fields(body)
+    name, ids = fields.required_text("model"), fields.items("tokens")
+    fields.finish(())
+    if not all(type(one) is int and 0 <= one <= MAX_COUNT for one in ids):
+        raise fields.wrong("tokens", "must be a list of token ids")
+
+    def answer(model: LanguageModel) -> dict[str, Any]:
+        wrong = next((one for one in ids if one >= model.vocab_size), None)
+        if wrong is not None:
+            raise fields.wrong("tokens", f"holds {wrong}; ids go to {model.vocab_size - 1}")
+        return {"prompt": join_prompt(model, ids)}
+
+    return name, answer

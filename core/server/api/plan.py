@@ -1,0 +1,107 @@
+"""What a request asks for, once its body was read; nothing of it depends on a model yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from core.decoding.loop.text import encode_plain
+from core.decoding.protocol import LanguageModel
+from core.server.api.config import Asked, Thinks
+from core.server.api.errors import ApiError
+from core.server.api.logprobs import Wanted
+from core.server.api.messages import Message, with_instructions
+
+Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
+# Choices of one request: each is a run.
+MAX_CHOICES = 16
+
+
+@runtime_checkable
+class Chats(Protocol):
+    """A model that may have a chat template."""
+
+    @property
+    def has_chat_template(self) -> bool: ...
+
+    def encode_chat(
+        self, messages: list[Message], add_generation_prompt: bool = True
+    ) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation that the model is to answer."""
+
+    messages: tuple[Message, ...]
+
+
+# Text that is to be continued, its token ids, or a conversation.
+Prompt: TypeAlias = str | tuple[int, ...] | Chat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A request.
+
+    Args:
+        prompts: each gets `n` choices.
+        echo: whether the answer begins with the prompt.
+        only_prompt: whether nothing is to be generated (max_tokens 0).
+        body: the request's JSON, as it came.
+    """
+
+    endpoint: Endpoint
+    model: str
+    prompts: tuple[Prompt, ...]
+    asked: Asked
+    n: int = 1
+    logprobs: Wanted | None = None
+    echo: bool = False
+    only_prompt: bool = False
+    stream: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that the run needs."""
+        return (self.model, self.asked.draft) if self.asked.draft else (self.model,)
+
+    @property
+    def prompt_text(self) -> str:
+        """What the user wrote last, for a list of requests."""
+        first = self.prompts[0]
+        if isinstance(first, Chat):
+            said = (one["content"] for one in reversed(first.messages) if one["role"] == "user")
+            return next(said, first.messages[-1]["content"])
+        return first if isinstance(first, str) else f"{len(first)} token ids"
+
+
+def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int]:
+    """The token ids of a prompt.
+
+    Args:
+        effort: where the model is to think; one without marks of its own is told how.
+
+    Raises:
+        ApiError: a conversation for a model without a chat template.
+        PromptError: a text that is none, or messages that the template refuses.
+    """
+    if isinstance(prompt, tuple):
+        return list(prompt)
+    if isinstance(prompt, str):
+        return model.encode(prompt)
+    if not isinstance(model, Chats) or not model.has_chat_template:
+        raise ApiError(
+            f"{model.model_id} has no chat template; send text to /v1/completions.", param="model"
+        )
+    messages = list(prompt.messages)
+    if effort and isinstance(model, Thinks):
+        messages = with_instructions(messages, model.think_marks.instruction)
+    return model.encode_chat(messages)
+
+
+def encode_without_special(model: LanguageModel, text: str) -> list[int]:
+    """The ids of a text alone; none for an empty one."""
+    return encode_plain(model, text) if text else []

@@ -1,0 +1,171 @@
+"""The routes of the endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
+
+from core.server.api.errors import ApiError, as_api_error
+from core.server.api.http import Reply, error_response, read_json
+from core.server.api.metrics import CONTENT_TYPE
+from core.server.api.service import Feed, Service
+
+if TYPE_CHECKING:
+    from core.server.api.plan import Endpoint
+
+Handler = Callable[[Request, str], Awaitable[Any]]
+
+
+def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
+    """What a server answers for the endpoint: `/v1/...`, `/tokenize`, `/detokenize`, `/metrics`.
+
+    Args:
+        origins: whose pages may ask what lies below `/v1` from a browser.
+    """
+    api = Routes(service)
+    models = [
+        Route("/models", api.guarded(api.list_models), methods=["GET"]),
+        Route("/models/{name:path}", api.guarded(api.one_model), methods=["GET"]),
+    ]
+    generators: dict[str, Endpoint] = {
+        "/responses": "responses",
+        "/chat/completions": "chat",
+        "/completions": "completions",
+    }
+    made = [
+        Route("/responses/{id}", api.guarded(api.stored), methods=["GET", "DELETE"]),
+        *(
+            Route(path, api.guarded(api.generator(kind)), methods=["POST"])
+            for path, kind in generators.items()
+        ),
+    ]
+    every = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+    rest = Route("/{path:path}", api.guarded(api.nothing), methods=every)
+    methods = ["GET", "POST", "DELETE"]
+    allowed: Any = {"allow_origins": origins, "allow_methods": methods, "allow_headers": ["*"]}
+    cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
+    return [
+        Mount("/v1", routes=[*models, *made, rest], middleware=cors),
+        Route("/tokenize", api.guarded(api.tokenize), methods=["POST"]),
+        Route("/detokenize", api.guarded(api.detokenize), methods=["POST"]),
+        Route("/metrics", api.guarded(api.metrics), methods=["GET"]),
+    ]
+
+
+class Routes:
+    """What each route does; every handler gets the request and who made it."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Any]]:
+        """A handler behind the key; its errors in OpenAI's shape."""
+
+        async def guarded(request: Request) -> Any:
+            try:
+                if self._service.closed:
+                    raise ApiError(self._service.closed, status=403, code="endpoint_closed")
+                scheme, _, key = request.headers.get("authorization", "").partition(" ")
+                bearer = key.strip() if scheme.lower() == "bearer" else ""
+                return await handler(request, self._service.owner_of(bearer))
+            except Exception as error:
+                refusal = as_api_error(error)
+                if refusal.status >= 500:
+                    traceback.print_exc(file=sys.stderr)
+                self._service.metrics.refused.labels(str(refusal.status)).inc()
+                return error_response(refusal)
+
+        return guarded
+
+    async def nothing(self, request: Request, owner: str) -> Response:
+        """Any other path below /v1."""
+        del owner
+        raise ApiError(
+            f"There is no {request.method} {request.url.path[:100]} here.",
+            status=404,
+            code="unknown_url",
+        )
+
+    async def list_models(self, request: Request, owner: str) -> Response:
+        del request, owner
+        from core.server.api.models import model_body
+
+        created = self._service.created
+        found = [model_body(name, created) for name in self._service.offered()]
+        return JSONResponse({"object": "list", "data": found})
+
+    async def one_model(self, request: Request, owner: str) -> Response:
+        del owner
+        from core.server.api.models import model_body, require_offered
+
+        name = request.path_params["name"]
+        require_offered(name, self._service.offered())
+        return JSONResponse(model_body(name, self._service.created))
+
+    async def metrics(self, request: Request, owner: str) -> Response:
+        del request, owner
+        text = await asyncio.to_thread(self._service.metrics.text)
+        return Response(text, media_type=CONTENT_TYPE)
+
+    async def stored(self, request: Request, owner: str) -> Response:
+        """A response that was made before."""
+        response_id = request.path_params["id"]
+        if request.method == "DELETE":
+            self._service.responses.remove(owner, response_id)
+            return JSONResponse({"id": response_id, "object": "response", "deleted": True})
+        return JSONResponse(dict(self._service.responses.find(owner, response_id).body))
+
+    async def tokenize(self, request: Request, owner: str) -> Response:
+        del owner
+        from core.server.api.models import read_tokenize
+
+        return await self._ask_model(read_tokenize(await read_json(request)))
+
+    async def detokenize(self, request: Request, owner: str) -> Response:
+        del owner
+        from core.server.api.models import read_detokenize
+
+        return await self._ask_model(read_detokenize(await read_json(request)))
+
+    async def _ask_model(self, asked: tuple[str, Callable[[Any], dict[str, Any]]]) -> Response:
+        from core.server.api.models import require_offered
+
+        name, answer = asked
+        require_offered(name, self._service.offered())
+
+        def ask() -> dict[str, Any]:
+            return answer(self._service.load(name, lambda: False))
+
+        return JSONResponse(await asyncio.to_thread(ask))
+
+    def generator(self, kind: Endpoint) -> Handler:
+        """The handler of what decodes."""
+
+        async def generate(request: Request, owner: str) -> ASGIApp:
+            from core.server.api.submit import submit
+
+            body = await read_json(request)
+            found = await asyncio.to_thread(submit, self._service, kind, body, owner)
+            feed, plan = Feed(), found.plan
+            slot = found.start(self._service, feed.put)
+            return Reply(
+                found.answer,
+                found.record,
+                feed,
+                slot,
+                stream=plan.stream,
+                top=plan.logprobs.top if plan.logprobs else 0,
+                keep=found.keep,
+            )
+
+        return generate

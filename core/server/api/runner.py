@@ -1,0 +1,187 @@
+"""Runs a request in a thread of its own: the model, its turn, one run after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from core.decoding.beam.config import BeamSearch
+from core.decoding.config import MethodConfig
+from core.decoding.decode import collect, decode, encode_prompt
+from core.decoding.errors import DecodingError, LoadingStoppedError
+from core.decoding.protocol import LanguageModel
+from core.models.stopping import stoppable
+from core.server.api.config import NO_WINDOW
+from core.server.api.errors import ApiError, as_api_error
+from core.server.api.history import Record
+from core.server.api.logprobs import MAX_ENTRIES
+from core.server.api.parts import Failed, Finished, Part, Started
+from core.server.api.plan import Chat, Plan, encode
+from core.server.api.writer import STEPWISE, Run, Writer
+from core.server.queue import FairQueue, Turn
+
+STOPPED = "The run was stopped on the server."
+
+
+class Load(Protocol):
+    """Gives a model by its name.
+
+    Raises ModelError, or LoadingStoppedError where `should_stop` said so.
+    """
+
+    def __call__(self, where: str, should_stop: Callable[[], bool]) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs one request.
+
+    Args:
+        put: takes the parts of the answer; called from the runner's thread.
+    """
+
+    plan: Plan
+    record: Record
+    load: Load
+    queue: FairQueue
+    put: Callable[[Part], None]
+
+    def run(self) -> None:
+        """Make the whole answer; whatever goes wrong becomes a part of it."""
+        record = self.record
+        try:
+            # A chat template that loops asks too.
+            with stoppable(self._should_stop):
+                self._run_all()
+            if record.stopping.is_set():
+                raise LoadingStoppedError
+            record.end("finished")
+            self.put(Finished())
+        except LoadingStoppedError:
+            record.end("stopped")
+            self.put(Failed(ApiError(STOPPED, status=503, code="stopped")))
+        except DecodingError as error:
+            self._fail(as_api_error(error))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            self._fail(as_api_error(error))
+
+    def _fail(self, error: ApiError) -> None:
+        self.record.end("failed", str(error))
+        self.put(Failed(error))
+
+    def _run_all(self) -> None:
+        plan, record = self.plan, self.record
+        model, *second = (self.load(name, self._should_stop) for name in plan.models)
+        _leave_a_processor()
+        runs = list(self._prepare(model))
+        record.configs = tuple(run.config for run in runs)
+        self._require_bounds(model, runs)
+        for run in runs:
+            # Says what is wrong before the answer begins, and starts nothing.
+            decode(model, run.prompt_ids, run.config, draft=second[0] if second else None)
+        firsts = [run for run in runs if run.choices[0] % plan.n == 0]
+        record.prompt_tokens = sum(len(run.prompt_ids) for run in firsts)
+        record.state = "waiting"
+        fingerprint = _fingerprint(model)
+        self.put(Started(model.vocabulary, record.configs, record.prompt_tokens, fingerprint))
+        with self.queue.turn(self._should_stop, ("api", record.owner)) as turn:
+            for run in runs:
+                if not turn.held or record.stopping.is_set():
+                    return
+                record.state, record.steps = "running", []
+                self._decode(model, second[0] if second else None, run, turn)
+
+    def _should_stop(self) -> bool:
+        return self.record.stopping.is_set()
+
+    def _prepare(self, model: LanguageModel) -> Iterator[Run]:
+        """The runs of the request, in order of their choices.
+
+        Raises:
+            ApiError, PromptError, ConfigError: what the model can't be asked for.
+        """
+        plan = self.plan
+        for at, prompt in enumerate(plan.prompts):
+            ids = encode_prompt(model, encode(model, prompt, plan.asked.effort))
+            room = NO_WINDOW if model.context_window is None else model.context_window - len(ids)
+            said = plan.prompt_text if isinstance(prompt, Chat) else None
+            config = plan.asked.config(model, room)
+            choices = tuple(range(at * plan.n, (at + 1) * plan.n))
+            for own, one in _split(config, choices):
+                yield Run(own, ids, said, one)
+
+    def _require_bounds(self, model: LanguageModel, runs: Sequence[Run]) -> None:
+        """Raises ApiError for more log-probabilities than one answer may hold, or unknown ones."""
+        wanted = self.plan.logprobs
+        if wanted is None:
+            return
+        if wanted.mode == "final":
+            other = next((r.config for r in runs if r.config.method not in STEPWISE), None)
+            if other is not None:
+                raise ApiError(
+                    f"logprobs_mode final isn't there for {other.words}; take raw.",
+                    param="logprobs_mode",
+                )
+        positions = sum(
+            run.config.max_new_tokens + self.plan.echo * len(run.prompt_ids) for run in runs
+        )
+        entries = positions * (1 + wanted.count(model.vocab_size))
+        if entries > MAX_ENTRIES:
+            raise ApiError(
+                f"{positions:,} tokens with {wanted.count(model.vocab_size):,} log-probabilities "
+                f"each are more than the {MAX_ENTRIES:,} of one answer; ask for fewer tokens, or "
+                "for fewer of each.",
+                param="top_logprobs",
+            )
+
+    def _decode(
+        self, model: LanguageModel, draft: LanguageModel | None, run: Run, turn: Turn
+    ) -> None:
+        """One run; its parts go out as they come, and its trace is kept."""
+        writer = Writer(self.plan, self.record, model, run, self.put)
+
+        def should_stop() -> bool:
+            # Asked before the first step too, and the prompt is one.
+            return turn.should_stop() or (self.plan.only_prompt and bool(self.record.steps))
+
+        trace = collect(
+            writer.model,
+            run.prompt_ids,
+            run.config,
+            draft=draft,
+            on_step=writer.on_step,
+            should_stop=should_stop,
+            prompt_text=run.prompt_text,
+        )
+        self.record.traces.append(trace)
+        self.record.steps = []
+        writer.finish(trace)
+
+
+def _leave_a_processor() -> None:
+    from core.models.threads import leave_a_processor
+
+    leave_a_processor()
+
+
+def _split(
+    config: MethodConfig, choices: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], MethodConfig]]:
+    """The runs that give some choices: a search finds all of them, others differ by their seeds."""
+    if isinstance(config, BeamSearch):
+        most = max(len(choices), config.num_return_sequences)
+        yield choices, replace(config, num_return_sequences=most)
+        return
+    for n, choice in enumerate(choices):
+        seeded = {"seed": config.seed + n} if hasattr(config, "seed") else {}
+        yield (choice,), replace(config, **seeded)
+
+
+def _fingerprint(model: LanguageModel) -> str:
+    said = f"{model.model_id} {model.revision} {model.dtype}"
+    return f"fp_{hashlib.sha256(said.encode()).hexdigest()[:12]}"

@@ -1,0 +1,135 @@
+"""Log-probabilities of a run's tokens, over the whole vocabulary, as its trace has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.config import MethodConfig
+from core.decoding.loop.recording import ranked_ids
+from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.trace import TokenStep
+from core.server.api.logprobs import NEVER, TokenLogprobs, Wanted
+
+
+def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:
+    """A token in a distribution, with its `count` most probable ones; removed tokens never."""
+    own = distribution.log_probs_of(torch.tensor([token_id]))[0]
+    places = ranked_ids(distribution.logits, count) if count else []
+    ids = places if distribution.ids is None else distribution.ids[places].tolist()
+    top = distribution.log_probs_of(torch.tensor(ids, dtype=torch.long)) if ids else []
+    return TokenLogprobs(token_id, max(own, NEVER), tuple(ids), tuple(top))
+
+
+class Tap:
+    """A model whose last logits can be read: those that the step at hand was made of.
+
+    Args:
+        on_prompt: as `on_logits` of `LanguageModel.start`.
+    """
+
+    def __init__(self, model: LanguageModel, on_prompt: OnLogits | None = None) -> None:
+        self._model, self._on_prompt = model, on_prompt
+        self.row: Tensor | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        use_cache: bool = True,
+        on_logits: OnLogits | None = None,
+    ) -> Context:
+        def both(first: int, logits: Tensor) -> None:
+            for listener in (self._on_prompt, on_logits):
+                if listener is not None:
+                    listener(first, logits)
+
+        context = self._model.start(prompt_ids, use_cache=use_cache, on_logits=both)
+        self.row = context.logits[0]
+        return cast(Context, _TappedContext(context, self))
+
+
+class _TappedContext:
+    def __init__(self, context: Context, tap: Tap) -> None:
+        self._context, self._tap = context, tap
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def extend(self, ids: TokenRows) -> Tensor:
+        logits = self._context.extend(ids)
+        self._tap.row = logits[0, -1]
+        return logits
+
+
+class StepReader:
+    """Log-probabilities of the steps of a run that emits one token a step, from its own logits.
+
+    Args:
+        prompt_ids: of the run.
+    """
+
+    def __init__(
+        self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, wanted: Wanted
+    ) -> None:
+        self._tap, self._wanted = tap, wanted
+        self._ids = list(prompt_ids)
+        self._count = wanted.count(tap.vocab_size)
+        # Draws from a generator of its own; the stages before the draw are those of the run.
+        model = cast(LanguageModel, tap)
+        self._picker = Picker(model, config.chooser) if wanted.mode == "final" else None
+
+    def read(self, step: TokenStep) -> TokenLogprobs:
+        """Call it between this step and the next."""
+        row = self._tap.row
+        assert row is not None
+        self._ids.append(step.token_id)
+        if self._picker is None:
+            return read(raw_distribution(row), step.token_id, self._count)
+        if step.origin == "forced":
+            only = (step.token_id,) if self._count else ()
+            return TokenLogprobs(step.token_id, 0.0, only, (0.0,) if only else ())
+        picked = self._picker.pick(step.index, row, self._ids[:-1])
+        return read(picked.stages[-1], step.token_id, self._count)
+
+
+class Scorer:
+    """Raw log-probabilities of tokens that another method emitted: a forward pass of its own."""
+
+    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], wanted: Wanted) -> None:
+        self._count = wanted.count(model.vocab_size)
+        self._context = model.start(prompt_ids)
+
+    def read(self, token_ids: Sequence[int]) -> tuple[TokenLogprobs, ...]:
+        """Of the next tokens."""
+        if not token_ids:
+            return ()
+        before = self._context.logits[0]
+        after = self._context.extend(list(token_ids))[0]
+        rows = [before, *after[:-1]]
+        return tuple(
+            read(raw_distribution(row), token, self._count)
+            for row, token in zip(rows, token_ids, strict=True)
+        )
+
+
+class PromptReader:
+    """Raw log-probabilities of a prompt's tokens, from its own forward pass."""
+
+    def __init__(self, prompt_ids: Sequence[int], wanted: Wanted, vocab_size: int) -> None:
+        self._ids, self._count = prompt_ids, wanted.count(vocab_size)
+        self.tokens: list[TokenLogprobs] = []
+
+    def __call__(self, first: int, logits: Tensor) -> None:
+        """Take in consecutive positions, `[n, vocab]`."""
+        for at, row in enumerate(logits, start=first + 1):
+            if at < len(self._ids):
+                self.tokens.append(read(raw_distribution(row), self._ids[at], self._count))

@@ -1,0 +1,163 @@
+"""The endpoint's state: who may ask, what is under way, what was made."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from core.server.api.errors import ApiError
+from core.server.api.history import History, Record
+from core.server.api.metrics import Metrics
+from core.server.api.parts import Part
+from core.server.api.store import ResponseStore
+from core.server.queue import FairQueue
+
+if TYPE_CHECKING:
+    from core.server.api.plan import Plan
+    from core.server.api.runner import Load
+
+# Requests under way at once; each may wait for its turn.
+MOST_REQUESTS = 64
+RETRY_SECONDS = 2
+NO_KEY = (
+    "The endpoint is closed: this server can be reached from other machines and has no key; set "
+    "DECODING_EXPLORER_API_KEYS."
+)
+
+
+class Feed:
+    """Parts from the thread of a run to the loop that answers; made in the loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._parts: asyncio.Queue[Part] = asyncio.Queue()
+
+    def put(self, part: Part) -> None:
+        """Called from any thread; what comes after the server's end is dropped."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._parts.put_nowait, part)
+
+    async def get(self) -> Part:
+        """The next part."""
+        return await self._parts.get()
+
+
+class Slot:
+    """A request's place among those under way: free once its run and its answer have ended."""
+
+    def __init__(self, free: Callable[[], None]) -> None:
+        self._free, self._left, self._lock = free, 2, Lock()
+
+    def leave(self) -> None:
+        """Called once by the run and once by whoever answers."""
+        with self._lock:
+            self._left -= 1
+            last = self._left == 0
+        if last:
+            self._free()
+
+
+class Service:
+    """What the routes work with; pages read its history.
+
+    Args:
+        load: gives a model by its name.
+        offered: the names of the models that may be asked for.
+        keys: one of these must come with each request; none are needed without any.
+        closed: why nothing is answered; empty where the endpoint is open.
+    """
+
+    def __init__(
+        self,
+        *,
+        load: Load,
+        offered: Callable[[], Sequence[str]],
+        queue: FairQueue,
+        keys: Collection[str] = (),
+        closed: str = "",
+    ) -> None:
+        self.load, self.offered, self.queue, self.closed = load, offered, queue, closed
+        self._keys = {_owner(key): _digest(key) for key in keys}
+        self.history, self.responses, self.metrics = History(), ResponseStore(), Metrics()
+        self.created = int(time.time())
+        self._under_way: Counter[str] = Counter()
+        self._lock = Lock()
+        self.metrics.running.set_function(lambda: self._under_way.total())
+        self.metrics.waiting.set_function(lambda: queue.waiting)
+
+    @property
+    def needs_key(self) -> bool:
+        return bool(self._keys)
+
+    def owner_of(self, key: str) -> str:
+        """Who holds a key; empty where none is needed.
+
+        Raises:
+            ApiError: it is none of the keys.
+        """
+        if not self._keys:
+            return ""
+        digest = _digest(key)
+        # Every one is compared, so that the time says nothing.
+        matches = [owner for owner, own in self._keys.items() if hmac.compare_digest(own, digest)]
+        if not matches:
+            raise ApiError(
+                "A key of this server is needed: send it as Authorization: Bearer KEY.",
+                status=401,
+                code="invalid_api_key",
+            )
+        return matches[0]
+
+    def enter(self, owner: str) -> Slot:
+        """A place for a request.
+
+        Raises:
+            ApiError: too many are under way, of everybody or of this key.
+        """
+        most = max(1, MOST_REQUESTS // max(1, len(self._keys)))
+        with self._lock:
+            if self._under_way[owner] >= most or self._under_way.total() >= MOST_REQUESTS:
+                raise ApiError(
+                    f"{most} requests are under way already; try again in {RETRY_SECONDS} s.",
+                    status=429,
+                    code="rate_limit_exceeded",
+                    retry_after=RETRY_SECONDS,
+                )
+            self._under_way[owner] += 1
+
+        def free() -> None:
+            with self._lock:
+                self._under_way[owner] -= 1
+
+        return Slot(free)
+
+    def start(self, plan: Plan, record: Record, put: Callable[[Part], None], slot: Slot) -> None:
+        """Begin a run in a thread of its own."""
+        self.history.add(record)
+
+        def run() -> None:
+            from core.server.api.runner import Runner  # It imports torch.
+
+            try:
+                Runner(plan, record, self.load, self.queue, put).run()
+                self.metrics.ended(record)
+                self.history.trim()
+            finally:
+                slot.leave()
+
+        Thread(target=run, daemon=True, name="request").start()
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def _owner(key: str) -> str:
+    """Tells who made what, and nothing of the key."""
+    return hashlib.sha256(b"owner " + _digest(key)).hexdigest()[:16]

@@ -1,0 +1,68 @@
+"""Responses that can be gone on from: a bounded memory, each for whoever made it."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, NamedTuple
+
+from core.server.api.errors import ApiError
+from core.server.api.messages import Message
+
+MOST_RESPONSES = 500
+MOST_BYTES = 32 * 2**20
+
+
+class Stored(NamedTuple):
+    """A response and the conversation that it ends."""
+
+    body: Mapping[str, Any]
+    messages: tuple[Message, ...]
+    bytes: int
+
+
+class ResponseStore:
+    """The last responses; the oldest are forgotten first."""
+
+    def __init__(self, most: int = MOST_RESPONSES, most_bytes: int = MOST_BYTES) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._held: OrderedDict[tuple[str, str], Stored] = OrderedDict()
+        self._lock = Lock()
+
+    def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
+        """Hold a response; one that takes more than all may isn't held."""
+        size = len(json.dumps(body)) + sum(len(one["content"]) for one in messages)
+        with self._lock:
+            self._held[owner, body["id"]] = Stored(body, messages, size)
+            while len(self._held) > self._most or self.bytes > self._most_bytes:
+                self._held.popitem(last=False)
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self._held.values())
+
+    def find(self, owner: str, response_id: str) -> Stored:
+        """A response of this owner.
+
+        Raises:
+            ApiError: there is none of this id, or it was forgotten.
+        """
+        with self._lock:
+            found = self._held.get((owner, response_id))
+        if found is None:
+            raise ApiError(
+                "There is no response of this id: it was not stored, it was forgotten (the last "
+                f"{self._most} are held), or another key made it.",
+                status=404,
+                param="previous_response_id",
+                code="previous_response_not_found",
+            )
+        return found
+
+    def remove(self, owner: str, response_id: str) -> None:
+        """Forget a response; raises ApiError as `find`."""
+        self.find(owner, response_id)
+        with self._lock:
+            self._held.pop((owner, response_id), None)

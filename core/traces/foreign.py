@@ -1,0 +1,151 @@
+"""Answers of other servers with log-probabilities: what they say of each token, and no more.
+
+Reads what OpenAI-shaped APIs return: chat completions, completions and responses. The bodies are
+strangers': they are bounded and checked, and a wrong one gets one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.decoding.errors import TraceError
+from core.decoding.validation import shortened
+
+MAX_TOKENS, MAX_TOP, MAX_TEXT = 20_000, 1_000, 1_000
+MAX_BYTES = 5 * 2**20
+NO_LOGPROBS = (
+    "This answer holds no log-probabilities: ask for them (logprobs and top_logprobs, of responses "
+    "include=message.output_text.logprobs) and open it again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignToken:
+    """A token of another server.
+
+    Args:
+        logprob: nats; None where it wasn't given (a prompt's first token).
+        top: the tokens that it named as the most probable, each with its log-probability.
+    """
+
+    text: str
+    logprob: float | None
+    top: tuple[tuple[str, float], ...]
+
+    @property
+    def rank(self) -> int | None:
+        """1 for the most probable; None where it isn't among those that were named."""
+        if self.logprob is None or all(text != self.text for text, _ in self.top):
+            return None
+        return 1 + sum(logprob > self.logprob for _, logprob in self.top)
+
+    @property
+    def tail_mass(self) -> float | None:
+        """The probability of all tokens that were not named, as far as the numbers tell."""
+        if not self.top:
+            return None
+        return max(0.0, 1.0 - math.fsum(math.exp(min(0.0, lp)) for _, lp in self.top))
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAnswer:
+    """An answer of another server."""
+
+    model: str
+    tokens: tuple[ForeignToken, ...]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What such an answer can't tell, in sentences."""
+        named = max((len(token.top) for token in self.tokens), default=0)
+        beyond = sum(t.rank is None and t.logprob is not None for t in self.tokens)
+        return (
+            f"Each place names {named} tokens at most: which tokens share the rest is not known, "
+            "only how much it is.",
+            f"{beyond} of {len(self.tokens)} tokens are not among those named: their rank is not "
+            "known.",
+            "Whether the numbers are the model's own or those after temperature and filters, only "
+            "the server can say.",
+            "Settings, seed and draws are not in the answer, so that nothing of it can be proved.",
+        )
+
+
+def read_foreign(raw: bytes | str) -> ForeignAnswer:
+    """The tokens of an answer.
+
+    Raises:
+        TraceError: no JSON, no such answer, or one without log-probabilities.
+    """
+    if len(raw) > MAX_BYTES:
+        raise TraceError(f"The answer holds more than {MAX_BYTES // 2**20} MB.")
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise TraceError("The answer is not JSON text.") from None
+    if not isinstance(data, Mapping):
+        raise TraceError("The answer is not the JSON object of an OpenAI-shaped API.")
+    tokens = []
+    for token in _tokens(data):
+        tokens.append(token)
+        if len(tokens) > MAX_TOKENS:
+            raise TraceError(f"The answer holds more than {MAX_TOKENS:,} tokens.")
+    if not tokens:
+        raise TraceError(NO_LOGPROBS)
+    model = data.get("model")
+    return ForeignAnswer(shortened(model, 100) if isinstance(model, str) else "", tuple(tokens))
+
+
+def _tokens(data: Mapping[str, Any]) -> Iterator[ForeignToken]:
+    """Of the first choice, or of every part of a response's messages."""
+    for item in _objects(data.get("output")):
+        for part in _objects(item.get("content")):
+            yield from map(_entry, _objects(part.get("logprobs")))
+    for choice in _objects(data.get("choices"))[:1]:
+        logprobs = choice.get("logprobs")
+        if isinstance(logprobs, Mapping):
+            yield from map(_entry, _objects(logprobs.get("content")))
+            yield from _legacy(logprobs)
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    found = value if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, Mapping)]
+
+
+def _entry(entry: Mapping[str, Any]) -> ForeignToken:
+    top = [
+        (_text(one.get("token")), _logprob(one.get("logprob")))
+        for one in _objects(entry.get("top_logprobs"))[:MAX_TOP]
+    ]
+    return ForeignToken(_text(entry.get("token")), _logprob(entry.get("logprob")), tuple(top))
+
+
+def _legacy(logprobs: Mapping[str, Any]) -> Iterator[ForeignToken]:
+    texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
+    tops = logprobs.get("top_logprobs")
+    if not isinstance(texts, list) or not isinstance(values, list):
+        return
+    tops = tops if isinstance(tops, list) else [None] * len(texts)
+    if not len(texts) == len(values) == len(tops):
+        raise TraceError("The lists of this answer's log-probabilities differ in length.")
+    for text, value, named in zip(texts, values, tops, strict=True):
+        pairs = list(named.items())[:MAX_TOP] if isinstance(named, Mapping) else []
+        top = sorted(((_text(key), _logprob(own)) for key, own in pairs), key=lambda one: -one[1])
+        yield ForeignToken(_text(text), None if value is None else _logprob(value), tuple(top))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        raise TraceError("A token of this answer is no text, or a very long one.")
+    return value.encode("utf-8", "replace").decode()
+
+
+def _logprob(value: Any) -> float:
+    wrong = isinstance(value, bool) or not isinstance(value, int | float)
+    if wrong or not -1e6 <= value <= 0.01:
+        raise TraceError("A log-probability of this answer is no number from minus infinity to 0.")
+    return min(0.0, float(value))

@@ -1,0 +1,1 @@
+"""Requests: what clients ask of the endpoint, watched as it is decoded."""

@@ -1,0 +1,89 @@
+"""The controls of a request that is sent from the page, and the body that they describe."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.decoding.errors import ConfigError
+from core.decoding.trace import Trace
+from pages.ui.shell import sidebar
+from pages.ui.widgets import control
+from pages.ui.widgets.control import Choice, Menu, Number, Text, declare, value
+
+# How the limit of new tokens is called.
+_LIMITS = {
+    "responses": "max_output_tokens",
+    "chat": "max_completion_tokens",
+    "completions": "max_tokens",
+}
+MAX_DECODING = 4_000
+ROWS = declare(
+    Choice("endpoint", "Endpoint", "responses",
+        {"responses": "Responses", "chat": "Chat", "completions": "Completions"}),
+    Number("reply", "Tokens", 60, 1, 2000, short=True),
+    Number("heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True),
+    Menu("effort", "Reasoning", "none",
+        lambda: {"none": "No reasoning", "low": "Low effort", "medium": "Medium effort",
+                 "high": "High effort"},
+        acts=lambda read: read("endpoint") != "completions"),
+    Text("decoding", "decoding (JSON)", "", max_chars=MAX_DECODING,
+        placeholder='{"method": "beam", "num_beams": 4}',
+        help="Any decoding method with its settings, as in a trace file; empty for sampling."),
+)  # fmt: skip
+
+
+def draw_call() -> None:
+    """What is asked, in one row."""
+    control.draw("endpoint", label_visibility="collapsed")
+    control.draw("reply", "heat")
+    control.draw("effort", label_visibility="collapsed", width=160)
+    control.draw("decoding", label_visibility="collapsed", width="stretch")
+
+
+def load_controls(trace: Trace) -> None:
+    """A file opens on the page of its method; its prompt is shared with this one."""
+    control.load(sidebar.said_by(trace))
+
+
+def body() -> tuple[Any, dict[str, Any]]:
+    """The endpoint and the body that the controls and the sidebar describe.
+
+    Raises:
+        ConfigError: `decoding` is no JSON object.
+    """
+    endpoint, prompt = value("endpoint"), str(value("prompt"))
+    system = str(value("system")) if sidebar.chat() else ""
+    said: dict[str, Any] = {"model": sidebar.model()}
+    if endpoint == "responses":
+        said |= {"input": prompt, **({"instructions": system} if system.strip() else {})}
+    elif endpoint == "chat":
+        before = [{"role": "system", "content": system}] if system.strip() else []
+        said |= {"messages": [*before, {"role": "user", "content": prompt}]}
+    else:
+        said |= {"prompt": prompt}
+    said |= {_LIMITS[endpoint]: int(value("reply")), "seed": int(value("seed"))}
+    decoding = decoding_in(str(value("decoding")))
+    if not decoding or decoding.get("method", "sampling") == "sampling":
+        said["temperature"] = float(value("heat"))
+    if (effort := value("effort")) != "none" and endpoint != "completions":
+        said |= {"reasoning": {"effort": effort}} if endpoint == "responses" else {}
+        said |= {"reasoning_effort": effort} if endpoint == "chat" else {}
+    return endpoint, said | ({"decoding": decoding} if decoding else {})
+
+
+def decoding_in(text: str) -> dict[str, Any]:
+    """The settings in the field; none where it is empty.
+
+    Raises:
+        ConfigError: no JSON object.
+    """
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError('decoding is a JSON object, such as {"method": "greedy"}.')
+    return found

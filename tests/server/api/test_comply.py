@@ -1,0 +1,36 @@
+"""`llm-comply`, which holds the endpoint to the published schemas of both APIs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.server.api.served import Served
+
+# The models here neither call tools nor look at pictures, which the refusals' tests look at.
+NOT_HERE = {"tool-calling", "image-input", "chat-tool-calling", "chat-image-input"}
+# What few servers have, which the tool passes with a warning.
+ADVISORY = {"compact-response"}
+# The tool runs these with OpenAI's own models only.
+SKIPPED = {"reasoning-summary", "chat-reasoning-summary"}
+LEFT_OUT = NOT_HERE | ADVISORY | SKIPPED
+
+
+@pytest.mark.parametrize("style", ["open-responses", "openai-chat"])
+def test_the_published_schemas_are_kept(endpoint: Served, style: str) -> None:
+    options = ["-u", f"{endpoint.url}/v1", "-k", "any", "-m", "embedded:target", "--json"]
+    command = [sys.executable, "-m", "llm_comply.cli", "--format", style, *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    results = {one["id"]: one for one in json.loads(done.stdout)["results"]}
+    assert len(results) >= 9
+    wrong = [
+        one
+        for name, one in results.items()
+        if (one["status"] != "passed" or one.get("warnings")) and name not in LEFT_OUT
+    ]
+    assert wrong == []
+    for name in results.keys() & NOT_HERE:
+        assert "HTTP 400" in results[name]["errors"][0]

@@ -1,0 +1,178 @@
+"""What the endpoint refuses: by name, in OpenAI's shape of an error, and never in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from core.server.api.http import MAX_BODY
+from tests.server.api.served import Served
+
+MODEL = "embedded:target"
+CHAT: dict[str, Any] = {"model": MODEL, "messages": [{"role": "user", "content": "Hi"}]}
+TEXT: dict[str, Any] = {"model": MODEL, "prompt": "Hi", "max_tokens": 2}
+RESPONSE: dict[str, Any] = {"model": MODEL, "input": "Hi"}
+PATHS = {
+    "/v1/chat/completions": CHAT,
+    "/v1/completions": TEXT,
+    "/v1/responses": RESPONSE,
+}
+
+
+def error_of(answer: httpx2.Response, status: int = 400) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    error: dict[str, Any] = answer.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["message"]
+    return error
+
+
+CHAT_REFUSED: list[tuple[str, Any]] = [
+    ("tools", [{"type": "function", "function": {"name": "f"}}]),
+    ("tool_choice", "required"),
+    ("response_format", {"type": "json_object"}),
+    ("frequency_penalty", 0.5),
+    ("presence_penalty", -1),
+    ("audio", {"voice": "a"}),
+    ("modalities", ["text", "audio"]),
+    ("prediction", {"type": "content", "content": "x"}),
+    ("web_search_options", {}),
+    ("service_tier", "flex"),
+    ("store", True),
+    ("verbosity", "low"),
+    ("functions", [{"name": "f"}]),
+    ("reasoning_effort", "minimal"),
+    ("top_logprobs", 3),
+    ("stream_options", {"include_usage": True}),
+    ("n", 100),
+    ("n", 1.5),
+    ("temperature", -1),
+    ("temperature", "hot"),
+    ("temperature", True),
+    ("top_p", 2),
+    ("seed", -1),
+    ("max_tokens", -3),
+    ("max_tokens", 10**30),
+    ("stop", [""]),
+    ("stop", 5),
+    ("logit_bias", {"the": 1}),
+    ("logit_bias", {"5": 101}),
+    ("logprobs", "yes"),
+    ("logprobs_mode", "cooked"),
+    ("decoding", {"method": "magic"}),
+    ("decoding", {"method": "beam", "num_beams": 10**6}),
+    ("decoding", {"nonsense": 1}),
+    ("decoding", []),
+    ("messages", "Hi"),
+    ("messages", []),
+    ("model", 5),
+    ("model", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), CHAT_REFUSED)
+def test_a_chat_refuses_by_name(endpoint: Served, name: str, value: Any) -> None:
+    error = error_of(endpoint.post("/v1/chat/completions", {**CHAT, name: value}))
+    assert error["param"] == name
+
+
+RESPONSE_REFUSED: list[tuple[str, Any, str]] = [
+    ("background", True, "background"),
+    ("conversation", "c", "conversation"),
+    ("include", ["file_search_call.results"], "include"),
+    ("truncation", "auto", "truncation"),
+    ("text", {"format": {"type": "json_object"}}, "text"),
+    ("tools", [{"type": "web_search"}], "tools"),
+    ("max_tool_calls", 3, "max_tool_calls"),
+    ("prompt", {"id": "p"}, "prompt"),
+    ("reasoning", {"effort": "xhigh"}, "reasoning.effort"),
+    ("reasoning", {"summary": "detailed"}, "reasoning.summary"),
+    ("metadata", {"a": 5}, "metadata"),
+    ("input", [{"type": "function_call_output", "call_id": "c", "output": ""}], "input[0].type"),
+    ("input", None, "input"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "param"), RESPONSE_REFUSED)
+def test_a_response_refuses_by_name(endpoint: Served, name: str, value: Any, param: str) -> None:
+    assert error_of(endpoint.post("/v1/responses", {**RESPONSE, name: value}))["param"] == param
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("best_of", 3), ("suffix", "x"), ("max_tokens", 0), ("prompt", [[]]), ("prompt", [1.5])],
+)
+def test_a_completion_refuses_by_name(endpoint: Served, name: str, value: Any) -> None:
+    error = error_of(endpoint.post("/v1/completions", {**TEXT, name: value}))
+    assert error["param"] == name
+
+
+def test_pictures_and_calls_in_messages_are_refused(endpoint: Served) -> None:
+    picture = [{"type": "image_url", "image_url": {"url": "data:,"}}]
+    for message in ({"role": "user", "content": picture}, {"role": "tool", "content": "x"}):
+        body = {"model": MODEL, "messages": [message]}
+        assert error_of(endpoint.post("/v1/chat/completions", body))["param"].startswith("messages")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_unknown_parameter_or_model_is_refused(endpoint: Served, path: str) -> None:
+    body = PATHS[path]
+    error = error_of(endpoint.post(path, {**body, "temprature": 1}))
+    assert (error["param"], error["code"]) == ("temprature", "unknown_parameter")
+    error = error_of(endpoint.post(path, {**body, "model": "/etc"}), 404)
+    assert error["code"] == "model_not_found"
+
+
+def test_what_is_said_twice_or_has_no_effect_is_refused(endpoint: Served) -> None:
+    beam = {"method": "beam", "num_beams": 2}
+    for more, param in (
+        ({"temperature": 0.5, "decoding": {"shaping": {"temperature": 0.5}}}, "temperature"),
+        ({"max_tokens": 5, "decoding": {"max_new_tokens": 5}}, "max_tokens"),
+        ({"max_tokens": 5, "max_completion_tokens": 6}, "max_completion_tokens"),
+        ({"temperature": 0.5, "decoding": beam}, "temperature"),
+        ({"top_p": 0.5, "decoding": {"method": "greedy"}}, "top_p"),
+        ({"logprobs": True, "logprobs_mode": "final", "decoding": beam}, "logprobs_mode"),
+    ):
+        error = error_of(endpoint.post("/v1/chat/completions", {**CHAT, **more}))
+        assert error["param"] == param
+
+
+def test_a_prompt_that_does_not_fit_is_refused(endpoint: Served) -> None:
+    error = error_of(endpoint.post("/v1/completions", {**TEXT, "prompt": "word " * 2000}))
+    assert "context window" in error["message"]
+    error = error_of(endpoint.post("/v1/completions", {**TEXT, "prompt": [4096]}))
+    assert "vocabulary" in error["message"]
+
+
+def test_more_log_probabilities_than_an_answer_holds_are_refused(endpoint: Served) -> None:
+    error = error_of(endpoint.post("/v1/completions", {**TEXT, "logprobs": -1, "max_tokens": 200}))
+    assert "fewer" in error["message"]
+
+
+def test_a_body_must_be_a_json_object_of_bounded_size(endpoint: Served) -> None:
+    url = f"{endpoint.url}/v1/completions"
+    json = {"content-type": "application/json"}
+    assert error_of(httpx2.post(url, content=b"{}", headers={"content-type": "text/plain"}), 415)
+    assert error_of(httpx2.post(url, content=b"{}"), 415)
+    for content in (b"", b"[]", b"{", b'{"model": NaN}', b"[" * 100_000, b"\xff"):
+        assert error_of(httpx2.post(url, content=content, headers=json))
+    huge = b'{"prompt": "' + b"a" * MAX_BODY + b'"}'
+    assert error_of(httpx2.post(url, content=huge, headers=json), 413)
+    pieces = (huge[at : at + 65536] for at in range(0, len(huge), 65536))
+    assert error_of(httpx2.post(url, content=pieces, headers=json), 413)
+
+
+def test_another_host_or_another_sites_page_is_refused(endpoint: Served) -> None:
+    for path, body in PATHS.items():
+        assert endpoint.post(path, body, headers={"host": "evil.example"}).status_code == 421
+        foreign = {"origin": "https://evil.example"}
+        assert endpoint.post(path, body, headers=foreign).status_code == 403
+        assert "access-control-allow-origin" not in endpoint.post(path, body).headers
+
+
+def test_what_is_not_there_is_said_in_json(endpoint: Served) -> None:
+    assert error_of(endpoint.post("/v1/embeddings", {}), 404)["code"] == "unknown_url"
+    assert error_of(httpx2.get(f"{endpoint.url}/v1/completions"), 404)
+    assert error_of(httpx2.get(f"{endpoint.url}/v1/responses/resp_1"), 404)

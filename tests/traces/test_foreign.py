@@ -1,0 +1,71 @@
+"""Answers of other servers: their tokens, and what they can't tell."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from typing import Any
+
+import pytest
+
+from core.decoding.errors import TraceError
+from core.traces.foreign import read_foreign
+
+ENTRY = {
+    "token": " a",
+    "logprob": log(0.5),
+    "top_logprobs": [{"token": " a", "logprob": log(0.5)}, {"token": "b", "logprob": log(0.25)}],
+}
+BEYOND = {**ENTRY, "token": "c", "logprob": log(0.01)}
+
+
+def read(body: Any) -> Any:
+    return read_foreign(json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"model": "m", "choices": [{"logprobs": {"content": [ENTRY, BEYOND]}}]},
+        {
+            "model": "m",
+            "output": [{"content": [{"type": "output_text", "logprobs": [ENTRY, BEYOND]}]}],
+        },
+        {
+            "model": "m",
+            "choices": [
+                {
+                    "logprobs": {
+                        "tokens": [" a", "c"],
+                        "token_logprobs": [log(0.5), log(0.01)],
+                        "top_logprobs": [{"b": log(0.25), " a": log(0.5)}] * 2,
+                    }
+                }
+            ],
+        },
+    ],
+    ids=["chat", "response", "completion"],
+)
+def test_every_shape_gives_ranks_and_what_is_left(body: Any) -> None:
+    found = read(body)
+    inside, beyond = found.tokens
+    assert found.model == "m"
+    assert (inside.text, inside.rank, beyond.rank) == (" a", 1, None)
+    assert inside.tail_mass == pytest.approx(0.25)
+    assert "1 of 2 tokens are not among those named" in found.unknown[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ([], "JSON object"),
+        ({}, "no log-probabilities"),
+        ({"choices": [{"logprobs": None}]}, "no log-probabilities"),
+        ({"choices": [{"logprobs": {"content": [{"token": "a", "logprob": 3}]}}]}, "infinity to 0"),
+        ({"choices": [{"logprobs": {"content": [{"token": 5, "logprob": -1}]}}]}, "no text"),
+        ({"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": []}}]}, "differ in length"),
+    ],
+)
+def test_a_wrong_answer_gets_a_sentence(body: Any, said: str) -> None:
+    with pytest.raises(TraceError, match=said):
+        read(body)

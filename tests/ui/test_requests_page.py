@@ -1,0 +1,175 @@
+"""The Requests page without a browser: what clients asked, and what is sent from it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.errors import ConfigError
+from core.models.scripted import ScriptedModel
+from core.server.api.history import Record
+from core.server.api.service import Service
+from core.server.api.submit import submit
+from pages.ui.hosting import endpoint
+from pages.ui.requests import calls, controls
+from pages.ui.requests.state import RequestsView
+from pages.ui.run.jobs import QUEUE
+from pages.ui.shell import models
+from tests.ui.conftest import ROOT
+from tests.ui.seen import texts
+
+KEY = "a-key-of-many-letters"
+HOSTILE = '<img src=x onerror="alert(1)"> ![x](https://evil.example/x.png)'
+
+
+class Marked(ScriptedModel):
+    """A scripted model with a chat template of one line."""
+
+    has_chat_template = True
+
+    def encode_chat(self, messages: Any, add_generation_prompt: bool = True) -> list[int]:
+        del messages, add_generation_prompt
+        return self.encode("the cat")
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Service:
+    torch.set_num_threads(1)
+    model = Marked(
+        {(): [0.1, 0.0, 0.1, 0.1, 0.4, 0.3, 0.0, 0.0], (4,): [0.5, 0, 0, 0, 0, 0, 0.5, 0]},
+        context_window=64,
+        model_id="embedded:target",
+    )
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return fresh(monkeypatch)
+
+
+def fresh(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Service:
+    found = Service(load=models.load, offered=models.options, queue=QUEUE, **options)
+    monkeypatch.setattr(endpoint, "service", lambda: found)
+    return found
+
+
+def open_page() -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=20).run()
+    return app.switch_page("api_requests.py").run()
+
+
+def ended(record: Record) -> Record:
+    end = time.monotonic() + 20
+    while record.active and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not record.active
+    return record
+
+
+def ask(service: Service, prompt: str = "the cat", owner: str = "", **more: Any) -> Record:
+    body = {"model": "embedded:target", "prompt": prompt, "max_tokens": 3, "seed": 1, **more}
+    found = submit(service, "completions", body, owner)
+    found.start(service, lambda _: None).leave()
+    return ended(found.record)
+
+
+def test_an_empty_page_says_where_to_point_a_client(service: Service) -> None:
+    del service
+    app = open_page()
+    assert not app.exception
+    assert "No request yet" in texts(app) and "/v1" in texts(app)
+
+
+def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
+    service: Service,
+) -> None:
+    record = ask(service)
+    app = open_page()
+    assert not app.exception
+    assert record.state == "finished", record.error
+    assert "completions, embedded:target" in texts(app)
+    view: RequestsView = app.session_state["requests_view"]
+    assert view.trace == record.traces[0] or view.trace is not None
+    assert any('"seed": 1' in code.value for code in app.code)
+    assert app.get("plotly_chart")
+
+
+def test_a_request_is_sent_from_the_page_and_followed(service: Service) -> None:
+    app = open_page()
+    app.button(key="send").click().run()
+    assert not app.exception
+    record = ended(service.history.of("")[0])
+    assert record.endpoint == "responses"
+    assert record.state == "finished", record.error
+    app.run()
+    view: RequestsView = app.session_state["requests_view"]
+    assert view.chosen == record.id and view.trace is not None
+
+
+def test_a_wrong_request_is_said_on_the_page(service: Service) -> None:
+    app = open_page()
+    app.text_input(key="decoding").set_value("[1]").run()
+    app.button(key="send").click().run()
+    assert "JSON object" in texts(app)
+    app.text_input(key="decoding").set_value('{"method": "magic"}').run()
+    app.button(key="send").click().run()
+    ended(service.history.of("")[0])
+    assert "magic" in texts(app.run())
+
+
+def test_what_strangers_wrote_is_never_markup(service: Service) -> None:
+    ask(service, HOSTILE)
+    app = open_page()
+    assert not app.exception
+    for element in [*app.markdown, *app.caption]:
+        assert "onerror" not in element.value and "evil.example" not in element.value
+
+
+def test_requests_are_seen_with_the_key_that_made_them(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del service
+    keyed = fresh(monkeypatch, keys=(KEY, "another-key-of-letters"))
+    ask(keyed, owner=keyed.owner_of(KEY))
+    app = open_page()
+    assert "embedded:target ·" not in texts(app)
+    app.text_input(key="api_key").set_value("another-key-of-letters").run()
+    assert "No request yet" in texts(app)
+    app.text_input(key="api_key").set_value("wrong").run()
+    assert "key of this server is needed" in texts(app)
+    app.text_input(key="api_key").set_value(KEY).run()
+    assert "completions, embedded:target" in texts(app)
+
+
+def test_calls_are_written_for_python_curl_and_json() -> None:
+    body = {"model": "m", "input": "it's", "seed": 4, "decoding": {"method": "greedy"}}
+    python = calls.as_python("http://h/v1", "responses", body, key=False)
+    compile(python, "call", "exec")
+    assert "extra_body={'seed': 4, 'decoding': {'method': 'greedy'}}," in python
+    curl = calls.as_curl("http://h/v1", "chat", body, key=True)
+    assert "/chat/completions" in curl and "$OPENAI_API_KEY" in curl
+    import shlex
+
+    assert json.loads(shlex.split(curl.replace("\\\n", " "))[-1]) == body
+
+
+def test_decoding_must_be_an_object() -> None:
+    with pytest.raises(ConfigError, match="JSON object"):
+        controls.decoding_in("{")
+    assert controls.decoding_in(" ") == {}
+
+
+def test_another_servers_answer_is_drawn_and_says_what_it_cannot_tell(service: Service) -> None:
+    del service
+    entry = {"token": HOSTILE, "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -0.1}]}
+    answer = {"model": "theirs", "choices": [{"logprobs": {"content": [entry]}}]}
+    app = open_page()
+    app.text_area(key="foreign").set_value(json.dumps(answer)).run()
+    assert not app.exception
+    assert "1 of 1 tokens are not among those named" in texts(app)
+    assert list(app.dataframe[0].value["token"]) == [HOSTILE]
+    assert app.dataframe[0].value["probability"][0] == pytest.approx(0.6065, abs=1e-4)
+    app.text_area(key="foreign").set_value('{"choices": []}').run()
+    assert "holds no log-probabilities" in texts(app)
