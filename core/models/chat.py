@@ -6,7 +6,8 @@ which is ended where it takes too long or too much memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
@@ -14,6 +15,7 @@ from transformers import PreTrainedTokenizerBase
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.validation import shortened
 from core.models.isolation.client import LimitError, Limits, ask
+from core.models.stopping import current
 
 Messages = Sequence[dict[str, str]]
 LIMITS = Limits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
@@ -35,6 +37,7 @@ def render_chat(
     Raises:
         ModelError: the tokenizer has no chat template.
         PromptError: the template refuses the messages, or doesn't end.
+        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
     """
     _check(tokenizer, messages, model_id)
     if isolated:
@@ -59,6 +62,7 @@ def encode_chat(
     Raises:
         ModelError: the tokenizer has no chat template.
         PromptError: the template refuses the messages, or doesn't end.
+        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
     """
     _check(tokenizer, messages, model_id)
     options = {"sanitize_control_tokens": True}
@@ -66,7 +70,11 @@ def encode_chat(
     if isolated:
         text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
         try:
-            ids = tokenizer(text, add_special_tokens=False, verbose=False, **options)["input_ids"]
+            with panics_told(model_id):
+                found = tokenizer(text, add_special_tokens=False, verbose=False, **options)
+            ids = found["input_ids"]
+        except PromptError:
+            raise
         except Exception as error:
             raise _refused(model_id, error) from None
     else:
@@ -74,6 +82,25 @@ def encode_chat(
             tokenizer, messages, open_answer, model_id, tokenize=True, return_dict=False, **options
         )
     return ids
+
+
+@contextmanager
+def panics_told(model_id: str) -> Iterator[None]:
+    """Where a tokenizer breaks off, such as at an expression that takes too long, say so.
+
+    Raises:
+        PromptError: it did. What the library in Rust raises is no `Exception`.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        reason = shortened(" ".join(str(error).split()), 200)
+        raise PromptError(
+            f"The tokenizer of {model_id} can't read this prompt ({reason}); use another model, "
+            "or a shorter prompt."
+        ) from None
 
 
 def _check(tokenizer: PreTrainedTokenizerBase, messages: Messages, model_id: str) -> None:
@@ -98,6 +125,7 @@ def _write_isolated(
         text: str = ask(
             "chat",
             LIMITS,
+            current(),
             template=tokenizer.get_chat_template(),
             messages=list(messages),
             open_answer=open_answer,

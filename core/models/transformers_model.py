@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
-from core.models.chat import encode_chat, render_chat
+from core.models.chat import encode_chat, panics_told, render_chat
 from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused import MOST_TOKENS, fused_step
 from core.models.inputs import Limits
@@ -120,10 +121,14 @@ class TransformersModel:
         """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
 
         Raises:
-            PromptError: the text holds half a surrogate pair, which is no character.
+            PromptError: the text holds half a surrogate pair, which is no character, or one of the
+                tokenizer's expressions takes too long on it.
         """
         try:
-            ids: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
+            with panics_told(self.model_id):
+                ids: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
+        except PromptError:
+            raise
         except (TypeError, UnicodeError):
             raise PromptError(
                 f"The prompt must be valid Unicode text, got {text[:40]!r}; remove the lone "
@@ -255,6 +260,15 @@ class TransformersModel:
             hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
         logits: torch.Tensor = output.logits
         return logits[:, -keep:].to("cpu", torch.float32)
+
+    @contextmanager
+    def plain_forwards(self) -> Iterator[None]:
+        """Meanwhile every forward goes through transformers' own modules, which can be watched."""
+        fused, self._fused = self._fused, None
+        try:
+            yield
+        finally:
+            self._fused = fused
 
     @staticmethod
     def _is_short(added: int, cache: GrowingCache) -> bool:

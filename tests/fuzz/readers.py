@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,20 @@ from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.sweep.files import SCHEMA, VERSION, read_sweep
 from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.evaluation.verifier import worked_out
+from core.server.api.chat import read_chat
+from core.server.api.completions import read_completion
+from core.server.api.errors import ApiError
+from core.server.api.http import json_object
+from core.server.api.responses import read_response
 from core.traces.file import read_trace
+from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
 from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.sweep import budgets
+from pages.ui.requests.controls import decoding_in
 from tests.figures.reasons import make_sweep
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +117,38 @@ def _config(data: bytes) -> None:
     config_to_dict(config_from_dict(_own(data)))
 
 
+def _asked(read: Callable[[dict[str, Any]], Any], data: bytes) -> None:
+    """Read a request's body, and make its settings for a model with room for 50 tokens."""
+    read(json_object(data))[0].asked.config(None, 50)
+
+
+_DECODING = {"method": "beam", "num_beams": 4, "shaping": {"repetition_penalty": 1.1}}
+_SAID = {"model": "m", "seed": 3, "temperature": 0.7, "top_p": 0.9, "logit_bias": {"5": 2}}
+CHATS = (
+    json.dumps({**_SAID, "messages": [{"role": "user", "content": "a"}], "logprobs": True,
+        "top_logprobs": 3, "stream": True, "stream_options": {"include_usage": True}}).encode(),
+    json.dumps({"model": "m", "messages": [{"role": "user", "content": [
+        {"type": "text", "text": "a"}]}], "decoding": _DECODING, "max_tokens": 5}).encode(),
+)  # fmt: skip
+COMPLETIONS = (
+    json.dumps({**_SAID, "prompt": [[1, 2], [3]], "n": 2, "echo": True, "logprobs": 2}).encode(),
+    json.dumps({"model": "m", "prompt": "a", "stop": ["b"], "decoding": _DECODING}).encode(),
+)
+RESPONSES = (
+    json.dumps({**_SAID, "input": [{"type": "message", "role": "user", "content": "a"}],
+        "reasoning": {"effort": "low"}, "metadata": {"a": "b"}}).encode(),
+    json.dumps({"model": "m", "input": "a", "instructions": "b", "include": [
+        "message.output_text.logprobs"], "top_logprobs": 2}).encode(),
+)  # fmt: skip
+_ENTRY = {"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -0.1}]}
+FOREIGN = (
+    json.dumps({"model": "m", "choices": [{"logprobs": {"content": [_ENTRY, _ENTRY]}}]}).encode(),
+    json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0],
+        "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode(),
+    json.dumps({"output": [{"content": [{"text": "a", "logprobs": [_ENTRY]}]}]}).encode(),
+)  # fmt: skip
+
+
 CONFIGS = tuple(
     json.dumps(json.loads(own)["config"]).encode()
     for own in _of("beam", "greedy", "gumbel", "reasoning", "speculative")
@@ -156,4 +196,13 @@ READERS = (
     Reader("question", lambda data: worked_out(_text(data)), None,
         (b"What is (7 + 5) * 3?", b"Start with 7, add 5, then multiply by 3."),
         "core/evaluation/verifier.py"),
+    Reader("chat request", partial(_asked, read_chat), ApiError, CHATS, "core/server/api/http.py"),
+    Reader("completion request", partial(_asked, read_completion), ApiError, COMPLETIONS,
+        "core/server/api/http.py"),
+    Reader("response request", partial(_asked, lambda body: read_response(body, lambda _: ())),
+        ApiError, RESPONSES, "core/server/api/http.py"),
+    Reader("another server's answer", lambda data: read_foreign(data).unknown, TraceError, FOREIGN,
+        "core/traces/foreign.py"),
+    Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,
+        (b'{"method": "greedy"}',), "pages/ui/requests/controls.py"),
 )  # fmt: skip

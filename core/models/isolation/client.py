@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,8 +21,7 @@ from typing import Any
 from core.decoding import errors
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
 from core.models.isolation.server import READY, receive_message, send_message
-
-ShouldStop = Callable[[], bool]
+from core.models.stopping import ShouldStop, never
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
@@ -58,11 +57,6 @@ class LimitError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-def never() -> bool:
-    """Of work that nobody stops."""
-    return False
 
 
 class _Server:

@@ -30,6 +30,8 @@ _POSITIONS = (
     "max_seq_len",
     "n_ctx",
 )
+# Recurrent models lengthen every prompt to a multiple of it; -1 is none.
+_CHUNKS = ("chunk_size", "mamba_chunk_size")
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 MOST: dict[str, int] = {
     **dict.fromkeys(_LAYERS, 1_000),
@@ -37,6 +39,7 @@ MOST: dict[str, int] = {
     **dict.fromkeys(_WIDTHS, 2**20),
     **dict.fromkeys(_POSITIONS, 2**27),
     **dict.fromkeys(_EXPERTS, 4_096),
+    **dict.fromkeys(_CHUNKS, 2**14),
     "vocab_size": 2**22,
 }
 _MOST_INTEGER = 2**53  # What every reader of JSON keeps exactly.
@@ -123,7 +126,7 @@ def _fields(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _check_number(key: str, value: int, name: str) -> None:
     most = MOST.get(key, _MOST_INTEGER)
-    least = 0 if key in MOST else -_MOST_INTEGER
+    least = (-1 if key in _CHUNKS else 0) if key in MOST else -_MOST_INTEGER
     if not least <= value <= most:
         raise ModelError(
             f"config.json of {name} says {key} = {brief(value)}; it must lie in [{least}, {most}]. "

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from core.decoding.errors import ModelError
 MIB = 2**20
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
+ADAPTER_FILE = "adapter_config.json"
 INDEX_FILE = "model.safetensors.index.json"
 # The most bytes of what is parsed whole, by name and else by suffix: several times what the largest
 # models have. Weights are not parsed whole.
@@ -77,6 +79,18 @@ def check_folder(folder: Path, name: str) -> ModelFiles:
             f"The folder {name} can't be read ({error.strerror}); check the path and its "
             "permissions."
         ) from None
+
+
+def state_of(folder: Path) -> frozenset[tuple[str | int, ...]]:
+    """What tells whether a file of the folder, or what it links to, has become another one."""
+    found = set[tuple[str | int, ...]]()
+    with suppress(OSError):
+        for path in islice(_walk(folder), _MOST_ENTRIES):
+            with suppress(OSError):  # A link to nowhere.
+                it = path.stat()
+                whole = (it.st_mode, it.st_dev, it.st_ino, it.st_size, it.st_mtime_ns)
+                found.add((path.name, *whole))
+    return frozenset(found)
 
 
 def read_json(path: Path, name: str) -> dict[str, Any]:
@@ -174,6 +188,11 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
         raise ModelError(
             f"The folder {name} holds a distributed checkpoint; save the model as "
             "model.safetensors."
+        )
+    if ADAPTER_FILE in entries:
+        raise ModelError(
+            f"The folder {name} holds an adapter ({ADAPTER_FILE}), which names its model "
+            "elsewhere; merge the two and give the folder of the whole model."
         )
     if INDEX_FILE not in entries and not any(entry.endswith(_WEIGHTS) for entry in entries):
         raise ModelError(_no_weights(entries, name))

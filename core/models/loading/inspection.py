@@ -30,6 +30,7 @@ from transformers.quantizers.auto import AutoHfQuantizer
 from core.decoding.errors import ModelError
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder, is_plain_name, read_json
+from core.models.loading.tokenizer_bounds import check_growth
 
 LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 _FLOATING = ("F", "BF")
@@ -53,6 +54,7 @@ def inspect(folder: str, model_id: str) -> Inspected:
     config = load_config(where, model_id)
     _check_file_names(where, model_id)
     tokenizer = load_tokenizer(where, model_id)
+    check_growth(tokenizer, model_id)
     if (where / "generation_config.json").exists():
         try:
             GenerationConfig.from_pretrained(where, local_files_only=True)

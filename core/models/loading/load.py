@@ -9,13 +9,9 @@ again, with weights of a size that is known.
 from __future__ import annotations
 
 import hashlib
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from logging import CRITICAL, getLogger
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal, cast
 
 import torch
@@ -26,7 +22,6 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging
 
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.decoding.validation import brief
@@ -35,7 +30,7 @@ from core.models.isolation.client import LimitError, Limits
 from core.models.loading import hub
 from core.models.loading.bounds import check_config, least_parameters
 from core.models.loading.errors import explain
-from core.models.loading.folder import check_folder
+from core.models.loading.folder import check_folder, state_of
 from core.models.loading.inspection import (
     LOCAL,
     Inspected,
@@ -44,7 +39,10 @@ from core.models.loading.inspection import (
     load_tokenizer,
 )
 from core.models.loading.memory import check_memory, free_bytes, reserved
+from core.models.loading.quiet import quiet
+from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
+from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -54,6 +52,7 @@ _FETCHING = Limits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
 _MOST_INSPECTION_BYTES = 3 * 2**29
 
 hold_while_building()
+read_through_here()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def load_transformers_model(
     source: Source,
     dtype: str | torch.dtype | None,
     device: str | torch.device | None,
-    should_stop: Callable[[], bool] = client.never,
+    should_stop: Callable[[], bool] = never,
 ) -> TransformersModel:
     """Load a model.
 
@@ -87,15 +86,19 @@ def load_transformers_model(
     number_type = _dtype(dtype, target)
     if source.folder is None:
         hub.check_hub_id(source.model_id)
-    with _quiet():
+    with quiet():
         if source.trusted and source.folder is not None:
-            return _load(source.folder, source, number_type, target)
+            return _load(source.folder, source, number_type, target, should_stop)
         folder = source.folder or _fetch(source.model_id, should_stop)
+        seen = state_of(folder)
         needed = _inspect(folder, source, number_type, should_stop)
         with reserved(source.model_id, needed, should_stop):
-            if should_stop():
-                raise LoadingStoppedError
-            return _load(folder, source, number_type, target)
+            if state_of(folder) != seen:
+                raise ModelError(
+                    f"The files of {_in_sentence(source)} changed while they were checked; load "
+                    "the model again."
+                )
+            return _load(folder, source, number_type, target, should_stop)
 
 
 def _device(device: str | torch.device | None) -> torch.device:
@@ -173,11 +176,15 @@ def _load(
     source: Source,
     dtype: torch.dtype | Literal["auto"],
     device: torch.device,
+    should_stop: Callable[[], bool],
 ) -> TransformersModel:
     model_id = source.model_id
     config = load_config(folder, model_id)
     tokenizer = load_tokenizer(folder, model_id)
-    hf_model = _load_weights(folder, model_id, config, dtype)
+    with stoppable(should_stop):
+        hf_model = _load_weights(folder, model_id, config, dtype)
+    if should_stop():
+        raise LoadingStoppedError
     check_vocabulary(tokenizer, hf_model, model_id)
     return _assemble(hf_model, tokenizer, device, folder, source)
 
@@ -197,6 +204,8 @@ def _load_weights(
             output_loading_info=True,
             **LOCAL,
         )
+    except LoadingStoppedError:
+        raise
     except Exception as error:
         raise explain(model_id, "weights", error) from None
     if lacking := report["missing_keys"]:
@@ -260,40 +269,3 @@ def _digest(folder: Path) -> str:
             file.seek(max(0, size - _DIGEST_BYTES))
             digest.update(file.read(_DIGEST_BYTES))
     return digest.hexdigest()[:12]
-
-
-class _Quiet:
-    """How many loads want the libraries silent, and what the last of them undoes."""
-
-    lock = Lock()
-    loads = 0
-    undo = ExitStack()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps the libraries' warnings and progress bars off the terminal; errors are ours to tell."""
-    with _Quiet.lock:
-        if _Quiet.loads == 0:
-            _silence(_Quiet.undo)
-        _Quiet.loads += 1
-    try:
-        yield
-    finally:
-        with _Quiet.lock:
-            _Quiet.loads -= 1
-            if _Quiet.loads == 0:
-                _Quiet.undo.close()
-
-
-def _silence(undo: ExitStack) -> None:
-    hub_logger = getLogger("huggingface_hub")
-    undo.callback(logging.set_verbosity, logging.get_verbosity())
-    undo.callback(hub_logger.setLevel, hub_logger.level)
-    if logging.is_progress_bar_enabled():
-        undo.callback(logging.enable_progress_bar)
-    undo.enter_context(warnings.catch_warnings())
-    warnings.simplefilter("ignore")
-    logging.set_verbosity(CRITICAL)
-    logging.disable_progress_bar()
-    hub_logger.setLevel(CRITICAL)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 import pytest
 
 from core.decoding.errors import LoadingStoppedError, PromptError
+from core.models import chat as chat_module
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits, ask
 from core.models.isolation.server import receive_message
+from core.models.stopping import ShouldStop, current, never, stoppable
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_model, tiny_tokenizer
 from tests.models.loading.kinds_of_parts import DOUBLING, LOOP
 
 ROOT = Path(__file__).parents[3]
 LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
 
 
-def chat(
-    template: str, limits: Limits = LIMITS, should_stop: client.ShouldStop = client.never
-) -> object:
+def chat(template: str, limits: Limits = LIMITS, should_stop: ShouldStop = never) -> object:
     return ask(
         "chat",
         limits,
@@ -104,6 +107,22 @@ def test_a_stop_ends_the_child() -> None:
     thread.join(10)
     assert ended
     wait_until(lambda: not children())
+
+
+def test_work_that_is_stopped_leaves_its_chat_template() -> None:
+    """Though nobody hands `encode_chat` a way to stop."""
+    tokenizer = copy.deepcopy(tiny_tokenizer())
+    tokenizer.chat_template = LOOP
+    model = TransformersModel(
+        random_model("llama"), tokenizer, model_id="looping", isolate_templates=True
+    )
+    stopping = Event()
+    Timer(0.3, stopping.set).start()
+    started = time.monotonic()
+    with stoppable(stopping.is_set), pytest.raises(LoadingStoppedError):
+        model.encode_chat([{"role": "user", "content": "the fox"}])
+    assert time.monotonic() - started < chat_module.LIMITS.cpu_seconds
+    assert current() is never
 
 
 def test_tasks_run_beside_each_other() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+from transformers import BertConfig, BertLMHeadModel, T5Config, T5ForConditionalGeneration
 
 from tests.models.loading.kinds import (
     CONFIG,
@@ -33,9 +36,25 @@ def _many_entries(folder: Path) -> None:
         (folder / f"{number}").touch()
 
 
+def _no_entries(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
 def _template_pipe(folder: Path) -> None:
     (folder / "additional_chat_templates").mkdir()
     fifo("additional_chat_templates/x.jinja")(folder)
+
+
+def _bert(folder: Path) -> None:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = BertConfig(vocab_size=300, intermediate_size=16, **sizes)
+    BertLMHeadModel(config).save_pretrained(folder)
+
+
+def _t5(folder: Path) -> None:
+    config = T5Config(vocab_size=300, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
+    T5ForConditionalGeneration(config).save_pretrained(folder)
 
 
 FILES: Kinds = {
@@ -52,6 +71,8 @@ FILES: Kinds = {
     "config: no text": (write(CONFIG, b"\xff\xfe\x00"), "not JSON text"),
     "config: 200,000 brackets": (write(CONFIG, "[" * DEEP), "nested too deep"),
     "config: 200,000 objects": (write(CONFIG, '{"a":' * DEEP), "nested too deep"),
+    "config: none": (lambda folder: (folder / CONFIG).unlink(), "no config.json"),
+    "config: of no type": (write(CONFIG, "{}"), "names no model_type"),
     "config: a list": (write(CONFIG, "[1]"), "no JSON object"),
     "config: a number of 5,000 digits": (
         write(CONFIG, '{"vocab_size": ' + "9" * 5_000 + "}"),
@@ -70,7 +91,12 @@ FILES: Kinds = {
     "weights: zeros without end": (link(WEIGHTS, "/dev/zero"), NOT_REGULAR),
     "weights: a folder": (instead(WEIGHTS, Path.mkdir), NOT_REGULAR),
     "index: a pipe": (both(indexed({}), fifo(INDEX)), NOT_REGULAR),
+    "folder: no entries": (_no_entries, "is empty"),
     "folder: 10,001 entries": (_many_entries, "more than 10,000 entries"),
+    "an adapter of a model elsewhere": (
+        edit("adapter_config.json", base_model_name_or_path="/etc"),
+        "which names its model",
+    ),
     "settings of generation: nested": (
         write("generation_config.json", "[" * 100_000),
         "generation configuration",
@@ -101,6 +127,10 @@ CONFIGS: Kinds = {
         ),
         "of memory, and ",
     ),
+    "prompts lengthened to 2^30 tokens": (
+        edit(CONFIG, chunk_size=2**30),
+        "chunk_size = 1073741824",
+    ),
     "no heads": (edit(CONFIG, num_attention_heads=0), "can't be used"),
     "a width in words": (edit(CONFIG, hidden_size="wide"), "hidden_size"),
     "layers as a list": (edit(CONFIG, num_hidden_layers=[1, 2]), "num_hidden_layers"),
@@ -111,7 +141,10 @@ CONFIGS: Kinds = {
         "100,000 entries",
     ),
     "300,000 ends": (edit(CONFIG, eos_token_id=list(range(300_000))), "300,000 entries"),
-    "an unknown type of 10,000 letters": (edit(CONFIG, model_type="x" * 10_000), "architecture"),
+    "an unknown type of 10,000 letters": (
+        edit(CONFIG, model_type="x" * 10_000),
+        "architecture that",
+    ),
     "a quantization without its library": (
         edit(CONFIG, quantization_config={"quant_method": "gptq", "bits": 4}),
         "isn't installed",
@@ -121,12 +154,14 @@ CONFIGS: Kinds = {
             edit(CONFIG, model_type="own", auto_map={"AutoConfig": "code.Own"}),
             with_trap("code.py"),
         ),
-        "Python code of its own",
+        "needs Python code of its own, which is never run here",
     ),
     "a kernel of the hub": (
         edit(CONFIG, attn_implementation="someone/kernel"),
         "needs code of its own",
     ),
+    "a reader of whole texts": (_bert, "type bert, which doesn't write text token by token"),
+    "a translator": (_t5, "type t5, which doesn't write text token by token"),
     "weights elsewhere": (
         edit(CONFIG, transformers_weights="../outside.safetensors"),
         "which is no safetensors file of the same folder",

@@ -66,6 +66,7 @@ WEIGHT_KINDS: Kinds = {
         "not 3,000",
     ),
     "an index of brackets": (both(indexed({}), write(INDEX, "[" * DEEP)), "nested too deep"),
+    "none": (lambda folder: (folder / WEIGHTS).unlink(), "holds no weights"),
     "no bytes": (write(WEIGHTS, b""), DAMAGED),
     "a header of 2^63 bytes": (write(WEIGHTS, struct.pack("<Q", 2**63)), DAMAGED),
     "zeros only": (sparse(WEIGHTS, 10**12), DAMAGED),
@@ -82,17 +83,20 @@ WEIGHT_KINDS: Kinds = {
         both(edit(CONFIG, quantization_config={"quant_method": "evil"}), _whole),
         "model.norm.weight as I64",
     ),
-    "no numbers": (_fill(float("nan")), "are no numbers"),
+    "no numbers": (_fill(float("nan")), "logits that are no numbers"),
     "infinite numbers": (_fill(float("inf")), "are no numbers"),
     "a tensor missing": (tensors(lambda found: found.pop(NORM)), "the tensor model.norm.weight is"),
     "a tensor too many": (
         tensors(lambda found: found.update({"model.more": torch.ones(2)})),
         "the tensor model.more is left over",
     ),
-    "a layer too many": (edit(CONFIG, num_hidden_layers=1), "9 tensors are left over"),
-    "a layer too few": (edit(CONFIG, num_hidden_layers=3), "9 tensors are missing"),
+    "a layer too many": (
+        edit(CONFIG, num_hidden_layers=1),
+        "its config.json: 9 tensors are left over, model.layers.1",
+    ),
+    "a layer too few": (edit(CONFIG, num_hidden_layers=3), "9 tensors are missing, model.layers.2"),
     "other shapes": (edit(CONFIG, intermediate_size=48), "other shapes than"),
-    "pickles only": (pickled, "pickled weights only"),
+    "pickles only": (pickled, "pickled weights only (pytorch_model.bin)"),
     "a distributed checkpoint": (
         lambda folder: (folder / WEIGHTS).rename(
             folder / "shard-00001-model-00001-of-00001.safetensors"
@@ -134,6 +138,37 @@ def _none(folder: Path) -> None:
 
 
 SETTINGS = "tokenizer_config.json"
+VAST = "makes vast texts of short ones"
+_BYTES = {
+    "type": "ByteLevel",
+    **dict.fromkeys(("add_prefix_space", "trim_offsets", "use_regex"), False),
+}
+_REPLACE = {"type": "Replace", "pattern": {"String": "z"}}
+
+
+def _steps(part: str, steps: list[dict[str, Any]]) -> Break:
+    names = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "decoder": "decoders"}
+    return _tokenizer(**{part: {"type": "Sequence", names[part]: steps}})
+
+
+def _long_token(folder: Path) -> None:
+    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    model["vocab"]["z" * 20_000] = model["vocab"].pop([*model["vocab"]][-1])
+    _tokenizer(model=model | {"merges": []})(folder)
+
+
+def _around(folder: Path) -> None:
+    name = json.loads((folder / "tokenizer.json").read_text())["added_tokens"][0]["content"]
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    around = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": name, "type_id": 0}}, text],
+        "pair": [text, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {name: {"id": name, "ids": [0] * 5_000, "tokens": [name] * 5_000}},
+    }
+    _tokenizer(post_processor=around)(folder)
+
+
 TOKENIZER_KINDS: Kinds = {
     "200,000 brackets": (write("tokenizer.json", "[" * DEEP), "okenizer of"),
     "half a tokenizer": (cut("tokenizer.json"), "The tokenizer of"),
@@ -145,6 +180,24 @@ TOKENIZER_KINDS: Kinds = {
     ),
     "a pattern without end": (_split("(" * 5_000), "The tokenizer of"),
     "letters that explode": (_expanding, "takes too much"),
+    "ten characters of one, four times": (
+        _steps("normalizer", [_REPLACE | {"content": "z" * 10}] * 4),
+        VAST,
+    ),
+    "two characters of one by a pattern, twelve times": (
+        _steps("normalizer", [_REPLACE | {"pattern": {"Regex": "z"}, "content": "zz"}] * 12),
+        VAST,
+    ),
+    "bytes of bytes": (
+        _steps("pre_tokenizer", [_BYTES] * 12),
+        VAST,
+    ),
+    "ten characters of one in what is shown": (
+        _steps("decoder", [_REPLACE | {"content": "z" * 10}] * 4),
+        VAST,
+    ),
+    "a token of 20,000 letters": (_long_token, VAST),
+    "5,000 tokens around every text": (_around, VAST),
     "settings of brackets": (write(SETTINGS, "[" * DEEP), "nested too deep"),
     "settings without end": (
         edit(SETTINGS, tokenizer_file="/dev/zero"),

@@ -1,0 +1,48 @@
+"""Loading in silence: what the libraries print while a model is read is ours to tell."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from logging import CRITICAL, getLogger
+from threading import Lock
+
+from transformers.utils import logging
+
+
+class _Quiet:
+    """How many loads want the libraries silent, and what the last of them undoes."""
+
+    lock = Lock()
+    loads = 0
+    undo = ExitStack()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps the libraries' warnings and progress bars off the terminal; errors are ours to tell."""
+    with _Quiet.lock:
+        if _Quiet.loads == 0:
+            _silence(_Quiet.undo)
+        _Quiet.loads += 1
+    try:
+        yield
+    finally:
+        with _Quiet.lock:
+            _Quiet.loads -= 1
+            if _Quiet.loads == 0:
+                _Quiet.undo.close()
+
+
+def _silence(undo: ExitStack) -> None:
+    hub_logger = getLogger("huggingface_hub")
+    undo.callback(logging.set_verbosity, logging.get_verbosity())
+    undo.callback(hub_logger.setLevel, hub_logger.level)
+    if logging.is_progress_bar_enabled():
+        undo.callback(logging.enable_progress_bar)
+    undo.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore")
+    logging.set_verbosity(CRITICAL)
+    logging.disable_progress_bar()
+    hub_logger.setLevel(CRITICAL)

@@ -1,0 +1,82 @@
+"""How much text a tokenizer may make of a little: its steps are a stranger's program.
+
+Two replacements of a character by a hundred make ten thousand of it, and eight make more than any
+machine holds: by a prompt that no test of the tokenizer has seen.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from core.decoding.errors import ModelError
+
+# Normalizations that are known make at most 40 of one.
+MOST_GROWTH = 1_000.0
+# Ids that a tokenizer adds to a text; known ones add two.
+MOST_ADDED = 1_000
+MOST_TOKEN_LENGTH = 10_000
+_TEXT = "a b"
+
+
+def check_growth(tokenizer: PreTrainedTokenizerBase, model_id: str) -> None:
+    """See that the tokenizer's texts stay in proportion; for one of the library `tokenizers`.
+
+    Raises:
+        ModelError: a step, a token or what is added to a text is too long.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return
+    encoding = (backend.normalizer, backend.pre_tokenizer)
+    growth = max(_growth(*encoding), _growth(backend.decoder))
+    longest = max(map(len, tokenizer.get_vocab()), default=0)
+    added = len(tokenizer.encode(_TEXT))
+    if growth > MOST_GROWTH or longest > MOST_TOKEN_LENGTH or added > MOST_ADDED:
+        raise ModelError(
+            f"The tokenizer of {model_id} makes vast texts of short ones; use another model."
+        )
+
+
+def _growth(*components: Any) -> float:
+    """The most characters that components, one after the other, may make of one."""
+    growth = 1.0
+    for component in components:
+        for step in _steps(json.loads(component.__getstate__())) if component else ():
+            growth *= max(_factor(step), 1.0)
+    return growth
+
+
+def _steps(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Those of a sequence, at any depth."""
+    waiting = [state]
+    while waiting:
+        step = waiting.pop()
+        inner = [step.get(name) for name in ("normalizers", "pretokenizers", "decoders")]
+        waiting.extend(one for found in inner for one in found or ())
+        yield step
+
+
+def _factor(step: dict[str, Any]) -> float:
+    match step:
+        case {"type": "Replace", "content": content, "pattern": {"String": pattern}} if pattern:
+            return len(content) / len(pattern)
+        case {"type": "Replace", "content": content}:  # It may match between any two characters.
+            return len(content) + 1
+        case {"type": "Precompiled", "precompiled_charsmap": charsmap}:
+            return _longest_replacement(base64.b64decode(charsmap or ""))
+        case {"type": "ByteLevel"}:
+            return 2  # Characters for the bytes of one that takes two; the next finds those.
+        case {"type": "Prepend", "prepend": text}:
+            return len(text) / 10
+    return 1
+
+
+def _longest_replacement(charsmap: bytes) -> int:
+    """Of SentencePiece's table: a trie, its length before it, then texts that end in a zero."""
+    start = 4 + int.from_bytes(charsmap[:4], "little")
+    return max(map(len, charsmap[start:].split(b"\0")))
