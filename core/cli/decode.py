@@ -4,62 +4,108 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from core.cli.method import options_of
+from core.cli.method import MethodOptions, options_of
 from core.cli.options import add_options, config_of, method_of
 from core.cli.output import require_writable
+from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
-from core.decoding.files import unwritable
 from core.decoding.trace import Trace
+from core.traces.bounded_file import shown, unwritable
 
 # Of characters on stdin, which may never end.
 MAX_PROMPT = 10_000_000
 
 
+class Request(NamedTuple):
+    """What the arguments ask for, before a model is loaded."""
+
+    options: MethodOptions
+    config: MethodConfig
+    text: str
+
+
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
+    add_request(parser)
+    parser.add_argument("--json", metavar="FILE", help="write the trace file here")
+
+
+def add_request(parser: ArgumentParser) -> None:
+    """The options that say what is decoded, and how."""
+    add_model(parser)
+    parser.add_argument("--prompt", required=True, help="the text to continue; - reads stdin")
+    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
+    parser.add_argument("--system", default="", help="a system prompt, with --chat")
+    add_options(parser)
+
+
+def add_model(parser: ArgumentParser) -> None:
+    """The options that say which model, and where it runs."""
     parser.add_argument(
         "--model",
         default="embedded:target",
         help="embedded:NAME, a folder in transformers' format, or a hub id (default: %(default)s)",
     )
-    parser.add_argument("--prompt", required=True, help="the text to continue; - reads stdin")
-    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", default="", help="a system prompt, with --chat")
-    parser.add_argument("--json", metavar="FILE", help="write the trace file here")
     parser.add_argument(
         "--dtype",
         help="float32, bfloat16 or float16; default: float32 on the CPU, else the model's own",
     )
     parser.add_argument("--device", help="cpu (the default), cuda, mps, ...")
-    add_options(parser)
 
 
 def run(args: Namespace) -> int:
     """Stream the text to stdout and what the run was to stderr."""
-    options, config, text = options_of(method_of(args)), config_of(args), prompt_of(args)
-    drafter = options.draft(args)
+    request = request_of(args)
     if args.json is not None:
         require_writable(args.json, "--json")
-    from core import collect, load_model
-
-    model = load_model(args.model, dtype=args.dtype, device=args.device)
-    prompt = _put(model, text, args, options.told(model, args))
-    config = options.fit(model, config, args)
-    draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
-    trace = collect(model, prompt, config, draft=draft, on_step=options.printer(), prompt_text=text)
-    if options.print_result:
-        options.print_result(trace)
-    print(flush=True)
-    _print_summary(trace, options.notes(trace))
+    trace = carry_out(args, request)
     if args.json is not None:
         _save(trace, args.json)
     return 0
 
 
-def _put(model: Any, text: str, args: Namespace, told: str) -> str | Sequence[int]:
+def request_of(args: Namespace) -> Request:
+    """Settings and prompt.
+
+    Raises:
+        ConfigError, PromptError: as `config_of` and `prompt_of`.
+    """
+    return Request(options_of(method_of(args)), config_of(args), prompt_of(args))
+
+
+def nothing(_: Any) -> None:
+    """What is done with a loaded model before a run, where nothing is."""
+
+
+def carry_out(
+    args: Namespace, request: Request, loaded: Callable[[Any], object] = nothing
+) -> Trace:
+    """Load the models, stream the text to stdout and what the run was to stderr.
+
+    Args:
+        loaded: is told the target model before the run.
+    """
+    from core import collect, load_model
+
+    options, text = request.options, request.text
+    drafter = options.draft(args)
+    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    prompt = put(model, text, args, options.told(model, args))
+    config = options.fit(model, request.config, args)
+    draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
+    loaded(model)
+    trace = collect(model, prompt, config, draft=draft, on_step=options.printer(), prompt_text=text)
+    if options.print_result:
+        options.print_result(trace)
+    print(flush=True)
+    _print_summary(trace, options.notes(trace))
+    return trace
+
+
+def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequence[int]:
     """The prompt as the model reads it, with what it has to be told."""
     if not args.chat:
         return f"{told}\n\n{text}\n" if told else text
@@ -118,4 +164,4 @@ def _save(trace: Trace, path: str) -> None:
         trace.with_checks(tuple(check(trace))).save(path)
     except OSError as error:
         raise unwritable(path, error) from None
-    print(f"[trace written to {path}]", file=sys.stderr)
+    print(f"[trace written to {shown(path)}]", file=sys.stderr)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli import check, decode, output, sweep
+from core.cli import check, decode, lens, output, path, serve, sweep
 from core.decoding.errors import DecodingError
 
 
@@ -25,8 +25,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
+        ("path", path, "decode, and print every function that ran with what went in and out"),
+        ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),
         ("sweep", sweep, "accuracy against the thinking budget"),
+        ("serve", serve, "answer OpenAI's API, without the pages"),
     ):
         own = commands.add_parser(name, help=text)
         command.add(own)

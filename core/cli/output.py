@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.files import unwritable
+from core.traces.bounded_file import unwritable
 
 # What a stream says that nobody reads, whose disk is full, or that is gone.
 _BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}

@@ -12,13 +12,13 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import unwritable
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, Rivalry, StopStrip, Transcript, Vote
+from core.traces.bounded_file import unwritable
 
 SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1

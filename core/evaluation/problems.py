@@ -11,12 +11,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from core.decoding.errors import ConfigError, ProblemError
-from core.decoding.files import file_bytes, within
 from core.decoding.validation import brief
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
 from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum
 from core.evaluation.types import Problem, ProblemSet
+from core.traces.bounded_file import file_bytes, within
 
 THINKING_SYSTEM = "Think step by step."
 CALCULATOR_SYSTEM = "Use the calculator."

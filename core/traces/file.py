@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import TraceError
-from core.decoding.files import file_bytes, within
 from core.decoding.serial import require_header
 from core.decoding.trace import Trace
+from core.traces.bounded_file import file_bytes, within
 from core.traces.schema.trace import trace_layout
 
 # Of bytes, which may be a stranger's, and of a file on one's own disk.

@@ -18,6 +18,7 @@ from core.decoding.checks.common import (
     count,
     worst,
 )
+from core.decoding.counting import nth
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import penalties_of, penalty_names
 from core.decoding.trace import Check, Trace
@@ -41,12 +42,12 @@ def _whole(trace: Trace[BeamSearch]) -> Check:
         kept = tuple(map(before.group_of, before.kept))
         # The survivors of groups that ended come last and go no further.
         if after.groups + tuple(group for group in kept if group not in after.groups) != kept:
-            faults.append(f"step {after.index}: its beam is not what the step before it kept")
+            faults.append(f"step {nth(after.index)}: its beam is not what the step before it kept")
     return count("the tree is whole: every parent is a row of its beam", faults, "broken places")
 
 
 def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
-    where, kept = f"step {step.index}", step.kept
+    where, kept = f"step {nth(step.index)}", step.kept
     groups = trace.config.num_beam_groups
     if not step.groups or not all(0 <= group < groups for group in step.groups):
         return f"{where}: a row belongs to no group"
@@ -95,7 +96,7 @@ def _fates(trace: Trace[BeamSearch]) -> Check:
 
 
 def _fate_fault(step: BeamStep, group: int, trace: Trace[BeamSearch]) -> str:
-    config, where = trace.config, f"step {step.index}"
+    config, where = trace.config, f"step {nth(step.index)}"
     own = [c for c in step.candidates if step.group_of(c) == group]
     beams = config.num_beams // config.num_beam_groups
     ranks = [c.rank for c in own]
@@ -161,10 +162,10 @@ def _expected(
 
 def _tables(trace: Trace[BeamSearch]) -> Check:
     faults = [
-        f"step {step.index}: row {candidate.row} has another log-probability in the table, or one "
+        f"step {nth(step.index)}: row {nth(at)} has another log-probability in the table, or one "
         "in another group"
         for step in trace.beam_steps
-        for candidate, row in zip(step.kept, step.kept_logprobs, strict=True)
+        for at, (candidate, row) in enumerate(zip(step.kept, step.kept_logprobs, strict=True))
         if row[candidate.parent] != candidate.logprob
         or any(
             value is not None and group != step.group_of(candidate)
@@ -210,7 +211,7 @@ def _hypotheses(trace: Trace[BeamSearch]) -> Check:
         faults.append("the search was not over where the trace ends, or it was cancelled after")
     for step in steps:
         if any(ends[group] < step.index for group in step.groups):
-            faults.append(f"step {step.index}: a group goes on that had ended")
+            faults.append(f"step {nth(step.index)}: a group goes on that had ended")
     return count("the hypotheses and the end follow from the steps", faults, "contradictions")
 
 
@@ -238,7 +239,7 @@ def _endings(trace: Trace[BeamSearch]) -> Check:
     """Limits and stop strings are where the paths say that they ended by them."""
     config, faults = trace.config, []
     for step in trace.beam_steps:
-        last, where = step.index + 1 == step.limit, f"step {step.index}"
+        last, where = step.index + 1 == step.limit, f"step {nth(step.index)}"
         if step.limit > config.max_new_tokens or step.index >= step.limit:
             faults.append(f"{where}: more tokens than max_new_tokens")
         if any(

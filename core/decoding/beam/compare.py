@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import best_row, lineage
+from core.decoding.beam.replay import best_row, lineage, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
 from core.decoding.trace import Trace
 
@@ -93,6 +93,7 @@ class Rival(NamedTuple):
         score: the same over its length to the search's length penalty.
         forwards: calls of the model after the prompt.
         rows: sequences that those calls computed, all together.
+        at_least: whether the search, under the settings that it is ranked by, would have gone on.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Rival(NamedTuple):
     score: float
     forwards: int
     rows: int
+    at_least: bool = False
 
 
 class Ran(NamedTuple):
@@ -128,8 +130,8 @@ def ran(trace: Trace) -> Ran:
 def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, ...]:
     """Greedy, the search's best hypothesis and the best of the samples, by the search's own score.
 
-    The samples' forwards are those of all of them. Without a hypothesis or a sample there is no
-    such rival.
+    The samples' forwards are those of all of them; the search's are those that it takes under the
+    settings that it is ranked by. Without a hypothesis or a sample there is no such rival.
     """
     penalty = getattr(search.config, "length_penalty", 1.0)
     found = [_rival("Greedy", greedy, penalty)]
@@ -146,10 +148,24 @@ def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, .
 def _searched(search: Trace, penalty: float) -> Rival:
     steps, winner = search.beam_steps, search.hypotheses[0]
     total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
-    # The first step's logits come with the prompt.
-    run = Ran(winner.text, len(winner.token_ids), total, len(steps) - 1)
-    rows = sum(len(step.groups) for step in steps[1:])
-    return _rival("Beam search", run, penalty)._replace(rows=rows)
+    forwards, rows, at_least = _bill(search)
+    run = Ran(winner.text, len(winner.token_ids), total, forwards)
+    return _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
+
+
+def _bill(search: Trace) -> tuple[int, int, bool]:
+    """Forwards and rows that the search takes under its trace's settings, as far as its steps say.
+
+    A stored search that is ranked under other settings may have ended earlier, each group for
+    itself, or gone on. The first step's logits come with the prompt.
+    """
+    steps, config = search.beam_steps, search.require(BeamSearch).config
+    ends = replay(steps, config).ends
+    last = [len(steps) - 1 if end is None else end[0] for end in ends]
+    rows = sum(
+        last[group] >= at for at, step in enumerate(steps[1:], start=1) for group in step.groups
+    )
+    return max(last), rows, None in ends and search.finish_reason != "cancelled"
 
 
 def _rival(name: str, run: Ran, penalty: float) -> Rival:

@@ -13,6 +13,7 @@ from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.model_checks import fit_faults, logit_tolerance
 from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
@@ -70,7 +71,7 @@ def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
         listed = sum(step.group_of(c) == group for c in step.candidates)
         allowed = min(most, step.groups.count(group) * vocab_size)
         if listed > allowed:
-            return f"step {step.index}: more than the {allowed} candidates of a group"
+            return f"step {nth(step.index)}: more than the {allowed} candidates of a group"
     return ""
 
 
@@ -78,11 +79,11 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     faults, steps = [], trace.beam_steps
     for index, step in enumerate(steps):
         if any(c.text != model.token_text(c.token_id) for c in step.candidates):
-            faults.append(f"step {step.index}: a candidate's text is not its token's")
+            faults.append(f"step {nth(step.index)}: a candidate's text is not its token's")
         for candidate, text in zip(step.finished, step.finished_texts, strict=True):
             path = [c.token_id for c in lineage(steps, index, candidate)]
             if join_text(model, path) != text:
-                faults.append(f"step {step.index}: a path's text is not its tokens'")
+                faults.append(f"step {nth(step.index)}: a path's text is not its tokens'")
     if join_text(model, trace.token_ids) != trace.text:
         faults.append("the model's tokenizer decodes the tokens to another text")
     return count("the tokenizer decodes the tokens to the text", faults, "differences")

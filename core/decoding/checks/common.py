@@ -9,6 +9,7 @@ from typing import TypeVar
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.token_text import bare, says
 from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
 from core.decoding.trace import Check, PromptPosition, PromptStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
@@ -57,7 +58,7 @@ def _prompt_reading(trace: Trace) -> Check:
 
 
 def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
-    where, at = f"prompt position {position.index}", position.index + 1
+    where, at = f"prompt position {nth(position.index)}", position.index + 1
     if position.next_token_id != (prompt_ids[at] if 0 < at < len(prompt_ids) else None):
         return f"{where}: another token follows in the prompt"
     logits = [c.logit for c in position.candidates]

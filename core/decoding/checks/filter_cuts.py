@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from core.decoding.counting import nth
 from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.spec import Floor, Mass, Rank, Seen
 from core.decoding.trace import Stage, Trace
@@ -20,7 +21,7 @@ def shown_cut_faults(trace: Trace) -> Iterator[str]:
     for step in trace.token_steps:
         for before, after in pairwise(step.stages):
             if after.name in SETTINGS and not _shown(before, after, trace.config.shaping):
-                yield f"step {step.index}: {after.name} did not cut where the settings say"
+                yield f"step {nth(step.index)}: {after.name} did not cut where the settings say"
 
 
 def _shown(before: Stage, after: Stage, shaping: Shaping) -> bool:

@@ -14,6 +14,7 @@ from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
 from core.decoding.checks.expected import expected_draw
 from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
 from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
@@ -116,7 +117,7 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
         if step.text != text or any(
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
-            faults.append(f"step {step.index}: a text is not its token's")
+            faults.append(f"step {nth(step.index)}: a text is not its token's")
     faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
@@ -128,7 +129,7 @@ def prompt_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
         shown = [(position.token_id, position.text)]
         shown += [(c.token_id, c.text) for c in position.candidates]
         if any(text != model.token_text(token) for token, text in shown):
-            faults.append(f"prompt position {position.index}: a text is not its token's")
+            faults.append(f"prompt position {nth(position.index)}: a text is not its token's")
     return faults
 
 
@@ -175,7 +176,9 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
 def _rank_fault(logits: Tensor, position: PromptPosition, tolerance: float) -> str:
     token, rank = position.next_token_id, position.next_rank
     fits = token is None or rank is None or rank_fits(logits, token, rank, tolerance)
-    return "" if fits else f"prompt position {position.index}: the next token's rank is another"
+    return (
+        "" if fits else f"prompt position {nth(position.index)}: the next token's rank is another"
+    )
 
 
 def _position_error(logits: Tensor, position: PromptPosition) -> float:

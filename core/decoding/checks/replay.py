@@ -16,6 +16,7 @@ from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
 from core.decoding.loop.recording import rank_of
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
 from core.decoding.shaping.spec import Floor, Mass, Rank, Seen
@@ -56,14 +57,14 @@ def replayed_fault(
         tolerance: how far these may be from the run's own, in nats.
     """
     if not rank_fits(logits, step.token_id, step.chosen.rank, tolerance):
-        return f"step {step.index}: the model ranks the token elsewhere"
+        return f"step {nth(step.index)}: the model ranks the token elsewhere"
     ids = torch.tensor([candidate.token_id for candidate in step.candidates])
     rows = _rows(logits.double(), step, config, previous_ids, eos_ids, tolerance)
     for stage, row in zip(step.stages, rows, strict=False):
         if row is None:
-            return f"step {step.index}: {stage.name} doesn't cut there"
+            return f"step {nth(step.index)}: {stage.name} doesn't cut there"
         if fault := _difference(stage, row, ids):
-            return f"step {step.index}: {stage.name} leaves {fault}"
+            return f"step {nth(step.index)}: {stage.name} leaves {fault}"
     return ""
 
 

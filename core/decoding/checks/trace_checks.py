@@ -21,6 +21,7 @@ from core.decoding.checks.common import (
 from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
+from core.decoding.counting import nth
 from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
@@ -43,11 +44,11 @@ def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
     fewest = 3 if step.draw.method in ("argmax", "forced") or step.origin == "forced" else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
-        return f"step {step.index}: the token is not among the candidates once"
+        return f"step {nth(step.index)}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
-        return f"step {step.index}: a stage is missing, or has too few probabilities"
+        return f"step {nth(step.index)}: a stage is missing, or has too few probabilities"
     if step.draw.scores is not None and len(step.draw.scores) != len(ids):
-        return f"step {step.index}: the draw has not one score for each candidate"
+        return f"step {nth(step.index)}: the draw has not one score for each candidate"
     return ""
 
 
@@ -128,7 +129,7 @@ def _candidates_agree(trace: Trace) -> Check:
 
 
 def _candidate_fault(step: TokenStep) -> str:
-    where, first, last = f"step {step.index}", step.stages[0], step.stages[-1]
+    where, first, last = f"step {nth(step.index)}", step.stages[0], step.stages[-1]
     ranks = [candidate.rank for candidate in step.candidates]
     order = [(-candidate.logit, candidate.token_id) for candidate in step.candidates]
     if ranks != sorted(set(ranks)) or ranks[:-1] != list(range(1, len(ranks))):
@@ -159,9 +160,9 @@ def _settings_made_the_steps(trace: Trace) -> Check:
     for at, step in enumerate(trace.token_steps):
         names = [stage.name for stage in step.stages]
         if names not in expected_stages(trace, step, length + at):
-            faults.append(f"step {step.index}: the stages are not those of the settings")
+            faults.append(f"step {nth(step.index)}: the stages are not those of the settings")
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
-            faults.append(f"step {step.index}: the draw is not that of the settings")
+            faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
     return count("every stage and draw is what the settings ask for", faults, "steps that differ")
 
 
@@ -176,7 +177,7 @@ def _draw_explains_token(trace: Trace) -> Check:
 
 
 def _draw_fault(step: TokenStep) -> str:
-    where, draw, chosen = f"step {step.index}", step.draw, step.chosen
+    where, draw, chosen = f"step {nth(step.index)}", step.draw, step.chosen
     own = step.candidates.index(chosen)
     if step.origin == "forced":
         picked = as_picked(step)
@@ -198,17 +199,17 @@ def _draw_fault(step: TokenStep) -> str:
 def _interval_fault(step: TokenStep) -> str:
     uniform, interval, chosen = step.draw.uniform, step.draw.interval, step.chosen
     if uniform is None or interval is None:
-        return f"step {step.index}: the uniform number was not recorded"
+        return f"step {nth(step.index)}: the uniform number was not recorded"
     low, high = interval
     if not low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE:
-        return f"step {step.index}: the uniform number lies outside the token's interval"
+        return f"step {nth(step.index)}: the uniform number lies outside the token's interval"
     if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
-        return f"step {step.index}: the interval is not as wide as the token is probable"
+        return f"step {nth(step.index)}: the interval is not as wide as the token is probable"
     key = (-chosen.prob, chosen.token_id)
     ahead = sum(c.prob for c in step.candidates if (-c.prob, c.token_id) < key)
     tail = step.stages[-1].tail_mass
     if not ahead - MASS_TOLERANCE <= low <= ahead + tail + MASS_TOLERANCE:
-        return f"step {step.index}: the interval is not where the more probable tokens end"
+        return f"step {nth(step.index)}: the interval is not where the more probable tokens end"
     return ""
 
 
@@ -219,7 +220,7 @@ def _noise(trace: Trace) -> Check:
         generator = new_generator(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
-                faults.append(f"step {step.index}: the seed gives another uniform number")
+                faults.append(f"step {nth(step.index)}: the seed gives another uniform number")
     return count("the dice are those of the seed", faults, "uniform numbers that differ")
 
 
@@ -269,18 +270,18 @@ def _texts(trace: Trace) -> Check:
 
 def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
     for position in trace.prompt_step.positions if trace.prompt_step else ():
-        where = f"prompt position {position.index}"
+        where = f"prompt position {nth(position.index)}"
         yield where, position.token_id, position.text
         for candidate in position.candidates:
             yield where, candidate.token_id, candidate.text
     for step in trace.token_steps:
         for candidate in step.candidates:
-            yield f"step {step.index}", candidate.token_id, candidate.text
+            yield f"step {nth(step.index)}", candidate.token_id, candidate.text
 
 
 def _added(trace: Trace) -> Iterator[tuple[str, str, str]]:
     for step in trace.token_steps:
-        yield f"step {step.index}", step.chosen.text, step.text
+        yield f"step {nth(step.index)}", step.chosen.text, step.text
 
 
 def _steps_make_tokens(trace: Trace) -> Check:

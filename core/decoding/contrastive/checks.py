@@ -8,6 +8,7 @@ from core.decoding.checks.common import VALUE_TOLERANCE, checked_if_whole, count
 from core.decoding.checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import score, winner
+from core.decoding.counting import nth
 from core.decoding.trace import Check, TokenStep, Trace
 
 
@@ -25,10 +26,10 @@ def _highest_score(trace: Trace[ContrastiveSearch]) -> Check:
 def _choice_fault(step: TokenStep) -> str:
     contrasted = step.compared
     if not contrasted:
-        return f"step {step.index}: the scores were not recorded"
+        return f"step {nth(step.index)}: the scores were not recorded"
     if contrasted[winner(contrasted)].token_id != step.token_id:
-        return f"step {step.index}: another token has a higher score"
-    return "" if step.chosen.prob == 1 else f"step {step.index}: the token was not kept alone"
+        return f"step {nth(step.index)}: another token has a higher score"
+    return "" if step.chosen.prob == 1 else f"step {nth(step.index)}: the token was not kept alone"
 
 
 def _scores(trace: Trace[ContrastiveSearch]) -> Check:
@@ -44,7 +45,7 @@ def _scores(trace: Trace[ContrastiveSearch]) -> Check:
 
 def _compared(trace: Trace[ContrastiveSearch]) -> Check:
     faults = [
-        f"step {step.index}: {fault}"
+        f"step {nth(step.index)}: {fault}"
         for step in trace.token_steps
         for fault in _compared_faults(step, trace.config.contrastive_top_k)
     ]

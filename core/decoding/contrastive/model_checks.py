@@ -15,6 +15,7 @@ from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import logit_tolerance
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
+from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.loop.compared import Compared
 from core.decoding.protocol import LanguageModel
@@ -45,7 +46,7 @@ def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[
 
 def _texts(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Check:
     faults = [
-        f"step {step.index}: the compared tokens are not the model's"
+        f"step {nth(step.index)}: the compared tokens are not the model's"
         for step in trace.token_steps
         if not step.compared or not all(_is_known(own, model) for own in step.compared)
     ]

@@ -17,7 +17,7 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.reshape import logits_after
 from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
-from core.decoding.loop.text import join_text
+from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, draw, noise_at
@@ -132,7 +132,7 @@ def lab_step(
     )
     return LabStep(
         trace=_one_step_trace(step_logits, config, step, text),
-        text_before=join_text(model, step_logits.previous_ids),
+        text_before=join_prompt(model, step_logits.previous_ids),
         order=order,
         throw=number,
         raw_pick=candidate_of(step_logits, stages, raw_pick.token_id),

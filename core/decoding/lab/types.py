@@ -55,7 +55,7 @@ class LabStep:
 
     Args:
         trace: a trace of this one step, with the config that shaped and drew it.
-        text_before: the text before the step.
+        text_before: the text before the step, special tokens written out.
         order: the order in which the acts ran.
         throw: which throw of the seed's dice fell, from 0.
         raw_pick: the token that the same dice pick from the model's own distribution.

@@ -36,7 +36,7 @@ def read_step(
     raw = stages[0]
     total = float(raw.probs.sum())
     entropy = float(_entropies(raw.probs[None], raw.logits[None])[0])
-    ids, ranks = _with_chosen(raw.logits, _ranked_ids(raw.logits, top_candidates), pick.token_id)
+    ids, ranks = _with_chosen(raw.logits, ranked_ids(raw.logits, top_candidates), pick.token_id)
     wanted = torch.tensor(ids)
     log_probs = [stage.log_probs_of(wanted) for stage in stages]
     shown = [[math.exp(value) for value in row] for row in log_probs]
@@ -74,7 +74,7 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
     return entropies.clamp_(min=0)
 
 
-def _ranked_ids(logits: Tensor, count: int) -> list[int]:
+def ranked_ids(logits: Tensor, count: int) -> list[int]:
     """The ids of the highest logits `[vocab]` by rank, ties by id; tokens ruled out never."""
     size = min(count, len(logits))
     values, places = torch.topk(logits, min(size + 1, len(logits)))
@@ -149,7 +149,7 @@ def _read_position(
     probs: Tensor,
     entropy: float,
 ) -> PromptPosition:
-    ids = _ranked_ids(logits, PROMPT_CANDIDATES)
+    ids = ranked_ids(logits, PROMPT_CANDIDATES)
     top = zip(ids, logits[ids].tolist(), probs[ids].tolist(), strict=True)
     candidates = tuple(
         Candidate(token_id, model.token_text(token_id), rank, logit, prob, prob)

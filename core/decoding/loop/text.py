@@ -41,7 +41,7 @@ def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
 
 
-def visible_bytes(model: LanguageModel, token_id: int) -> bytes:
+def visible_bytes(model: Vocabulary, token_id: int) -> bytes:
     """What a token adds to a text in which special tokens are written out."""
     return model.token_bytes(token_id) or model.token_text(token_id).encode()
 
@@ -57,6 +57,6 @@ def encode_plain(model: LanguageModel, text: str) -> list[int]:
     return ids
 
 
-def join_prompt(model: LanguageModel, ids: Sequence[int]) -> str:
+def join_prompt(model: Vocabulary, ids: Sequence[int]) -> str:
     """The text of prompt ids with their special tokens visible."""
     return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")

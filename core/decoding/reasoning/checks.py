@@ -9,6 +9,7 @@ from typing import NamedTuple
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks import trace_checks
 from core.decoding.checks.common import count
+from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
@@ -82,7 +83,7 @@ def _forced_faults(run: _Run) -> Iterator[str]:
             at += 1
         cut = at == len(pieces) or pieces[at].forced_as == "think_end"
         if why and (fault := _group_fault(pieces[start:at], pieces[:start], run.config, cut=cut)):
-            yield f"step {start}: {fault}"
+            yield f"step {nth(start)}: {fault}"
 
 
 def _group_fault(
@@ -143,5 +144,5 @@ def _decision_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
         text, reason = controller.after(decision)
         seen = (step.token_id, step.phase, step.forced_as, step.instead_of)
         if tuple(decision) != seen or (step.text, step.finish_reason) != (text, reason):
-            return f"step {step.index}: the rules lead to another token, phase or end"
+            return f"step {nth(step.index)}: the rules lead to another token, phase or end"
     return ""

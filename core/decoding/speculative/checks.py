@@ -15,6 +15,7 @@ from core.decoding.checks.common import (
     worst,
 )
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.counting import nth
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
@@ -42,9 +43,9 @@ def self_checks(trace: Trace[Speculative]) -> list[Check]:
 def _positions(trace: Trace[Speculative]) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
-            yield f"round {step.index}, draft position {at}", token.candidates
+            yield f"round {nth(step.index)}, draft position {nth(at)}", token.candidates
         if step.bonus is not None:
-            yield f"round {step.index}, bonus", step.bonus.candidates
+            yield f"round {nth(step.index)}, bonus", step.bonus.candidates
 
 
 def _columns_of(candidates: Sequence[PairCandidate]) -> Iterator[list[float]]:
@@ -103,11 +104,12 @@ def _own_numbers(trace: Trace[Speculative]) -> Check:
         for at, token in enumerate(step.drafted):
             own = candidate_of(token.candidates, token.token_id)
             if own is None or own[2:4] != (token.target_prob, token.draft_prob):
-                faults.append(f"round {step.index}: token {at} differs from its candidate")
+                where = f"round {nth(step.index)}: token {nth(at)}"
+                faults.append(f"{where} differs from its candidate")
         extra = step.extra
         own = candidate_of(extra_candidates(step), extra.token_id) if extra else None
         if extra and own and own[2:4] != (extra.target_prob, extra.draft_prob):
-            faults.append(f"round {step.index}: the target's token differs from its candidate")
+            faults.append(f"round {nth(step.index)}: the target's token differs from its candidate")
     return count("every token has its candidate's probabilities", faults, "differences")
 
 
@@ -145,17 +147,17 @@ def _outcomes(trace: Trace[Speculative]) -> Check:
 
 
 def _outcome_fault(step: DraftRound, config: Speculative) -> str:
-    where, going = f"round {step.index}", True
+    where, going = f"round {nth(step.index)}", True
     for at, token in enumerate(step.drafted):
         if not _passes(token, config):
-            return f"{where}: token {at} did not fare as its trial says"
+            return f"{where}: token {nth(at)} did not fare as its trial says"
         if going and token.outcome == "not_reached":
             # Only a token that ended the run hides the ones behind it.
             if step.finish_reason is None or at == 0:
-                return f"{where}: token {at} was not reached for no reason"
+                return f"{where}: token {nth(at)} was not reached for no reason"
             going = False
         elif going and (token.outcome == "accepted") != token.passed:
-            return f"{where}: token {at} was {token.outcome} against its trial"
+            return f"{where}: token {nth(at)} was {token.outcome} against its trial"
         going = going and token.outcome == "accepted"
     recovered = step.recovered
     if config.acceptance == "exact" and recovered is not None:
@@ -195,7 +197,7 @@ def _noise(trace: Trace[Speculative]) -> Check:
         recorded = list(_numbers(step, config))
         thrown = torch.rand(len(recorded), generator=generator, dtype=torch.float64).tolist()
         if thrown != recorded:
-            faults.append(f"round {step.index}: the seed gives other uniform numbers")
+            faults.append(f"round {nth(step.index)}: the seed gives other uniform numbers")
     return count("the dice are those of the seed", faults, "rounds whose numbers differ")
 
 
@@ -218,9 +220,10 @@ def _draws(trace: Trace[Speculative]) -> Check:
             else:
                 fits = token.draft_uniform is None and token.draft_prob == 1.0
             if not fits:
-                faults.append(f"round {step.index}: the draft's draw doesn't give token {at}")
+                where = f"round {nth(step.index)}"
+                faults.append(f"{where}: the draft's draw doesn't give token {nth(at)}")
         if step.extra is not None and not _extra_fits(step, step.extra, config):
-            faults.append(f"round {step.index}: the target's draw doesn't give its token")
+            faults.append(f"round {nth(step.index)}: the target's draw doesn't give its token")
     return count("every token is what its draw says", faults, "draws that point elsewhere")
 
 

@@ -38,6 +38,7 @@ from core.decoding.speculative.report import (
     TargetRun,
     speculative_latency,
     speculative_token_seconds,
+    stage_shares,
 )
 from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
@@ -92,6 +93,7 @@ def compare(
         speculative_token_seconds=tuple(map(speculative_token_seconds, ours)),
         target_token_seconds=seconds,
         costs=measured_costs([step for trace in ours for step in trace.rounds], median(seconds)),
+        stage_shares=tuple(map(stage_shares, ours)),
     )
 
 
@@ -181,14 +183,16 @@ def _sweep(
     overall = alpha(everything, config.acceptance)
     points = []
     for length in sorted(traces):
-        took = median(speculative_token_seconds(trace) for trace in traces[length])
+        took = [speculative_token_seconds(trace) for trace in traces[length]]
         points.append(
             SweepPoint(
                 draft_length=length,
-                measured=target_seconds / took,
+                measured=target_seconds / median(took),
                 predicted=expected_speedup(overall or 0.0, rounds[length], costs),
                 tokens_per_round=tokens_per_forward(rounds[length]) or 0.0,
                 acceptance_rate=acceptance_rate(rounds[length]) or 0.0,
+                spread=(target_seconds / max(took), target_seconds / min(took)),
+                runs=len(took),
             )
         )
     return LengthSweep(tuple(points), overall, costs)

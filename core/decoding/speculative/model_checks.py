@@ -23,6 +23,7 @@ from core.decoding.checks.model_checks import (
     prompt_text_faults,
     same_tokens,
 )
+from core.decoding.counting import nth
 from core.decoding.loop.text import TextStream, join_text
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.config import Shaping
@@ -88,7 +89,7 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
         if step.extra is not None:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
-            faults.append(f"round {step.index}: a text is not its token's")
+            faults.append(f"round {nth(step.index)}: a text is not its token's")
     faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
@@ -184,7 +185,7 @@ def _round_fault(
     trace: Trace[Speculative], step: DraftRound, sides: Sequence[_Side], eos_ids: Sequence[int]
 ) -> str:
     """The first shaped probability, residual mass or threshold that the settings don't give."""
-    config, where = trace.config, f"round {step.index}"
+    config, where = trace.config, f"round {nth(step.index)}"
     drafted = [token.token_id for token in step.drafted]
     ids = [*trace.prompt_ids, *trace.token_ids[: step.start], *drafted]
     shaped: list[tuple[Rows, list[float]]] = []
@@ -202,7 +203,7 @@ def _round_fault(
             )
             slacks.append(slack)
             if not _same_probs(rows, at, candidates, side, near, slack):
-                return f"{where}: the settings give other probabilities at position {at}"
+                return f"{where}: the settings give other probabilities at position {nth(at)}"
         shaped.append((rows, slacks))
     return _derived_fault(step, config, shaped)
 
@@ -211,7 +212,7 @@ def _derived_fault(
     step: DraftRound, config: Speculative, shaped: Sequence[tuple[Rows, list[float]]]
 ) -> str:
     """Of the numbers that need whole rows: the typical thresholds, and the residual masses."""
-    where, (target, slacks) = f"round {step.index}", shaped[0]
+    where, (target, slacks) = f"round {nth(step.index)}", shaped[0]
     for token, entropy, slack in zip(step.drafted, entropies(target), slacks, strict=False):
         if token.threshold is not None:
             expected = min(config.posterior_threshold, config.posterior_alpha * math.exp(-entropy))

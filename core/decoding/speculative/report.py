@@ -1,6 +1,6 @@
 """What measuring speculative decoding gives, beside target-only decoding in the same run.
 
-Torch-free, so that a stored report can be drawn; `speculative_runs` makes it.
+Torch-free, so that a stored report can be drawn; `measure.py` makes it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from core.decoding.speculative.metrics import Costs, percentiles, supported
 from core.decoding.trace import StepSeconds, Trace
+
+# From so large a share of the measured speed-up on, a prediction is called another one.
+FAR = 0.1
 
 
 class Latency(NamedTuple):
@@ -55,6 +58,8 @@ class Comparison(NamedTuple):
         speculative_token_seconds: of every run, the seconds a generated token took (prompt and
             recording left out), as `target_token_seconds`.
         costs: medians over the runs.
+        stage_shares: of every speculative run, the shares of its rounds' time that its stages
+            took (propose, score, verify).
     """
 
     speculative: Trace
@@ -64,6 +69,19 @@ class Comparison(NamedTuple):
     speculative_token_seconds: tuple[float, ...]
     target_token_seconds: tuple[float, ...]
     costs: Costs
+    stage_shares: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """The stages' shares: the medians over the runs, scaled so that their sum is 1.
+
+        One run that was held up doesn't move them.
+        """
+        found = self.stage_shares or (stage_shares(self.speculative),)
+        middle = [median(own) for own in zip(*found, strict=True)]
+        total = sum(middle) or 1.0
+        propose, score, verify = (share / total for share in middle)
+        return propose, score, verify
 
     @property
     def speedup(self) -> float:
@@ -75,6 +93,11 @@ class SweepPoint(NamedTuple):
     """One draft length: what it gave, and what the formula gives for its costs.
 
     `measured` and `predicted` are speed-ups over target-only decoding.
+
+    Args:
+        spread: of the measured speed-ups of the runs at this length, the lowest and the highest;
+            None where they are not known.
+        runs: how many there were.
     """
 
     draft_length: int
@@ -82,6 +105,15 @@ class SweepPoint(NamedTuple):
     predicted: float
     tokens_per_round: float
     acceptance_rate: float
+    spread: tuple[float, float] | None = None
+    runs: int = 1
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the prediction lies beyond the spread, and far from what was measured."""
+        low, high = self.spread or (self.measured, self.measured)
+        far = abs(self.predicted - self.measured) > FAR * self.measured
+        return far and not low <= self.predicted <= high
 
 
 class LengthSweep(NamedTuple):
@@ -101,6 +133,11 @@ class LengthSweep(NamedTuple):
         if self.alpha is None:
             return None
         return max(self.points, key=lambda point: point.predicted).draft_length
+
+    @property
+    def fastest(self) -> SweepPoint:
+        """The length that was fastest as it was measured."""
+        return max(self.points, key=lambda point: point.measured)
 
     @property
     def break_even(self) -> int | None:
@@ -148,6 +185,17 @@ def speculative_latency(trace: Trace) -> float:
     """Seconds from the prompt to the last token, both prompts' processing included."""
     prompt = trace.prompt_step.seconds if trace.prompt_step else 0.0
     return prompt + sum(step.seconds.total + step.seconds.prefill for step in trace.rounds)
+
+
+def stage_shares(trace: Trace) -> tuple[float, float, float]:
+    """The shares of the rounds' time that propose, score and verify took; zeros without any."""
+    seconds = [step.seconds for step in trace.rounds]
+    total = sum(own.total for own in seconds) or 1.0
+    return (
+        sum(own.propose for own in seconds) / total,
+        sum(own.score for own in seconds) / total,
+        sum(own.verify for own in seconds) / total,
+    )
 
 
 def speculative_token_seconds(trace: Trace) -> float:

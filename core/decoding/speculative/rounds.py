@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.checks.common import count
+from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
@@ -20,7 +21,7 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
 
 
 def _missing(step: DraftRound, config: Speculative) -> str:
-    where, outcomes = f"round {step.index}", [token.outcome for token in step.drafted]
+    where, outcomes = f"round {nth(step.index)}", [token.outcome for token in step.drafted]
     for token in step.drafted:
         if token.draft_prob <= 0 or candidate_of(token.candidates, token.token_id) is None:
             return f"{where}: a drafted token is not among the candidates, or can't be drafted"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core.decoding.checks.common import count, finish
 from core.decoding.checks.token_text import added_faults, display_faults
+from core.decoding.counting import nth
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.drafting import look_up
 from core.decoding.speculative.rounds import candidate_of
@@ -21,11 +22,11 @@ def _caches(trace: Trace[Speculative]) -> Check:
         drafted, accepted = len(step.drafted), len(step.accepted)
         target = CacheSizes(before, before + 1 + drafted, before + 1 + accepted)
         if step.target_cache != target:
-            faults.append(f"round {step.index}: the target's cache is not {target}")
+            faults.append(f"round {nth(step.index)}: the target's cache is not {target}")
         peak = before + drafted if drafted else held
         draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
         if step.draft_cache != (draft if config.drafter == "model" else None):
-            faults.append(f"round {step.index}: the draft's cache is not {draft}")
+            faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
         held = draft.after
     return count("the caches are as large as the tokens they hold", faults, "other sizes")
 
@@ -41,9 +42,11 @@ def _drafting(trace: Trace[Speculative]) -> Check:
         allowed = min(length, limit - step.start - 1)
         before = ids[: len(trace.prompt_ids) + step.start]
         if step.draft_length > allowed or (full and step.draft_length < allowed):
-            faults.append(f"round {step.index}: {step.draft_length} tokens allowed, not {allowed}")
+            faults.append(
+                f"round {nth(step.index)}: {step.draft_length} tokens allowed, not {allowed}"
+            )
         if fault := _drafting_fault(step, config, before):
-            faults.append(f"round {step.index}: {fault}")
+            faults.append(f"round {nth(step.index)}: {fault}")
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
             length = longer if len(step.accepted) == length else max(1, length - 1)
@@ -96,14 +99,14 @@ def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:
         extra = () if step.extra is None else (step.extra,)
         for token in (*step.drafted, *extra):
             for own in (token, *token.candidates):
-                yield f"round {step.index}", own.token_id, own.text
+                yield f"round {nth(step.index)}", own.token_id, own.text
 
 
 def _emitted(trace: Trace[Speculative]) -> Iterator[tuple[str, str, str]]:
     for step in trace.rounds:
         extra = () if step.extra is None else (step.extra,)
         for token, added in zip((*step.accepted, *extra), step.texts, strict=True):
-            yield f"round {step.index}", token.text, added
+            yield f"round {nth(step.index)}", token.text, added
 
 
 RUN_CHECKS = (_caches, _drafting, _tokens, _texts, finish)

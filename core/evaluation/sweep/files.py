@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.decoding.errors import SweepError
-from core.decoding.files import file_bytes, reason_of, shown, within
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.validation import brief
@@ -29,6 +28,7 @@ from core.evaluation.sweep.serial import (
     row_to_json,
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
+from core.traces.bounded_file import file_bytes, reason_of, shown, within
 
 SCHEMA = "decoding-explorer/sweep"
 VERSION = 1

@@ -136,3 +136,27 @@ def test_another_length_penalty_scores_every_rival_anew() -> None:
 def test_without_a_finished_path_the_search_is_no_rival() -> None:
     search = replace(make_search(), hypotheses=())
     assert [rival.name for rival in rivals(search, Ran("g", 2, -2.0, 1), ())] == ["Greedy"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bill_is_that_of_a_search_under_the_settings_it_is_ranked_by(seed: int) -> None:
+    asked = {"early_stopping": True, "length_penalty": -1.0}
+    search = make_search(4, 14, model_seed=seed, ends=9, early_stopping="never")
+    fresh = make_search(4, 14, model_seed=seed, ends=9, **asked)
+    ranking = rerank(search, **asked)
+    assert ranking.exact
+    ranked = ranked_anew(search, ranking, replace(search.config, **asked))
+    greedy = Ran("", 1, -1.0, 0)
+    bill, again, whole = (rivals(trace, greedy, [])[1] for trace in (ranked, fresh, search))
+    assert (bill.forwards, bill.rows) == (again.forwards, again.rows)
+    assert again.forwards == len(fresh.beam_steps) - 1 < whole.forwards
+    assert not (bill.at_least or again.at_least or whole.at_least)
+
+
+def test_a_search_that_would_have_gone_on_costs_at_least_what_it_did() -> None:
+    search = make_search(4, 14, model_seed=1, ends=9, early_stopping=True)
+    ranking = rerank(search, early_stopping="never")
+    assert ranking.would == "go on"
+    ranked = ranked_anew(search, ranking, replace(search.config, early_stopping="never"))
+    found = rivals(ranked, Ran("", 1, -1.0, 0), [])[1]
+    assert found.at_least and found.forwards == len(search.beam_steps) - 1

@@ -1,0 +1,32 @@
+"""How steps, rounds and positions are counted where people read of them: from 1.
+
+Indices in code, in trace files and in what a click hands over begin at 0.
+"""
+
+from __future__ import annotations
+
+
+def nth(index: int) -> int:
+    """The number of what stands at an index."""
+    return index + 1
+
+
+def place_of(what: str, index: int, count: int) -> str:
+    """One of several, as "Step 7 of 40"."""
+    return f"{what} {nth(index)} of {count:,}"
+
+
+def span_of(what: str, first: int, last: int, count: int) -> str:
+    """Some of several, as "Steps 1 to 40 of 163".
+
+    Args:
+        first, last: indices of the first, and behind the last.
+    """
+    if last - first <= 1:
+        return place_of(what.removesuffix("s"), first, count)
+    return f"{what} {nth(first)} to {last} of {count:,}"
+
+
+def counted(count: int, thing: str) -> str:
+    """As "1 token" or "2 tokens"."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
