@@ -102,7 +102,7 @@ def test_plotly_accepts_every_property(theme, draw):
         "long heatmap": probability_heatmap(long, theme=theme),
         "long prompt": prompt_reading(long, theme=theme),
     }
-    assert all(any(d.textangle == -90 for d in f.data if d.type == "bar") for f in grids.values())
+    assert all(d.textangle in (0, None) for f in grids.values() for d in f.data if d.type == "bar")
     runs = (all_figures(run, theme) for run in (trace, greedy, empty))
     for name, figure in (item for figures in (*runs, grids) for item in figures.items()):
         checked = go.Figure(figure.to_dict())

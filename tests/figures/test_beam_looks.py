@@ -83,6 +83,15 @@ def test_a_step_after_which_nothing_goes_on_measures_from_its_best():
     assert max(lengths.values()) == 0
 
 
+def test_the_whole_row_of_a_candidate_can_be_clicked_however_short_its_bar_is():
+    figure = beam_step(make_search(), 3)
+    rows = trace_named(figure, "rows")
+    low, high = figure.layout.xaxis.range
+    assert list(rows.base) == [low] * len(rows.y) and set(rows.x) == {high - low}
+    bars = {tuple(told[:2]) for drawn in figure.data[1:] for told in drawn.customdata or ()}
+    assert {tuple(told[:2]) for told in rows.customdata} == bars
+
+
 def test_the_ranks_stand_below_each_other():
     labels = beam_step(make_search(8, 12), 5).layout.yaxis.ticktext
     plain = [re.sub("<[^>]+>", "", text) for text in labels]
@@ -103,7 +112,7 @@ def test_a_step_that_is_not_there_is_a_sentence():
 def test_the_step_table_holds_that_step():
     search = make_search()
     frame = beam_step_data(search, 4)
-    assert set(frame["step"]) == {4}
+    assert set(frame["step"]) == {5}
     assert len(frame) == len(search.beam_steps[4].candidates)
 
 

@@ -171,7 +171,7 @@ def test_a_search_that_is_ranked_anew_says_so_and_scores_under_its_penalty():
     for place, text in hover.items():
         score = step.candidates[place].cum_logprob * 4**1.25
         assert float(text.replace("\u2212", "-")) == pytest.approx(score, abs=6e-4)
-        row = table[(table["step"] == 3) & (table["token_id"] == step.candidates[place].token_id)]
+        row = table[(table["step"] == 4) & (table["token_id"] == step.candidates[place].token_id)]
         assert any(found == pytest.approx(score, rel=1e-5) for found in row["score"])
     best = shown.hypotheses[0]
     assert list(table[table["on_best_path"]]["token_id"]) == list(best.token_ids)

@@ -24,15 +24,16 @@ def test_a_chosen_token_of_low_rank_is_added_below():
     assert len(keys) == 6
 
 
-def test_only_the_chosen_bar_has_the_accent():
+def test_only_the_chosen_bar_is_framed():
     for step in TRACE.token_steps:
         figure = candidate_bars(step, TRACE)
         final = trace_named(figure, "final")
         accented = [
             key[1]
-            for key, color in zip(final.customdata, final.marker.color, strict=True)
-            if color == LIGHT.accent
+            for key, width in zip(final.customdata, final.marker.line.width, strict=True)
+            if width
         ]
+        assert final.marker.line.color == LIGHT.accent
         assert accented == [step.token_id]
         bold = [text for text in figure.layout.yaxis.ticktext if "font-weight:700" in text]
         assert len(bold) == 1

@@ -34,8 +34,8 @@ def test_a_pair_of_bars_and_a_score_for_each_token(trace, theme) -> None:
     figure = contrast_bars(trace.token_steps[0], trace, theme=theme)
     assert list(trace_named(figure, "probability").x) == [0.5, 0.25, 0.0]
     assert list(trace_named(figure, "largest cosine").x) == [0.25, -0.5, 1.0]
-    colors = trace_named(figure, "probability").marker.color
-    assert list(colors) == [theme.accent, theme.first, theme.first]
+    frame = trace_named(figure, "probability").marker.line
+    assert frame.color == theme.accent and list(map(bool, frame.width)) == [True, False, False]
     scores = [a.text for a in figure.layout.annotations if a.name == "score"]
     assert "0.050" in scores[1] and scores[2:] == ["0.400", "−0.600"]
     assert figure.layout.xaxis.range[0] < -0.5
@@ -47,7 +47,7 @@ def test_title_caption_and_alt_text(trace) -> None:
     figure = contrast_bars(trace.token_steps[0], trace)
     assert figure.layout.title.text == "<b>Probability against likeness</b>"
     assert "contrastive" in figure.layout.meta["caption"]
-    assert "3 tokens that contrastive search compared at step 0" in figure.layout.meta["alt"]
+    assert "3 tokens that contrastive search compared at step 1" in figure.layout.meta["alt"]
     assert any("0.4 × probability" in text for text in annotations(figure))
 
 

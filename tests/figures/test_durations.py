@@ -1,13 +1,32 @@
 """Times are the trace's own, in milliseconds."""
 
+from dataclasses import replace
+
 import pytest
 
+from core.decoding.trace import Timings
 from core.figures import timing, timing_data
+from pages.ui.decode.state import median_run
 from tests.figures.looking import annotations, strings, trace_named
 from tests.figures.traces import make_trace
 
 ON, OFF = make_trace(20), make_trace(20, use_cache=False)
 RUNS = [("cache on", ON), ("cache off", OFF)]
+
+
+def test_runs_in_turns_show_their_median_and_their_spread() -> None:
+    slow, quick, middle = (
+        replace(ON, timings=Timings(by, 9.0 * by, 10.0 * by)) for by in (3.0, 1.0, 2.0)
+    )
+    assert median_run([slow, quick, middle]) is middle
+    figure = timing([("on", middle), ("off", middle)], others=[[slow, quick, middle]] * 2)
+    whiskers = trace_named(figure, "fastest to slowest")
+    assert list(whiskers.x) == pytest.approx([20_000.0, 20_000.0])
+    assert list(whiskers.error_x.array) == pytest.approx([10_000.0] * 2)
+    assert list(whiskers.error_x.arrayminus) == pytest.approx([10_000.0] * 2)
+    texts = " ".join(annotations(figure)).replace("\u00a0", " ")
+    assert texts.count("median of 3 runs") == 2
+    assert "median of" not in " ".join(annotations(timing(RUNS)))
 
 
 def test_parts_add_up_to_prefill_and_decode():

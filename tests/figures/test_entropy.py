@@ -31,7 +31,7 @@ def test_clicks_hand_over_the_step():
 
 def test_the_selected_step_is_marked():
     (mark,) = shapes_named(uncertainty(TRACE, selected=3), "selected")
-    assert (mark.x0, mark.x1) == (2.5, 3.5)
+    assert (mark.x0, mark.x1) == (3.5, 4.5)
 
 
 def test_long_runs_write_a_part_of_their_tokens():

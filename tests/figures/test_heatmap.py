@@ -1,9 +1,12 @@
 """The heatmap shows the trace's numbers in the right cells."""
 
+from itertools import pairwise
+
 import pytest
 
 from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
+from core.figures.base.grid import columns_for
 from tests.figures.looking import shapes_named, trace_named
 from tests.figures.traces import make_trace
 
@@ -25,7 +28,7 @@ def test_the_ring_sits_on_the_chosen_cell(trace):
     ring = trace_named(probability_heatmap(trace, rows=6), "chosen")
     assert list(ring.x) == list(range(12))
     for column, base, step in zip(ring.x, ring.base, trace.token_steps, strict=True):
-        row = round(base + 0.47)
+        row = round(base + 0.46)
         assert step.index == column
         assert row == min(step.chosen.rank - 1, 6)
     assert ring.marker.line.color == LIGHT.accent
@@ -76,7 +79,7 @@ def test_clicks_land_on_the_cell_that_is_seen(trace):
 
 def test_the_window_starts_at_first_and_marks_the_selected_column(trace):
     figure = probability_heatmap(trace, first=5, columns=4, selected=7)
-    assert list(figure.layout.xaxis.ticktext) == ["5", "6", "7", "8"]
+    assert list(figure.layout.xaxis.ticktext) == ["6", "7", "8", "9"]
     (mark,) = shapes_named(figure, "selected")
     assert (mark.x0, mark.x1) == (1.5, 2.5)
     assert not shapes_named(probability_heatmap(trace, selected=None), "selected")
@@ -102,6 +105,58 @@ def test_windows_of_one_run_are_equally_tall():
     assert len(heights) == 1
 
 
+def test_a_long_window_has_level_words_at_its_most_uncertain_steps_alone():
+    trace = make_trace(40)
+    figure = probability_heatmap(trace, rows=6)
+    edges = trace_named(figure, "probability").x
+    wide = [at for at, (low, high) in enumerate(pairwise(edges)) if high - low > 0.9]
+    by_entropy = sorted(trace.token_steps, key=lambda step: -step.entropy)
+    assert 8 <= len(wide) <= 14
+    assert wide == sorted(step.index for step in by_entropy[: len(wide)])
+    named = {
+        int(key[0])
+        for drawn in figure.data
+        if drawn.name == "tokens"
+        for key, text in zip(drawn.customdata, drawn.text, strict=True)
+        if text
+    }
+    assert named == set(wide)
+    assert all(drawn.textangle == 0 for drawn in figure.data if drawn.name == "tokens")
+
+
+def test_the_selected_step_is_open_and_takes_the_place_of_the_surest_one():
+    trace = make_trace(40)
+    surest = min(trace.token_steps, key=lambda step: step.entropy).index
+    before, after = (probability_heatmap(trace, selected=at) for at in (None, surest))
+    (mark,) = shapes_named(after, "selected")
+    assert mark.x1 - mark.x0 == pytest.approx(1)
+    ends = [trace_named(figure, "probability").x[-1] for figure in (before, after)]
+    assert ends[0] == pytest.approx(ends[1])
+
+
+def test_every_cell_of_a_narrow_column_can_be_clicked_and_is_in_the_table():
+    trace = make_trace(40)
+    figure, table = probability_heatmap(trace, rows=6), probability_heatmap_data(trace, rows=6)
+    keys = {tuple(key) for drawn in figure.data for key in drawn.customdata or ()}
+    assert keys == set(zip(table["step"] - 1, table["token_id"], strict=True))
+    assert "40 steps" in figure.layout.meta["alt"] and "narrow" in figure.layout.meta["alt"]
+
+
+def test_few_steps_use_the_whole_width():
+    figure = probability_heatmap(make_trace(8))
+    edges = trace_named(figure, "probability").x
+    assert list(figure.layout.xaxis.range) == [edges[0], edges[-1]]
+    assert all(high - low == 1 for low, high in pairwise(edges))
+
+
+@pytest.mark.parametrize("width", [400, 640, 900, 1200])
+def test_wide_columns_hold_a_word_at_every_width(width):
+    trace = make_trace(60)
+    figure = probability_heatmap(trace, columns=columns_for(width), width=width)
+    low, high = figure.layout.xaxis.range
+    assert (width - 78) / (high - low) >= 50
+
+
 def test_no_more_columns_than_asked_for():
     z = trace_named(probability_heatmap(make_trace(60), columns=40), "probability").z
     assert len(z[0]) == 40
@@ -109,8 +164,8 @@ def test_no_more_columns_than_asked_for():
 
 def test_the_table_is_what_is_drawn(trace):
     table = probability_heatmap_data(trace, first=2, columns=3, rows=6)
-    assert set(table["step"]) == {2, 3, 4}
-    row = table[(table["step"] == 3) & (table["rank"] == 2)].iloc[0]
+    assert set(table["step"]) == {3, 4, 5}
+    row = table[(table["step"] == 4) & (table["rank"] == 2)].iloc[0]
     candidate = trace.token_steps[3].candidates[1]
     assert (row.token_id, row.token) == (candidate.token_id, candidate.text)
     assert (row.raw_prob, row.final_prob) == (candidate.raw_prob, candidate.prob)

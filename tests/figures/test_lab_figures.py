@@ -164,15 +164,8 @@ def test_the_number_falls_into_the_drawn_token_s_piece(lab) -> None:
     marks = shapes_named(figure, "uniform")
     number = lab.step.step.draw.uniform
     assert [mark.x0 for mark in marks] == [number, number]
-    drawn = trace_named(figure, "tokens")
-    accent = [
-        (low, low + share)
-        for low, share, row, color in zip(
-            drawn.base, drawn.x, drawn.y, drawn.marker.color, strict=True
-        )
-        if color == LIGHT.accent and row == 1
-    ]
-    assert len(accent) == 1 and accent[0][0] <= number < accent[0][1]
+    framed = [frame for frame in shapes_named(figure, "chosen") if round(frame.y0) == 1]
+    assert len(framed) == 1 and framed[0].x0 <= number < framed[0].x1
 
 
 def test_gumbel_bars_end_at_the_scores_and_the_highest_is_drawn() -> None:
@@ -182,14 +175,14 @@ def test_gumbel_bars_end_at_the_scores_and_the_highest_is_drawn() -> None:
     ends = [base + length for base, length in zip(noise.base, noise.x, strict=True)]
     assert ends == sorted(ends, reverse=True)
     assert ends[0] == pytest.approx(max(s for s in found.step.step.draw.scores if s is not None))
-    assert noise.marker.color[0] == LIGHT.accent
+    assert [bool(width) for width in noise.marker.line.width].index(True) == 0
 
 
 def test_multinomial_bars_are_quotients_and_the_highest_is_drawn() -> None:
     figure = lab_draw(make_lab(draw="multinomial").step)
     quotients = list(trace_named(figure, "quotient").x)
     assert quotients == sorted(quotients, reverse=True)
-    assert trace_named(figure, "quotient").marker.color[0] == LIGHT.accent
+    assert trace_named(figure, "quotient").marker.line.width[0] > 0
 
 
 def test_temperature_0_says_that_nothing_is_drawn() -> None:
@@ -320,3 +313,19 @@ def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
     assert "never flips" in annotations(
         lab_decision_boundaries(lab.step, [KnobBoundaries("top_k", 7, whole)])
     )
+
+
+def test_no_word_stands_where_a_mark_crosses_it(lab) -> None:
+    drawn = trace_named(lab_draw(lab.step), "tokens")
+    number = lab.step.step.draw.uniform
+    crossed = [
+        text
+        for low, share, text in zip(drawn.base, drawn.x, drawn.text, strict=True)
+        if low <= number < low + share
+    ]
+    assert crossed and not any(crossed)
+    for row, knob in enumerate(lab.flips):
+        figure = lab_decision_boundaries(lab.step, lab.flips)
+        mark, track = shapes_named(figure, "value")[row], trace_named(figure, knob.name)
+        for low, length, text in zip(track.base, track.x, track.text, strict=True):
+            assert not text or abs(low + length / 2 - mark.x0) > 0.02

@@ -29,14 +29,14 @@ def test_only_the_last_guess_has_the_ring():
     figure = prompt_reading(TRACE)
     ring = trace_named(figure, "chosen")
     assert list(ring.x) == [8]
-    assert round(ring.base[0] + 0.47) == 0
+    assert round(ring.base[0] + 0.46) == 0
     assert ring.marker.line.color == LIGHT.accent
     assert any("only prediction" in text for text in annotations(figure))
 
 
 def test_a_window_without_the_last_position_points_at_nothing():
     figure = prompt_reading(TRACE, first=2, columns=3, selected=3)
-    assert list(figure.layout.xaxis.ticktext) == ["2", "3", "4"]
+    assert list(figure.layout.xaxis.ticktext) == ["3", "4", "5"]
     assert "chosen" not in [drawn.name for drawn in figure.data]
     assert not any("only prediction" in text for text in annotations(figure))
     (mark,) = shapes_named(figure, "selected")
@@ -71,4 +71,4 @@ def test_the_table_is_what_is_drawn():
     assert table["next_id"].tolist() == [*TRACE.prompt_ids[1:], TRACE.token_ids[0]]
     assert table["next_is_generated"].tolist() == [False] * 8 + [True]
     assert table["guess"].tolist() == [position.candidates[0].text for position in POSITIONS]
-    assert prompt_reading_data(TRACE, first=2, columns=3)["position"].tolist() == [2, 3, 4]
+    assert prompt_reading_data(TRACE, first=2, columns=3)["position"].tolist() == [3, 4, 5]

@@ -266,7 +266,7 @@ def test_both_ways_of_scoring_read_every_position_once() -> None:
     step = trace.rounds[1]
     frame = spec_feed_data(trace, 1)
     positions = list(
-        range(step.target_cache.before, step.target_cache.before + len(step.drafted) + 1)
+        range(step.target_cache.before + 1, step.target_cache.before + len(step.drafted) + 2)
     )
     for way, rows in (("multi_query", 1), ("batch_expansion", len(step.drafted) + 1)):
         own = frame[frame["scoring"] == way]
@@ -522,7 +522,7 @@ def test_the_tables_hold_what_the_figures_draw() -> None:
     assert rounds.iloc[0].tolist()[:5] == [
         "speculative",
         "round",
-        0,
+        1,
         len(first.drafted),
         len(first.token_ids),
     ]
@@ -536,7 +536,7 @@ def test_the_tables_hold_what_the_figures_draw() -> None:
     assert alone["verify_s"].tolist() == pytest.approx([0.003, 0.003])
     assert alone["total_s"].tolist() == pytest.approx([0.003, 0.007])
     assert spec_time_data(trace)["run"].unique().tolist() == ["speculative"]
-    assert spec_sweep_data(SWEEP).values.tolist() == [
+    assert spec_sweep_data(SWEEP).iloc[:, :5].values.tolist() == [
         [1, 0.8, 0.9, 1.7, 0.7],
         [4, 1.3, 1.2, 3.1, 0.6],
     ]
@@ -545,7 +545,7 @@ def test_the_tables_hold_what_the_figures_draw() -> None:
         ["", "all others", 40, 45],
     ]
     frame = spec_positions_data(trace)
-    place = frame.set_index("position").loc[0]
+    place = frame.set_index("position").loc[1]
     tried = [step.drafted[0] for step in trace.rounds if step.drafted]
     accepted = sum(token.outcome == "accepted" for token in tried)
     assert place["drafted"] == place["reached"] == len(tried)
@@ -596,7 +596,9 @@ def test_runs_that_part_are_excused_by_rounding_only_where_their_numbers_are_tha
     trace = make_spec(acceptance="exact")
     at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
     said = same_rounds_words(trace, parted(trace, 1 + 1e-6))
-    assert f"from round {at} on" in said and "which explains it" in said and "up to 1e-06" in said
+    assert (
+        f"from round {at + 1} on" in said and "which explains it" in said and "up to 1e-06" in said
+    )
     said = same_rounds_words(trace, parted(trace, 1.1))
     assert "up to 0.095 nats" in said and said.endswith("this should not happen.")
     assert same_rounds_words(trace, trace) == "Both emitted the same tokens."
@@ -611,7 +613,7 @@ def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but
     gap = first.logit - second.logit
     said = identity_words(replace(alone, token_ids=changed), alone)
     assert (
-        f"Token 2 differs: “{visible_token(second.text)}”, and “{visible_token(first.text)}”"
+        f"Token 3 differs: “{visible_token(second.text)}”, and “{visible_token(first.text)}”"
         in said
     )
     assert f"{gap:.2g} apart" in said and "should not happen" in said
@@ -633,7 +635,7 @@ def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but
 def test_upright_tokens_end_below_their_marks() -> None:
     trace = make_spec(150, min_new_tokens=150)
     figure = spec_timeline(trace)
-    assert "Rounds 0 to 39 of" in " ".join(strings(figure)).replace("<br>", " ")
+    assert "Rounds 1 to 40 of" in " ".join(strings(figure)).replace("<br>", " ")
     marks = trace_named(figure, "marks")
     low, high = sorted(figure.layout.yaxis.range)
     margin = figure.layout.margin
@@ -647,5 +649,53 @@ def test_upright_tokens_end_below_their_marks() -> None:
 def test_the_target_s_own_token_is_called_so_in_the_figure_of_its_trial() -> None:
     trace = make_spec(30)
     title = spec_verification(trace, 0, EXTRA).layout.title.text
-    assert "Round 0, the target’s own token" in title and "position" not in title
-    assert "Round 0, position 0" in spec_verification(trace, 0, 0).layout.title.text
+    assert "Round 1, the target’s own token" in title and "position" not in title
+    assert "Round 1, position 1" in spec_verification(trace, 0, 0).layout.title.text
+
+
+def test_one_run_that_was_held_up_moves_neither_verdict_nor_bars() -> None:
+    """A stall while drafting in the last run; the medians don't have it."""
+    plain = make_comparison(0.02, 0.03)._replace(stage_shares=((0.5, 0.25, 0.25),) * 3)
+    held_up = plain._replace(
+        speculative=timed(plain.speculative, 0.2, 0.005, 0.005),
+        stage_shares=((0.5, 0.25, 0.25), (0.5, 0.25, 0.25), (0.96, 0.02, 0.02)),
+    )
+    assert verdict(held_up) == verdict(plain)
+    for part in ("propose", "score", "verify"):
+        bars = [trace_named(spec_time(plain, c), f"Speculative: {part}") for c in (plain, held_up)]
+        assert bars[0].x == bars[1].x
+
+
+def test_every_timing_shows_its_spread_and_the_number_of_runs() -> None:
+    found = make_comparison(0.02, 0.03)._replace(
+        speculative_token_seconds=(0.019, 0.02, 0.05), target_token_seconds=(0.03, 0.029, 0.034)
+    )
+    assert "medians of 3 runs of each: 19.0 ms to 50.0 ms" in verdict(found).replace("\xa0", " ")
+    figure = spec_time(found.speculative, found)
+    whiskers = trace_named(figure, "fastest to slowest")
+    assert list(whiskers.x) == pytest.approx([20, 30])
+    assert list(whiskers.error_x.array) == pytest.approx([30, 4])
+    assert list(whiskers.error_x.arrayminus) == pytest.approx([1, 1])
+    assert figure.layout.xaxis.range[1] >= 50
+    labels = " ".join(note.text for note in figure.layout.annotations).replace("\xa0", " ")
+    assert labels.count("median of 3 runs") == 2
+    single = found._replace(speculative_token_seconds=(0.02,), target_token_seconds=(0.03,))
+    assert "spread is not known" in verdict(single)
+
+
+def test_a_sweep_names_the_measured_best_and_where_the_prediction_is_wrong() -> None:
+    points = (
+        SweepPoint(1, 0.8, 0.82, 1.7, 0.7, (0.7, 0.9), 3),
+        SweepPoint(4, 1.3, 1.2, 3.1, 0.6, (1.1, 1.4), 3),
+        SweepPoint(6, 0.9, 1.5, 3.3, 0.5, (0.85, 1.0), 3),
+    )
+    figure = spec_sweep(SWEEP._replace(points=points), make_spec())
+    said = figure.layout.annotations[0].text.replace("<br>", " ").replace("\xa0", " ")
+    assert "Fastest as measured: 4 (1.30 times, median of 3 runs). By the prediction" in said
+    assert "By the prediction it would be 6." in said
+    assert "disagree at 1 of 3 lengths, most at 6: 1.50 against 0.90." in said
+    whiskers = trace_named(figure, "measured").error_y
+    assert list(whiskers.array) == pytest.approx([0.1, 0.1, 0.1])
+    assert list(whiskers.arrayminus) == pytest.approx([0.1, 0.2, 0.05])
+    agreed = spec_sweep(SWEEP._replace(points=points[:2]), make_spec())
+    assert "disagree" not in agreed.layout.annotations[0].text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.shaping.config import Shaping
-from core.figures import LIGHT, step_stages, step_stages_data
+from core.figures import LIGHT, candidate_bars, step_stages, step_stages_data
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
@@ -61,7 +61,7 @@ def test_removed_mass_and_kept_tokens_are_written():
     step = TRACE.token_steps[5]
     texts = [text.replace("\u00a0", " ") for text in annotations(step_stages(step, TRACE))]
     stage = step.stages[3]
-    expected = f"−{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
+    expected = f"{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
     assert expected in texts
     assert "512 tokens" in texts
     assert "nothing removed" in texts
@@ -75,7 +75,7 @@ def test_a_stage_that_keeps_what_the_one_before_kept_removed_nothing():
     step = replace(step, stages=(*others, cut, idle, final))
     texts = annotations(step_stages(step, TRACE))
     assert texts.count("nothing removed") == 2
-    assert not any(text.startswith("−0\u00a0%") for text in texts)
+    assert not any(text.startswith(("−", "0\u00a0%")) for text in texts)
 
 
 def test_the_number_falls_into_the_chosen_tokens_segment():
@@ -88,7 +88,9 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
         low, share = chosen.base[-1], chosen.x[-1]
         assert low <= step.draw.uniform < low + share
         assert (low, low + share) == pytest.approx(step.draw.interval)
-        assert chosen.marker.color == LIGHT.accent
+        frame = shapes_named(figure, "chosen")[-1]
+        assert (frame.x0, frame.x1) == (low, low + share)
+        assert frame.line.color == LIGHT.accent
 
 
 def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
@@ -109,9 +111,33 @@ def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
     step = TRACE.token_steps[5]
     figure = step_stages(step, TRACE)
     colors = [figure.data[place].marker.color for place in range(len(step.candidates))]
-    assert colors.count(LIGHT.accent) == 1
-    assert len(set(colors)) == 7
+    assert len(set(colors)) == 6 and LIGHT.accent not in colors
+    assert len(shapes_named(figure, "chosen")) == len(shown_stages(step)) + 1
     assert len(shapes_named(figure, "ribbon")) == len(shown_stages(step))
+
+
+def test_a_token_keeps_its_colour_in_every_figure_when_another_one_is_chosen():
+    step = TRACE.token_steps[5]
+    other = next(c for c in step.candidates if c.token_id != step.token_id and c.prob > 0)
+    flipped = replace(step, token_id=other.token_id)
+    stages = [
+        [figure.data[place].marker.color for place in range(len(step.candidates))]
+        for figure in (step_stages(step, TRACE), step_stages(flipped, TRACE))
+    ]
+    bars = [
+        dict(
+            zip(
+                (key[1] for key in trace_named(candidate_bars(one, TRACE), "final").customdata),
+                trace_named(candidate_bars(one, TRACE), "final").marker.color,
+                strict=True,
+            )
+        )
+        for one in (step, flipped)
+    ]
+    assert stages[0] == stages[1]
+    of_stages = dict(zip((c.token_id for c in step.candidates), stages[0], strict=True))
+    for found in bars:
+        assert all(of_stages[token] == color for token, color in found.items())
 
 
 def test_greedy_says_that_nothing_is_drawn():
@@ -131,7 +157,7 @@ def test_noisy_scores_are_shown_and_the_highest_is_the_chosen(draw):
         best = max(known, key=lambda pair: pair[0])
         assert points.x[0] == best[0]
         assert points.customdata[0][1] == best[1].token_id == step.token_id
-        assert points.marker.color[0] == LIGHT.accent
+        assert [bool(width) for width in points.marker.line.width].index(True) == 0
         hollow = trace_named(figure, "log-probability")
         assert hollow.x[0] == pytest.approx(math.log(best[1].prob))
         assert [item.score for item in scored(step)] == sorted(points.x, reverse=True)

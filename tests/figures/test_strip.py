@@ -23,10 +23,13 @@ def test_every_token_has_a_readable_pair(by, theme):
     assert len({ground for ground, _ in pairs}) > 5
 
 
-def test_probability_is_coloured_as_it_is():
+def test_a_certain_token_is_pale_and_a_surprising_one_is_strong():
     grounds = [ground for ground, _ in token_colors(TRACE)]
     steps = TRACE.token_steps
-    assert grounds == [LIGHT.probability_color(step.chosen.raw_prob) for step in steps]
+    assert grounds == [LIGHT.uncertainty_color(1 - step.chosen.raw_prob) for step in steps]
+    by_prob = sorted(zip(steps, grounds, strict=True), key=lambda pair: pair[0].chosen.raw_prob)
+    contrasts = [contrast(ground, LIGHT.paper) for _, ground in by_prob]
+    assert contrasts == sorted(contrasts, reverse=True)
 
 
 def test_shares_reach_from_0_to_1():
@@ -42,4 +45,4 @@ def test_shares_reach_from_0_to_1():
 def test_legends_name_both_ends(by):
     key = legend(by, DARK)
     assert key.title and key.low != key.high
-    assert key.stops == (DARK.probability if by == "probability" else DARK.uncertainty)
+    assert key.stops == DARK.uncertainty

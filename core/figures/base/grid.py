@@ -1,14 +1,16 @@
 """A grid of cells with a token in each: colour from a heatmap, text and clicks from bars over it.
 
-Heatmap cells send no clicks in Streamlit and their text can't be turned; bars do both, and their
-text hides where a cell is too small for it.
+Heatmap cells send no clicks in Streamlit; bars do, and their text hides where a cell is too small
+for it. Columns that matter less are narrow and bear no text, so that all text is level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
+from core.decoding.counting import nth
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
 from core.figures.base.marks import (
@@ -27,10 +29,17 @@ from core.figures.base.theme import Theme
 
 T = TypeVar("T")
 
-# More columns than this are too narrow for level text in a figure 900 px wide.
-LEVEL_COLUMNS = 18
-_TEXT_SIZE, _LEGIBLE_TEXT, _SMALLEST_TEXT = 12, 9, 8
-_WIDTH, _PADDING = 830, 6
+ROW_HEIGHT = 28
+_TEXT_SIZE, _SMALLEST_TEXT, _CHARACTER = 12, 9, 7.25
+_PADDING, _LONGEST_TEXT = 6, 18
+# Of a figure's width: what the names of the rows and the edge take; px.
+GRID_LEFT, _EDGES = 64, 78
+# A column with room for a word, px, and a narrow one as a share of it.
+_COLUMN, _NARROW = 56, 0.16
+# Of so many columns' room one is wide, which leaves a quarter of a full window wide.
+_COLUMNS_A_WIDE_ONE = 2.75
+# Less than this is hardly ever drawn; its text is of second rank.
+_UNLIKELY = 0.01
 
 
 class Cell(NamedTuple):
@@ -51,20 +60,37 @@ class Cell(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The measures of a grid, px; the same for every window of one trace.
+    """The columns of a grid.
 
-    Level text turns where a cell is too narrow for it, which is what phones see.
+    Args:
+        edges: of the columns, one more than there are; a wide column is 1 wide.
+        wide: for each column whether it is wide and bears text.
+        end: the end of the axis, beyond the last edge where few columns leave room.
+        limit: so many columns of text a wide one holds.
     """
 
-    columns: int
-    row_height: int
-    turned: bool
+    edges: tuple[float, ...]
+    wide: tuple[bool, ...]
+    end: float
     limit: int
 
-    @property
-    def angle(self) -> int | None:
-        """Text angle in degrees; None lets Plotly turn what is too long."""
-        return -90 if self.turned else None
+    def middle(self, column: int) -> float:
+        """Where a column is on the axis."""
+        return (self.edges[column] + self.edges[column + 1]) / 2
+
+    def width(self, column: int) -> float:
+        """How wide a column is."""
+        return self.edges[column + 1] - self.edges[column]
+
+
+def columns_for(width: int) -> int:
+    """So many columns a window of a figure `width` px wide holds, most of them narrow."""
+    return round((width - _EDGES) / _COLUMN * _COLUMNS_A_WIDE_ONE)
+
+
+def wide_columns(width: int) -> int:
+    """So many columns a figure `width` px wide holds where all are wide."""
+    return max(int((width - _EDGES) / _COLUMN), 1)
 
 
 def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
@@ -73,13 +99,36 @@ def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
     return items[start : start + max(columns, 1)]
 
 
-def frame_of(columns: int, fewest: int = 1) -> Frame:
-    """How to draw so many columns: level text in wide cells, turned text in narrow ones."""
-    drawn = max(columns, fewest)
-    if drawn > LEVEL_COLUMNS:
-        return Frame(drawn, 56, True, 9)
-    room = _WIDTH / drawn - _PADDING
-    return Frame(drawn, 40, False, min(int(room / (0.6 * _LEGIBLE_TEXT)), 16))
+def frame_of(
+    weights: Sequence[float], width: int, fewest: int = 1, opened: Collection[int] = ()
+) -> Frame:
+    """Columns for a figure `width` px wide: all wide where they fit, else those of most weight.
+
+    Args:
+        weights: how much each column matters.
+        fewest: so many columns fill the width at least.
+        opened: columns that are wide in any case.
+    """
+    count, units = len(weights), (width - _EDGES) / _COLUMN
+    wide = [True] * count
+    if count > units:
+        held = max(int((units - count * _NARROW) / (1 - _NARROW)), 1)
+        heaviest = _heaviest(weights, held, opened)
+        wide = [at in heaviest for at in range(count)]
+    widths = [1 if is_wide else _NARROW for is_wide in wide]
+    edges = tuple(accumulate(widths, initial=-0.5))
+    end = max(edges[-1], fewest - 0.5)
+    room = (width - _EDGES) / (end + 0.5) - _PADDING
+    limit = max(min(int(room / _CHARACTER), _LONGEST_TEXT), 2)
+    return Frame(edges, tuple(wide), end, limit)
+
+
+def _heaviest(weights: Sequence[float], room: int, opened: Collection[int]) -> set[int]:
+    """The opened columns, and those of most weight in the room that they leave."""
+    found = {at for at in opened if 0 <= at < len(weights)}
+    rest = [at for at in range(len(weights)) if at not in found]
+    rest.sort(key=lambda at: -weights[at])
+    return found | set(rest[: max(room - len(found), 0)])
 
 
 def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
@@ -89,18 +138,20 @@ def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> N
     tones: dict[tuple[str, bool], list[Cell]] = {}
     for cell in drawn:
         ground = theme.paper if cell.prob is None else theme.probability_color(cell.prob)
-        color = theme.muted if cell.faded else theme.text_on(ground)
+        quiet = cell.faded or (cell.prob is not None and cell.prob < _UNLIKELY)
+        color = theme.muted if quiet and not cell.ringed else theme.text_on(ground)
         tones.setdefault((color, cell.faded), []).append(cell)
     for (color, faded), group in tones.items():
         sheet.traces.append(_texts(group, color, faded, frame, theme))
-    ringed = [cell for cell in drawn if cell.ringed]
+    # In narrow columns the first row is the rule, and rings around it would hide its colour.
+    ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
-        sheet.traces.append(_rings(ringed, theme))
+        sheet.traces.append(_rings(ringed, frame, theme))
     sheet.layout |= overlaid(_SMALLEST_TEXT)
 
 
 def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Properties:
-    z: list[list[float | None]] = [[None] * frame.columns for _ in range(rows)]
+    z: list[list[float | None]] = [[None] * len(frame.wide) for _ in range(rows)]
     for cell in cells:
         if cell.row >= 0:
             z[cell.row][cell.column] = cell.prob
@@ -108,7 +159,7 @@ def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Pr
         "type": "heatmap",
         "name": "probability",
         "z": z,
-        "x": list(range(frame.columns)),
+        "x": list(frame.edges),
         "y": list(range(rows)),
         "zmin": 0,
         "zmax": 1,
@@ -126,40 +177,51 @@ def _texts(
 ) -> Properties:
     pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
     marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
-    turned: Properties = {} if frame.angle is None else {"textangle": frame.angle}
+    corners = [(frame.middle(cell.column), cell.row - 0.5) for cell in drawn]
+    wide = [frame.wide[cell.column] for cell in drawn]
+    texts = [show_token(cell.token, frame.limit) for cell in drawn]
     return {
-        **cell_bars([(cell.column, cell.row - 0.5) for cell in drawn], 1),
+        **cell_bars(corners, [frame.width(cell.column) for cell in drawn]),
         "name": "removed" if faded else "tokens",
-        "text": [show_token(cell.token, frame.limit) for cell in drawn],
+        "text": [text if held else "" for text, held in zip(texts, wide, strict=True)],
+        "textangle": 0,
         **hover_texts([cell.hover for cell in drawn]),
         "customdata": [list(cell.key) for cell in drawn],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
         "marker": marker,
-        **turned,
         **no_fade(color),
     }
 
 
-def _rings(cells: Sequence[Cell], theme: Theme) -> Properties:
+def _rings(cells: Sequence[Cell], frame: Frame, theme: Theme) -> Properties:
+    widths = [frame.width(cell.column) for cell in cells]
     return {
         "type": "bar",
         "name": "chosen",
-        "x": [cell.column for cell in cells],
-        "base": [cell.row - 0.47 for cell in cells],
-        "y": [0.94] * len(cells),
-        "width": 0.94,
+        "x": [frame.middle(cell.column) for cell in cells],
+        "base": [cell.row - 0.46 for cell in cells],
+        "y": [0.92] * len(cells),
+        "width": [max(width - 0.06, 0.6 * width) for width in widths],
         "hoverinfo": "skip",
-        "marker": {"color": CLEAR, "line": {"width": 2.5, "color": theme.accent}},
+        "marker": {
+            "color": CLEAR,
+            "line": {
+                "width": [2.5 if frame.wide[cell.column] else 1.5 for cell in cells],
+                "color": theme.accent,
+            },
+        },
         **NO_FADE,
     }
 
 
-def mark_column(sheet: Sheet, columns: Sequence[int], selected: int | None, rows: int) -> None:
+def mark_column(
+    sheet: Sheet, columns: Sequence[int], selected: int | None, rows: int, frame: Frame
+) -> None:
     """Frame the column of the selected number, header included; nothing where it is not drawn."""
     if selected not in columns:
         return
     column = columns.index(selected)
-    across, down = (column - 0.5, column + 0.5), (-1.5, rows - 0.5)
+    across, down = (frame.edges[column], frame.edges[column + 1]), (-1.5, rows - 0.5)
     add_frame(sheet, "selected", across, down, sheet.theme.ink, 2)
 
 
@@ -177,6 +239,7 @@ def grid_axes(
     """Column numbers on top, then the header row, then the rows, all named at the left.
 
     Args:
+        ticks: the columns' indices.
         title: of the axis of the rows.
         domain: what the grid takes of the plotting area's height.
     """
@@ -192,17 +255,13 @@ def grid_axes(
         tickvals=list(range(-1, len(rows))),
         ticktext=[header, *rows],
     )
-    numbers = [_number(tick, at, frame) for at, tick in enumerate(ticks)]
-    across = top_axis(sheet.theme, [-0.5, frame.columns - 0.5], range(len(ticks)), numbers)
+    wide = [at for at, held in enumerate(frame.wide) if held]
+    middles, numbers = [frame.middle(at) for at in wide], [str(nth(ticks[at])) for at in wide]
+    across = top_axis(sheet.theme, [-0.5, frame.end], middles, numbers)
     sheet.layout |= {"xaxis": across, "yaxis": down}
     where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1}
     muted = sheet.theme.muted
     add_note(sheet, "column numbers", columns_name, 0, 1, size=10, color=muted, **where)
-
-
-def _number(tick: int, at: int, frame: Frame) -> str:
-    """A column's number; in narrow columns the first and every fifth."""
-    return str(tick) if not frame.turned or at == 0 or (tick % 5 == 0 and at > 2) else ""
 
 
 def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Properties:

@@ -202,6 +202,8 @@ def _setting(name: str, value: object) -> str:
         shown = ", ".join(visible_token(str(item), 20) for item in value[:_MOST_ITEMS])
         more = f" and {len(value) - _MOST_ITEMS} more" if len(value) > _MOST_ITEMS else ""
         return f"{words} {shown}{more}" if value else ""
+    if isinstance(value, bool):
+        return words if value else f"no {words}"
     if isinstance(value, float):
         return f"{words} {value:g}"
     return f"{words} {plain_name(str(value), 30).strip()}"

@@ -10,6 +10,8 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
+# The frame of a chosen token, px.
+FRAME = 2.5
 # A click selects; what is not selected must not fade.
 NO_FADE: Properties = {
     "selected": {"marker": {"opacity": 1}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.decoding.counting import nth
 from core.decoding.trace import Candidate, TokenStep
 from core.figures.base.labels import (
     NBSP,
@@ -25,7 +26,7 @@ def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     state = "removed by " + escaped(stage_name(candidate.removed_by or ""))
     lines = [
         f"<b>{show_token(candidate.text, 40)}</b>",
-        f"step {step.index} · rank {candidate.rank:,} · id {candidate.token_id}",
+        f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
         state if candidate.removed_by else f"after shaping {percent(candidate.prob)}",
         f"logit {candidate.logit:.3f}",
@@ -61,5 +62,11 @@ def ranked_label(
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:
     """The values of `CANDIDATE_COLUMNS`; the token's text is raw."""
     chosen = candidate.token_id == step.token_id
-    head = (step.index, candidate.rank, candidate.token_id, table_text(candidate.text), chosen)
+    head = (
+        nth(step.index),
+        candidate.rank,
+        candidate.token_id,
+        table_text(candidate.text),
+        chosen,
+    )
     return (*head, candidate.logit, candidate.raw_prob, candidate.prob, candidate.removed_by)

@@ -15,8 +15,8 @@ Properties: TypeAlias = dict[str, object]
 EDGE = 14
 _TITLE_SIZE, _SUBTITLE_SIZE, _CAPTION_SIZE = 17, 12, 11
 _TITLE_LINE, _SUBTITLE_LINE, _CAPTION_LINE = 24, 16, 15
-# What fits into a figure 400 px wide.
-_TEXT_COLUMNS, _CAPTION_COLUMNS = 60, 66
+# A figure's width unless it is laid out for another one, and its texts' characters; px.
+_WIDTH, _TEXT_CHARACTER, _CAPTION_CHARACTER = 400, 6.2, 5.6
 
 
 @dataclass(slots=True)
@@ -69,6 +69,7 @@ def lay_out(
     right: int = EDGE,
     above: int = 0,
     below: int = 0,
+    width: int = _WIDTH,
 ) -> Sheet:
     """A sheet with title and subtitle above, caption below, alt text in the figure's meta.
 
@@ -81,8 +82,11 @@ def lay_out(
         left, right: margins, px.
         above, below: room for ticks, axis titles and legends between the plotting area and the
             texts, px.
+        width: of the figure, px; its texts are broken into lines that fit.
     """
-    sheet, sub, foot = Sheet(theme), lines_of(subtitle, _TEXT_COLUMNS), _caption_lines(caption)
+    room = width - 2 * EDGE
+    sheet, sub = Sheet(theme), lines_of(subtitle, int(room / _TEXT_CHARACTER))
+    foot = _caption_lines(caption, int(room / _CAPTION_CHARACTER))
     top = EDGE + _TITLE_LINE + _SUBTITLE_LINE * len(sub) + 10 + above
     sheet.bottom = below + 10 + _CAPTION_LINE * len(foot) + EDGE - 4
     sheet.height = top + plot_height + sheet.bottom
@@ -118,14 +122,17 @@ def _look(theme: Theme) -> Properties:
     }
 
 
-def _caption_lines(caption: str) -> list[str]:
+def _caption_lines(caption: str, columns: int) -> list[str]:
     """The caption in lines, broken between settings, and inside one that no line holds."""
-    runs = (f"{NBSP}· ".join(map(_unbroken, run.split(" · "))) for run in caption.split("\n"))
-    return [line for run in runs for line in lines_of(run, _CAPTION_COLUMNS)]
+    runs = (
+        f"{NBSP}· ".join(_unbroken(part, columns) for part in run.split(" · "))
+        for run in caption.split("\n")
+    )
+    return [line for run in runs for line in lines_of(run, columns)]
 
 
-def _unbroken(part: str) -> str:
-    return part if text_columns(part) > _CAPTION_COLUMNS - 2 else part.replace(" ", NBSP)
+def _unbroken(part: str, columns: int) -> str:
+    return part if text_columns(part) > columns - 2 else part.replace(" ", NBSP)
 
 
 def _title(title: str, theme: Theme) -> Properties:

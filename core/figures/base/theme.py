@@ -27,8 +27,9 @@ OKABE_ITO = {
     "purple": "#cc79a7",
     "black": "#000000",
 }
-# Vermillion and its neighbour orange stay free for the chosen token.
-CATEGORIES = tuple(OKABE_ITO[name] for name in ("sky", "green", "yellow", "purple", "blue"))
+# A step's likeliest tokens by rank. Blue is for probabilities, vermillion and its neighbour orange
+# for the chosen token and for uncertainty; the last two are darker than all of Okabe and Ito's.
+CATEGORIES = (*(OKABE_ITO[name] for name in ("green", "purple", "yellow")), "#9c3b6e", "#85853a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Theme:
         muted: captions, ticks, whatever is of second rank; readable on paper.
         grid: hairlines.
         rest: segments that represent many tokens.
-        accent: the chosen token, and nothing else.
+        unnamed: a token that has no colour of its own.
+        accent: the frame of the chosen token, and nothing else.
         probability: even ramp; its low end fades into the paper.
         uncertainty: even ramp for entropy, surprisal and rank.
         first, second: two lines or two runs in one panel.
@@ -55,6 +57,7 @@ class Theme:
     muted: str
     grid: str
     rest: str
+    unnamed: str
     accent: str
     probability: tuple[str, ...]
     uncertainty: tuple[str, ...]
@@ -70,6 +73,10 @@ class Theme:
     def uncertainty_color(self, share: float) -> str:
         """The colour of an uncertainty, 0 for none and 1 for the top of its scale."""
         return on_ramp(self.uncertainty, share)
+
+    def token_color(self, rank: int) -> str:
+        """The colour of a step's token by its rank before shaping: no setting changes it."""
+        return CATEGORIES[rank - 1] if 0 < rank <= len(CATEGORIES) else self.unnamed
 
     def text_on(self, background: str) -> str:
         """Text colour over a cell, contrast 4.5 or more."""
@@ -93,6 +100,7 @@ LIGHT = Theme(
     muted="#5a6572",
     grid="#e2e7ec",
     rest="#cfd6dd",
+    unnamed="#a9b2bb",
     accent="#d55e00",
     probability=even_ramp(("#f8fafc", "#a9d0ec", "#3f8fc9", "#0b3c73")),
     uncertainty=even_ramp(("#fdfaf5", "#f6cf96", "#d97a2b", "#7a2e0a")),
@@ -108,6 +116,7 @@ DARK = Theme(
     muted="#9aa7b4",
     grid="#2b333d",
     rest="#3b4652",
+    unnamed="#66727f",
     accent="#ff9838",
     probability=even_ramp(("#171c23", "#1f4a73", "#3f94d1", "#b9dfff")),
     uncertainty=even_ramp(("#1b1a18", "#5f3512", "#d9822f", "#ffe6c4")),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from core.figures.base.axes import axis, bare_axis
+from core.figures.base.labels import NBSP
 from core.figures.base.marks import label_bar
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
@@ -35,12 +37,60 @@ def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
     label_bar(sheet, row - BAR / 2, total, right=True, size=11, yshift=1)
 
 
+def of_runs(times: Sequence[float]) -> str:
+    """What is said behind a total that is the median of several runs."""
+    return f", median of {len(times)}{NBSP}runs" if len(times) > 1 else ""
+
+
+def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
+    """Over each total the fastest and the slowest of its runs; nothing for a single run.
+
+    Args:
+        runs: by row, the times of its runs in the unit of the totals.
+    """
+    found = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
+    if not found:
+        return
+    middles = [median(times) for _, times in found]
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "fastest to slowest",
+            "mode": "markers",
+            "x": middles,
+            "y": [row for row, _ in found],
+            "marker": {"size": 1, "color": sheet.theme.ink},
+            "error_x": {
+                "type": "data",
+                "symmetric": False,
+                "array": [t[-1] - m for (_, t), m in zip(found, middles, strict=True)],
+                "arrayminus": [m - t[0] for (_, t), m in zip(found, middles, strict=True)],
+                "color": sheet.theme.ink,
+                "thickness": 1.5,
+                "width": 5,
+            },
+            "hoverinfo": "skip",
+        }
+    )
+
+
 def total_axes(
-    theme: Theme, title: str, totals: Sequence[float], upper: float, **across: object
+    theme: Theme,
+    title: str,
+    totals: Sequence[float],
+    upper: float,
+    *,
+    rows: int | None = None,
+    **across: object,
 ) -> Properties:
-    """The axes of the totals, which take the `upper` share of the plotting area's height."""
+    """The axes of the totals, which take the `upper` share of the plotting area's height.
+
+    Args:
+        totals: all that must fit.
+        rows: how many bars there are; as many as totals by default.
+    """
     ends = [0, max(totals) * 1.02 or 1]
-    down = bare_axis(theme, range=[len(totals) - 0.7, -0.7], domain=[1 - upper, 1])
+    down = bare_axis(theme, range=[(rows or len(totals)) - 0.7, -0.7], domain=[1 - upper, 1])
     level = axis(theme, title, 2, range=ends, showgrid=False, nticks=6, **across)
     return {"xaxis": level, "yaxis": down}
 
@@ -49,7 +99,7 @@ def step_axes(
     theme: Theme, titles: tuple[str, str], steps: int, lower: float, ticks: int, **upright: object
 ) -> Properties:
     """The axes of so many steps, which take the `lower` share of the plotting area's height."""
-    ends = [-0.5, max(steps, 8) - 0.5]
+    ends = [0.5, max(steps, 8) + 0.5]
     across = axis(theme, titles[0], anchor="y2", range=ends, showgrid=False, nticks=ticks)
     up = axis(theme, titles[1], anchor="x2", domain=[0, lower], nticks=5, **upright)
     return {"xaxis2": across, "yaxis2": up}

@@ -71,7 +71,8 @@ def _label(rival: Rival) -> str:
 
 
 def _spent(rival: Rival) -> str:
-    return f"{rival.tokens} tokens · {rival.forwards:,} forwards, {rival.rows:,} rows"
+    spent = f"{rival.forwards:,} forwards, {rival.rows:,} rows"
+    return f"{rival.tokens} tokens · {'at least ' if rival.at_least else ''}{spent}"
 
 
 def _alt(rivals: Sequence[Rival]) -> str:
@@ -79,7 +80,7 @@ def _alt(rivals: Sequence[Rival]) -> str:
         "Total log-probabilities: "
         + "; ".join(
             f"{plain_name(r.name, 30)} {nats(r.sum_logprob, 2)} nats over {r.tokens} tokens with "
-            f"{r.forwards} forwards"
+            f"{'at least ' if r.at_least else ''}{r.forwards} forwards"
             for r in rivals
         )
         + "."

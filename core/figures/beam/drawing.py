@@ -8,6 +8,7 @@ from itertools import pairwise
 import networkx as nx
 
 from core.decoding.beam.replay import ParentGuesses
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import escaped, show_token
@@ -21,7 +22,7 @@ from core.figures.beam.words import fate_words, is_grouped, nats, place_words, s
 
 _THICKNESS = {"pruned": 0.6}
 _HOVER = (
-    "<b>%{customdata[2]}</b><br>step %{customdata[0]} · %{customdata[3]}"
+    "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
     "%{customdata[6]}<br>after %{customdata[7]}<br>%{customdata[8]}<extra></extra>"
 )
@@ -208,7 +209,18 @@ class Drawing:
         step, candidate = node[0], self._tree.nodes[node]["candidate"]
         if candidate is None:
             name = f"prompt, group {node[1] + 1}" if is_grouped(self._trace) else "prompt"
-            return [step, node[1], name, "–", "–", nats(0.0), "–", "nothing", "the prompt"]
+            return [
+                step,
+                node[1],
+                name,
+                "–",
+                "–",
+                nats(0.0),
+                "–",
+                "nothing",
+                "the prompt",
+                "no step",
+            ]
         parent = parent_of(self._tree, node)
         start = parent is None or self._tree.nodes[parent]["candidate"] is None
         before = "the prompt" if start else show_token(self._plain(parent))  # type: ignore[arg-type]
@@ -222,4 +234,5 @@ class Drawing:
             nats(score_at(self._trace, step, candidate)),
             f"{before} (row {candidate.parent})",
             escaped(fate_words(self._trace.beam_steps[step], candidate)),
+            f"step {nth(step)}",
         ]

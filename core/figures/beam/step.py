@@ -9,17 +9,22 @@ import plotly.graph_objects as go
 
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
-from core.figures.base.marks import add_frame, add_line, no_fade
+from core.figures.base.marks import CLEAR, NO_FADE, add_frame, add_line, no_fade
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
 _ROW, _LIMIT, _CHARACTER = 22, 10, 7.2
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
+_HOVER = (
+    "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
+    "<br>%{customdata[5]}<extra></extra>"
+)
 
 
 def beam_step(
@@ -45,7 +50,7 @@ def beam_step(
     margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = lay_out(
         theme,
-        title=f"Candidates at step {index}",
+        title=f"Candidates at step {nth(index)}",
         subtitle=_subtitle(step, shown),
         caption=caption,
         alt=_alt(step, index, shown, margins),
@@ -60,6 +65,7 @@ def beam_step(
     low, high = min(*margins, 0.0), max(*margins, 0.0)
     # Room for the numbers at both ends.
     room = max(high - low, 0.1) * 0.2
+    sheet.traces.insert(0, _rows(step, index, shown, (low - room, high + room)))
     names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     sheet.layout["xaxis"] = axis(theme, "nats", 6, range=[low - room, high + room], nticks=6)
@@ -113,7 +119,7 @@ def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tup
     bold = f"<b>{escaped(token)}</b>{NBSP}"
     if not parent:
         return rank, token, bold
-    row = f"row{NBSP}{candidate.parent}"
+    row = f"row{NBSP}{nth(candidate.parent)}"
     plain = f"{row} {visible_token(parent, _LIMIT)} → {token}"
     quiet = f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span>'
     return rank, plain, f"{quiet} {bold}"
@@ -162,6 +168,13 @@ def _color(name: str, theme: Theme) -> str:
     }[name]
 
 
+def _told(step: BeamStep, index: int, place: int) -> list[object]:
+    """What a click hands over, and what `_HOVER` says."""
+    own = step.candidates[place]
+    numbers = [nats(own.logprob), nats(own.cum_logprob)]
+    return [index, place, show_token(own.text, 40), *numbers, escaped(fate_words(step, own))]
+
+
 def _bars(
     name: str,
     step: BeamStep,
@@ -172,12 +185,7 @@ def _bars(
     theme: Theme,
 ) -> Properties:
     """Bars of one fate; a margin of 0 still shows as a stroke."""
-    color, data = _color(name, theme), []
-    for place in (shown[at] for at in rows):
-        own = step.candidates[place]
-        numbers = [nats(own.logprob), nats(own.cum_logprob)]
-        words = escaped(fate_words(step, own))
-        data.append([index, place, show_token(own.text, 40), *numbers, words])
+    color = _color(name, theme)
     return {
         "type": "bar",
         "name": name,
@@ -189,10 +197,28 @@ def _bars(
         "textfont": {"size": 11, "color": theme.muted},
         "cliponaxis": False,
         "marker": {"color": color, "line": {"color": color, "width": 2}},
-        "customdata": data,
-        "hovertemplate": "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum "
-        "%{customdata[4]}<br>%{customdata[5]}<extra></extra>",
+        "customdata": [_told(step, index, shown[at]) for at in rows],
+        "hovertemplate": _HOVER,
         **no_fade(theme.muted),
+    }
+
+
+def _rows(
+    step: BeamStep, index: int, shown: Sequence[int], ends: tuple[float, float]
+) -> Properties:
+    """Transparent bars over the whole rows: a bar of hardly any width can't be hit."""
+    return {
+        "type": "bar",
+        "name": "rows",
+        "orientation": "h",
+        "y": list(range(len(shown))),
+        "base": [ends[0]] * len(shown),
+        "x": [ends[1] - ends[0]] * len(shown),
+        "width": 1,
+        "customdata": [_told(step, index, place) for place in shown],
+        "hovertemplate": _HOVER,
+        "marker": {"color": CLEAR, "line": {"width": 0}},
+        **NO_FADE,
     }
 
 
@@ -211,7 +237,8 @@ def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[flo
     )
     order = "by rank" if step.origin == "argmax" else "in the order of drawing"
     return (
-        f"{len(shown)} candidates of step {index} {order} with their distance to the last one that "
+        f"{len(shown)} candidates of step {nth(index)} {order} with their distance to the "
+        "last one that "
         f"went on, in nats: {first}."
     )
 
@@ -219,4 +246,4 @@ def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[flo
 def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
     """The candidates of one step, as in `beam_tree_data`."""
     whole = beam_tree_data(trace)
-    return whole[whole["step"] == index].reset_index(drop=True)
+    return whole[whole["step"] == nth(index)].reset_index(drop=True)

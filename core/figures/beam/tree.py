@@ -8,6 +8,7 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from core.decoding.beam.replay import ParentGuesses
+from core.decoding.counting import nth, span_of
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
@@ -89,9 +90,11 @@ def _sheet(
 def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:
     count = layout.last - layout.first
     every = 1 if count <= 24 else 5
-    shown = [at for at in range(count) if (layout.first + at) % every == 0]
+    shown = [at for at in range(count) if at == 0 or nth(layout.first + at) % every == 0]
     middles = [columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in shown]
-    return top_axis(theme, [0, columns.total], middles, [str(layout.first + at) for at in shown])
+    return top_axis(
+        theme, [0, columns.total], middles, [str(nth(layout.first + at)) for at in shown]
+    )
 
 
 def _subtitle(layout: BeamLayout, count: int) -> str:
@@ -100,9 +103,7 @@ def _subtitle(layout: BeamLayout, count: int) -> str:
         edges += f" {layout.left_out} more pruned ones are not drawn."
     if layout.first == 0 and layout.last == count:
         return f"{edges} Click a token."
-    last = layout.last - 1
-    shown = f"Steps {layout.first} to {last}" if last > layout.first else f"Step {last}"
-    return f"{shown} of {count}. {edges}"
+    return f"{span_of('Steps', layout.first, layout.last, count)}. {edges}"
 
 
 def _plot_area(sheet: Sheet, layout: BeamLayout, columns: Columns) -> Properties:
@@ -141,8 +142,8 @@ def _alt(trace: Trace, layout: BeamLayout, tree: nx.DiGraph, strong: Sequence[No
     kinds = [tree.nodes[node]["kind"] for node in tree]
     best = "".join(visible_token(tree.nodes[n]["candidate"].text, 16) for n in strong[1:13])
     return (
-        f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {layout.first} to "
-        f"{layout.last - 1} drawn: {kinds.count('kept')} candidates kept, "
+        f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {nth(layout.first)} to "
+        f"{layout.last} drawn: {kinds.count('kept')} candidates kept, "
         f"{kinds.count('finished')} finished, {kinds.count('pruned')} pruned. The best path begins "
         f"with {best}."
     )

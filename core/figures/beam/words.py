@@ -8,6 +8,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import RANKED_ANEW, ParentGuesses
 from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
 from core.figures.beam.graph import beam_graph, best_path
@@ -77,7 +78,7 @@ def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.Dat
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(steps):
         for place, c in enumerate(step.candidates):
-            who = (at, c.rank, c.row, c.parent, c.token_id, table_text(c.text))
+            who = (nth(at), c.rank, c.row, c.parent, c.token_id, table_text(c.text))
             scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))
             guess = guessed.get((step.index, c.row)) if c.row is not None else None
             fate = (c.fate, c.ended, step.margin(c), (at, place) in best, guess)

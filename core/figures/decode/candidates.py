@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import Candidate, TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
@@ -17,7 +18,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.marks import FRAME, NO_FADE, OUTSIDE, hover_texts
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
     candidate_hover,
@@ -28,11 +29,11 @@ from core.figures.base.records import (
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
-_ROW_HEIGHT = 38
+_ROW_HEIGHT = 27
 _LABEL_LIMIT = 12
 # A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
 _LABEL_SHARE = 0.26
-_LOWER = "Lower bar: what was drawn from."
+_LOWER = "Lower: what was drawn from."
 _LOWER_GREEDY = "Greedy keeps only the top one."
 _LOWER_SCORED = "Only the one with the highest score is kept."
 _LOWER_FORCED = "Forced: the chosen one was put there."
@@ -41,7 +42,7 @@ _LOWER_FORCED = "Forced: the chosen one was put there."
 def candidate_bars(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, count: int = 15
 ) -> go.Figure:
-    """A step's candidates as pairs of bars: raw above, final below, the chosen one marked.
+    """A step's candidates as pairs of bars: raw above, final below, the chosen one framed.
 
     Args:
         count: so many candidates by rank; the chosen one is added when it ranks lower.
@@ -60,7 +61,7 @@ def candidate_bars(
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = lay_out(
         theme,
-        title=f"Candidates at step {step.index}",
+        title=f"Candidates at step {nth(step.index)}",
         subtitle=f"Upper bar: the model's own. {lower}",
         caption=caption,
         alt=_alt(step, shown),
@@ -102,22 +103,22 @@ def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Prop
         x=[c.raw_prob for c in shown],
         text=[percent(c.raw_prob) for c in shown],
         marker={
-            "color": [theme.paper if gone else theme.rest for gone in out],
+            "color": theme.paper,
             "pattern": {
                 "shape": ["/" if gone else "" for gone in out],
                 "fillmode": "overlay",
-                "fgcolor": [theme.muted if gone else theme.rest for gone in out],
+                "fgcolor": theme.muted,
                 "size": 5,
                 "solidity": 0.25,
             },
-            "line": {"width": [1 if gone else 0 for gone in out], "color": theme.muted},
+            "line": {"width": 1, "color": theme.muted},
         },
         textfont={"size": 11, "color": theme.muted},
     )
 
 
 def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    colors = [theme.accent if c.token_id == step.token_id else theme.first for c in shown]
+    frames = [FRAME if c.token_id == step.token_id else 0 for c in shown]
     inks = [theme.muted if c.removed_by else theme.ink for c in shown]
     return _bars(
         step,
@@ -125,7 +126,10 @@ def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Pr
         name="final",
         x=[c.prob for c in shown],
         text=[_final_text(c) for c in shown],
-        marker={"color": colors, "line": {"width": 0}},
+        marker={
+            "color": [theme.token_color(candidate.rank) for candidate in shown],
+            "line": {"width": frames, "color": theme.accent},
+        },
         textfont={"size": 11, "color": inks},
     )
 
@@ -182,9 +186,9 @@ def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properti
 
 def _key(shown: Sequence[Candidate], theme: Theme) -> list[str]:
     keys = [
-        key_entry(theme.rest, "raw"),
-        key_entry(theme.first, "final"),
-        key_entry(theme.accent, "chosen"),
+        key_entry(theme.muted, "raw", "□"),
+        key_entry(theme.muted, "final, in the token's colour"),
+        key_entry(theme.accent, "chosen", "<b>□</b>"),
     ]
     if any(_marked(c) for c in shown):
         keys.append(key_entry(theme.muted, "removed", "▨"))
@@ -196,7 +200,7 @@ def _alt(step: TokenStep, shown: Sequence[Candidate]) -> str:
     top = ", ".join(f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3])
     removed = sum(c.removed_by is not None for c in shown)
     return (
-        f"Bar chart of {len(shown)} candidates at step {step.index}. Most probable: {top}. "
+        f"Bar chart of {len(shown)} candidates at step {nth(step.index)}. Most probable: {top}. "
         f"Chosen: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
         f"{percent(chosen.raw_prob)} before and {percent(chosen.prob)} after shaping. "
         f"{removed} of those shown were removed."

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.counting import nth
 from core.decoding.loop.compared import Compared
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
@@ -19,7 +20,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_note
+from core.figures.base.marks import FRAME, add_note
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -36,7 +37,7 @@ _LABEL_SHARE = 0.17
 
 def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
     """The compared tokens as pairs of bars, probability above and largest cosine below, with their
-    scores; the chosen one marked."""
+    scores; the chosen one framed."""
     caption = settings_caption(trace)
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
         sentence = "No step is selected, or it is not of a run by contrastive search."
@@ -46,7 +47,8 @@ def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT)
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle=f"Step {step.index}. Score = {1 - alpha:g} × probability − {alpha:g} × largest "
+        subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
+        "largest "
         "cosine with a token before; the highest is chosen.",
         caption=caption,
         alt=_alt(step, shown),
@@ -61,8 +63,8 @@ def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT)
     sheet.layout |= _axes(step, shown, theme)
     _add_scores(sheet, step, shown)
     keys = [
-        key_entry(theme.first, "probability"),
-        key_entry(theme.accent, "chosen"),
+        key_entry(theme.muted, "probability, in the token's colour"),
+        key_entry(theme.accent, "chosen", "<b>□</b>"),
         key_entry(theme.rest, "largest cosine"),
     ]
     add_key(sheet, ["".join(keys)], left, offset=44)
@@ -70,14 +72,18 @@ def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT)
 
 
 def _probabilities(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
-    chosen = [own.token_id == step.token_id for own in shown]
+    ranks = {candidate.token_id: candidate.rank for candidate in step.candidates}
+    frames = [FRAME if own.token_id == step.token_id else 0 for own in shown]
     return _bars(
         step,
         shown,
         name="probability",
         x=[own.prob for own in shown],
         text=[percent(own.prob) for own in shown],
-        marker={"color": [theme.accent if one else theme.first for one in chosen]},
+        marker={
+            "color": [theme.token_color(ranks.get(own.token_id, 0)) for own in shown],
+            "line": {"width": frames, "color": theme.accent},
+        },
         textfont={"size": 11, "color": theme.ink},
     )
 
@@ -103,7 +109,7 @@ def _hover(step: TokenStep, own: Compared) -> str:
     lines = [
         f"<b>{show_token(own.text, 40)}</b>",
         *(["chosen"] if own.token_id == step.token_id else []),
-        f"step {step.index} · id {own.token_id}",
+        f"step {nth(step.index)} · id {own.token_id}",
         f"probability {percent(own.prob)}",
         f"largest cosine {_signed(own.penalty)}",
         f"score {_signed(own.score)}",
@@ -154,7 +160,7 @@ def _alt(step: TokenStep, shown: Sequence[Compared]) -> str:
     )
     text = (
         f"Bar chart of the {len(shown)} tokens that contrastive search compared at step "
-        f"{step.index}: {told}. Chosen: {visible_token(step.chosen.text, 24)}."
+        f"{nth(step.index)}: {told}. Chosen: {visible_token(step.chosen.text, 24)}."
     )
     return text.replace(NBSP, " ")
 
@@ -166,7 +172,7 @@ def contrast_bars_data(
     """The bars that `contrast_bars` draws, one compared token a row, with the tokens' raw text."""
     rows = [
         (
-            step.index,
+            nth(step.index),
             own.token_id,
             table_text(own.text),
             own.token_id == step.token_id,

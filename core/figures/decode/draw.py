@@ -9,10 +9,10 @@ from typing import NamedTuple
 from core.decoding.trace import TokenStep
 from core.figures.base.axes import axis
 from core.figures.base.labels import show_token
-from core.figures.base.marks import NO_FADE, add_line, numbers_behind, strokes
+from core.figures.base.marks import FRAME, NO_FADE, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
-from core.figures.decode.stage_bars import Segment
+from core.figures.decode.stage_bars import BAR, Segment
 
 SCORE_ROW = 26
 _MOST_SCORES = 8
@@ -54,9 +54,10 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
     return segments
 
 
-def mark_uniform(sheet: Sheet, number: float, row: int, bar: float) -> None:
-    """A line through the draw's bar where the uniform number fell."""
-    ends = (row - bar / 2, row + bar / 2 + 0.06)
+def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
+    """A line through the draw's bar where the uniform number fell, bordered against any colour."""
+    ends = (row - BAR / 2, row + BAR / 2 + 0.06)
+    add_line(sheet, "uniform border", number, ends, sheet.theme.paper, 6)
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
 
 
@@ -98,7 +99,8 @@ def _score_points(
 ) -> tuple[Properties, Properties]:
     """The log-probabilities, and the scores."""
     candidates = [step.candidates[item.candidate] for item in scores]
-    colors = [theme.accent if c.token_id == step.token_id else theme.first for c in candidates]
+    colors = [theme.token_color(candidate.rank) for candidate in candidates]
+    frames = [FRAME if c.token_id == step.token_id else 0 for c in candidates]
     hollow = {"color": theme.paper, "size": 8, "line": {"color": theme.muted, "width": 1.5}}
     shared: Properties = {"y": list(range(len(scores))), "mode": "markers"}
     logs = {
@@ -112,7 +114,11 @@ def _score_points(
         **shared,
         "name": "score",
         "x": [item.score for item in scores],
-        "marker": {"color": colors, "size": 10},
+        "marker": {
+            "color": colors,
+            "size": 11,
+            "line": {"color": theme.accent, "width": frames},
+        },
         "hovertemplate": "score %{x:.3f} nats<extra></extra>",
         "customdata": [[step.index, candidate.token_id] for candidate in candidates],
         **NO_FADE,

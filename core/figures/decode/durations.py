@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import (
@@ -20,7 +21,14 @@ from core.figures.base.labels import (
 from core.figures.base.marks import NO_FADE, hover_texts
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
-from core.figures.base.totals import add_part, name_total, step_axes, total_axes
+from core.figures.base.totals import (
+    add_part,
+    add_whiskers,
+    name_total,
+    of_runs,
+    step_axes,
+    total_axes,
+)
 
 _TITLE = "Where the time went"
 _ROW, _LINES, _GAP, _LEFT = 58, 190, 68, 56
@@ -28,11 +36,17 @@ _MANY_POINTS = 80
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
 
-def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Figure:
+def timing(
+    runs: Sequence[tuple[str, Trace]],
+    *,
+    others: Sequence[Sequence[Trace]] = (),
+    theme: Theme = LIGHT,
+) -> go.Figure:
     """Totals of every run as one bar each, and below them the seconds of every step, in ms.
 
     Args:
         runs: a name and a trace each, such as cache on and cache off.
+        others: for each of them all runs that it is the median of, whose spread is shown.
     """
     if not any(trace.steps for _, trace in runs):
         sentence = "No run to time: nothing was processed."
@@ -43,7 +57,8 @@ def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Fig
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle="Above: the run. Below: each step; the first has no forward.",
+        subtitle="Above: the run. Below: each step. Step 1 needs no forward: "
+        "the prompt's gave its logits.",
         caption="\n".join(_captions(runs)),
         alt=_alt(runs),
         plot_height=height,
@@ -51,16 +66,22 @@ def timing(runs: Sequence[tuple[str, Trace]], *, theme: Theme = LIGHT) -> go.Fig
         right=20,
         below=74,
     )
-    _add_totals(sheet, runs)
+    times = [[1000 * _seconds(trace) for trace in own] for own in others]
+    _add_totals(sheet, runs, times)
     sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
-    totals = [1000 * sum(_parts(trace).values()) for _, trace in runs]
+    totals = [1000 * _seconds(trace) for _, trace in runs]
+    totals += [max(own) for own in times]
     steps = max(len(trace.token_steps) for _, trace in runs)
     lower, titles = _LINES / height, ("step", "ms a step")
-    sheet.layout |= total_axes(theme, "ms", totals, upper / height, tickformat=",")
+    sheet.layout |= total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=",")
     sheet.layout |= step_axes(theme, titles, steps, lower, 8, rangemode="tozero")
     sheet.layout["barmode"] = "stack"
     add_key(sheet, _key(runs, theme), _LEFT, offset=40)
     return sheet.figure()
+
+
+def _seconds(trace: Trace) -> float:
+    return sum(_parts(trace).values())
 
 
 def _parts(trace: Trace) -> dict[str, float]:
@@ -90,7 +111,9 @@ def _run_style(number: int, theme: Theme) -> tuple[str, str, str]:
     return color, ("solid", "dash", "dot", "dashdot")[number % 4], ("circle", "diamond")[number % 2]
 
 
-def _add_totals(sheet: Sheet, runs: Sequence[tuple[str, Trace]]) -> None:
+def _add_totals(
+    sheet: Sheet, runs: Sequence[tuple[str, Trace]], times: Sequence[Sequence[float]]
+) -> None:
     totals = [_parts(trace) for _, trace in runs]
     for part, color in _part_colors(sheet.theme).items():
         values = [1000 * total[part] for total in totals]
@@ -98,7 +121,9 @@ def _add_totals(sheet: Sheet, runs: Sequence[tuple[str, Trace]]) -> None:
         trace |= hover_texts([f"{part} {milliseconds(value / 1000)}" for value in values])
         trace["customdata"] = [[number, -1] for number in range(len(runs))]
     for row, (name, run) in enumerate(runs):
-        name_total(sheet, row, _name(name), _summary(run))
+        said = of_runs(times[row]) if times else ""
+        name_total(sheet, row, _name(name), f"{_summary(run)}{said}")
+    add_whiskers(sheet, times)
 
 
 def _name(name: str) -> str:
@@ -116,7 +141,7 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
     steps = trace.token_steps
     color, dash, symbol = _run_style(number, theme)
     hovers = [
-        f"<b>{_name(name)}</b>, step {step.index}<br>{milliseconds(step.seconds.total)}"
+        f"<b>{_name(name)}</b>, step {nth(step.index)}<br>{milliseconds(step.seconds.total)}"
         f"<br>forward {milliseconds(step.seconds.forward)}"
         f"<br>shaping {milliseconds(step.seconds.shaping)}"
         f"<br>draw {milliseconds(step.seconds.draw)}"
@@ -127,7 +152,7 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
         "name": _name(name),
         "xaxis": "x2",
         "yaxis": "y2",
-        "x": [step.index for step in steps],
+        "x": [nth(step.index) for step in steps],
         "y": [1000 * step.seconds.total for step in steps],
         "mode": "lines+markers" if len(steps) <= _MANY_POINTS else "lines",
         "line": {"color": color, "dash": dash, "width": 2},
@@ -173,5 +198,5 @@ def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:
         name = table_text(name)
         records.append((name, "prefill", None, prefill, 0.0, 0.0, prefill))
         for step in trace.token_steps:
-            records.append((name, "step", step.index, *step.seconds, step.seconds.total))
+            records.append((name, "step", nth(step.index), *step.seconds, step.seconds.total))
     return pd.DataFrame(records, columns=names).astype({"step": "Int64"})

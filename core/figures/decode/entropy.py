@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
-from core.figures.base.color import blend
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -32,6 +32,8 @@ _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
 _MOST_TICKS = 32
 _MOST_STEMS = 60
 _LEFT = 48
+# Of the ramp of uncertainties, for bars behind marks.
+_PALE = 0.3
 
 
 def uncertainty(
@@ -65,10 +67,10 @@ def uncertainty(
     if selected is not None:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
         add_frame(
-            sheet, "selected", (selected - 0.5, selected + 0.5), (0, 1), theme.ink, 1.5, **look
+            sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
         )
     keys = [
-        key_entry(blend(theme.first, theme.paper, 0.6), "entropy"),
+        key_entry(theme.uncertainty_color(_PALE), "entropy"),
         key_entry(theme.second, "surprisal", "◆"),
     ]
     add_key(sheet, ["".join(keys)], _LEFT, offset=98)
@@ -84,7 +86,7 @@ def _add_marks(
 ) -> None:
     """Bars for the entropy, diamonds for the surprisal, and stems: one upwards is a surprise."""
     shared = {
-        "x": [step.index for step in steps],
+        "x": [nth(step.index) for step in steps],
         **hover_texts([_hover(step, unit) for step in steps]),
         "customdata": [[step.index, step.token_id] for step in steps],
         **NO_FADE,
@@ -92,7 +94,9 @@ def _add_marks(
     sheet.traces.append({**_bars(entropy, sheet.theme), **shared})
     if len(steps) <= _MOST_STEMS:
         ends = zip(steps, entropy, surprisal, strict=True)
-        stems = strokes(((step.index, low), (step.index, high)) for step, low, high in ends)
+        stems = strokes(
+            ((nth(step.index), low), (nth(step.index), high)) for step, low, high in ends
+        )
         line = {"color": sheet.theme.second, "width": 1.5}
         sheet.traces.append({**stems, "name": "difference", "line": line})
     sheet.traces.append({**_points(surprisal, sheet.theme), **shared})
@@ -104,7 +108,7 @@ def _bars(entropy: list[float], theme: Theme) -> Properties:
         "name": "entropy",
         "y": entropy,
         "width": 0.94,
-        "marker": {"color": blend(theme.first, theme.paper, 0.6), "line": {"width": 0}},
+        "marker": {"color": theme.uncertainty_color(_PALE), "line": {"width": 0}},
     }
 
 
@@ -125,7 +129,7 @@ def _points(surprisal: list[float], theme: Theme) -> Properties:
 
 
 def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) -> Properties:
-    first, last = steps[0].index, steps[-1].index
+    first, last = nth(steps[0].index), nth(steps[-1].index)
     named = steps[:: math.ceil(len(steps) / _MOST_TICKS)]
     across = axis(
         theme,
@@ -134,7 +138,7 @@ def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) 
         range=[first - 0.7, max(last, first + 7) + 0.7],
         showgrid=False,
         tickmode="array",
-        tickvals=[step.index for step in named],
+        tickvals=[nth(step.index) for step in named],
         ticktext=[_tick(step, len(str(last)), theme) for step in named],
         tickangle=-90,
         tickfont={"family": theme.mono, "size": 10, "color": theme.ink},
@@ -145,7 +149,7 @@ def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) 
 
 
 def _tick(step: TokenStep, digits: int, theme: Theme) -> str:
-    number = str(step.index).rjust(digits).replace(" ", NBSP)
+    number = str(nth(step.index)).rjust(digits).replace(" ", NBSP)
     token = show_token(step.chosen.text, 8)
     return f'{token} <span style="color:{theme.muted}">{number}</span>'
 
@@ -155,7 +159,7 @@ def _hover(step: TokenStep, unit: Unit) -> str:
     return "<br>".join(
         [
             f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"step {step.index} · rank {step.chosen.rank:,}",
+            f"step {nth(step.index)} · rank {step.chosen.rank:,}",
             f"entropy {step.entropy * scale:.3f} {unit}",
             f"surprisal {step.surprisal * scale:.3f} {unit}",
             f"model {percent(step.chosen.raw_prob)}",
@@ -171,7 +175,7 @@ def _alt(
         f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "
         f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}. "
         f"The most surprising token is {visible_token(steps[at].chosen.text, 24)} at step "
-        f"{steps[at].index} with {surprisal[at]:.2f} {unit}."
+        f"{nth(steps[at].index)} with {surprisal[at]:.2f} {unit}."
     )
 
 
@@ -180,7 +184,7 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
     scale = _PER_NAT[unit]
     records = []
     for step in trace.token_steps:
-        own = (step.index, step.token_id, table_text(step.chosen.text), step.chosen.rank)
+        own = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
         records.append((*own, step.entropy * scale, step.surprisal * scale))
     names = ["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"]
     return pd.DataFrame(records, columns=names)

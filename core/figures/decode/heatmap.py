@@ -8,9 +8,20 @@ from typing import Literal, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, key_entry
-from core.figures.base.grid import Cell, add_cells, frame_of, grid_axes, mark_column, window_of
+from core.figures.base.grid import (
+    GRID_LEFT,
+    ROW_HEIGHT,
+    Cell,
+    Frame,
+    add_cells,
+    frame_of,
+    grid_axes,
+    mark_column,
+    window_of,
+)
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
 from core.figures.base.sheet import lay_out, plain_sentence
@@ -19,9 +30,9 @@ from core.figures.base.theme import LIGHT, Theme
 Value: TypeAlias = Literal["raw", "final"]
 
 _TITLE = "The likeliest tokens at every step"
-_LEFT = 64
 # A run that has just begun doesn't fill the width with three cells.
-_FEWEST_COLUMNS = 8
+_FEWEST_COLUMNS = 6
+_NARROW = " Narrow: steps at which it was surest; click one to open it."
 _SUBTITLES = {
     "raw": "Colour: the model's own probability, before any setting.",
     "final": "Colour: the probability drawn from, after all settings.",
@@ -37,16 +48,19 @@ def probability_heatmap(
     rows: int = 10,
     value: Value = "raw",
     selected: int | None = None,
+    width: int = 900,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """Steps across, candidates by rank down, colour for probability, a ring for what was chosen.
 
     Args:
         first: index of the first step drawn.
-        columns: so many steps are drawn at most; above 40 their tokens are too small to read.
+        columns: so many steps are drawn at most. Where they don't all fit as words, the steps of
+            the highest entropy and the selected one do, and the others are narrow.
         rows: so many ranks are drawn at most; a choice beyond them gets a row of its own.
         value: `raw` before shaping, `final` after it (removed candidates are faded then).
         selected: index of the step to mark.
+        width: of the figure it is laid out for, px.
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
@@ -58,22 +72,24 @@ def probability_heatmap(
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
-    frame = frame_of(min(columns, len(trace.token_steps)), _FEWEST_COLUMNS)
+    opened = [at for at, number in enumerate(numbers) if number == selected]
+    frame = frame_of([step.entropy for step in steps], width, _FEWEST_COLUMNS, opened)
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle=_SUBTITLES[value],
+        subtitle=_SUBTITLES[value] + ("" if all(frame.wide) else _NARROW),
         caption=caption,
-        alt=_alt(steps, value),
-        plot_height=frame.row_height * (len(names) + 1),
-        left=_LEFT,
+        alt=_alt(steps, value, frame),
+        plot_height=ROW_HEIGHT * (len(names) + 1),
+        left=GRID_LEFT,
+        width=width,
         above=24,
         below=40,
     )
     add_cells(sheet, _cells(steps, ranks, value), len(names), frame)
     grid_axes(sheet, "step", "chosen", names, numbers, frame, title="rank")
-    mark_column(sheet, numbers, selected, len(names))
-    add_key(sheet, _key(steps, value, beyond, ranks, theme), _LEFT)
+    mark_column(sheet, numbers, selected, len(names), frame)
+    add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
     return sheet.figure()
 
 
@@ -123,13 +139,15 @@ def _key(
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 
-def _alt(steps: Sequence[TokenStep], value: Value) -> str:
+def _alt(steps: Sequence[TokenStep], value: Value, frame: Frame) -> str:
+    narrow = frame.wide.count(False)
+    folded = f" {narrow} steps are drawn narrow." if narrow else ""
     text = " ".join(visible_token(step.chosen.text, 24) for step in steps)
     firsts = sum(step.chosen.rank == 1 for step in steps)
     return (
-        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {steps[0].index} to "
-        f"{steps[-1].index}. The most probable token was chosen at {firsts} of {len(steps)} steps. "
-        f"Chosen tokens: {text}"
+        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {nth(steps[0].index)} to "
+        f"{nth(steps[-1].index)}. The most probable token was chosen at {firsts} of {len(steps)} "
+        f"steps.{folded} Chosen tokens: {text}"
     )
 
 

@@ -8,16 +8,20 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import Candidate, PromptPosition, TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.grid import (
+    GRID_LEFT,
+    ROW_HEIGHT,
     Cell,
     Frame,
     add_cells,
     frame_of,
     grid_axes,
     mark_column,
+    wide_columns,
     window_of,
 )
 from core.figures.base.labels import (
@@ -34,15 +38,15 @@ from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "The model's guesses in the prompt"
 _SUBTITLE = (
-    "Each guess follows the prompt up to there: read across, they are no text. "
-    "Only the last prediction is used."
+    "Each guess is of one token, after the prompt up to there, and the next one forgets it. "
+    "Only the last is used."
 )
 _COLUMNS = (
     "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
     "next_is_generated surprisal entropy"
 ).split()
 _ROWS = ("guess", "actual", "rank")
-_BARS, _GAP, _LEFT = 100, 26, 64
+_BARS, _GAP = 100, 26
 _FEWEST_COLUMNS = 3
 
 
@@ -50,8 +54,9 @@ def prompt_reading(
     trace: Trace,
     *,
     first: int = 0,
-    columns: int = 40,
+    columns: int | None = None,
     selected: int | None = None,
+    width: int = 900,
     theme: Theme = LIGHT,
 ) -> go.Figure:
     """Every prompt token, the guess for the token after it, what really follows and its surprisal.
@@ -60,8 +65,9 @@ def prompt_reading(
 
     Args:
         first: the first prompt position drawn.
-        columns: so many positions are drawn at most.
+        columns: so many positions are drawn at most; as many as the width holds by default.
         selected: the position to mark.
+        width: of the figure it is laid out for, px.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
@@ -69,10 +75,11 @@ def prompt_reading(
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
         return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    positions = window_of(prompt.positions, first, columns)
+    positions = window_of(prompt.positions, first, columns or wide_columns(width))
     numbers = [position.index for position in positions]
-    frame = frame_of(min(columns, len(prompt.positions)), _FEWEST_COLUMNS)
-    grid = frame.row_height * (len(_ROWS) + 1)
+    columns = min(columns or wide_columns(width), len(prompt.positions))
+    frame = frame_of([0.0] * len(positions), width, max(columns, _FEWEST_COLUMNS))
+    grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     generated = trace.token_steps[0] if trace.token_steps else None
     following = [_following(position, prompt.positions, generated) for position in positions]
@@ -83,7 +90,8 @@ def prompt_reading(
         caption=caption,
         alt=_alt(positions),
         plot_height=height,
-        left=_LEFT,
+        left=GRID_LEFT,
+        width=width,
         above=42,
         below=40,
     )
@@ -91,7 +99,7 @@ def prompt_reading(
     domain = ((height - grid) / height, 1)
     grid_axes(sheet, "position", "prompt", _ROWS, numbers, frame, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
-    mark_column(sheet, numbers, selected, len(_ROWS))
+    mark_column(sheet, numbers, selected, len(_ROWS), frame)
     _explain(sheet, positions, frame)
     return sheet.figure()
 
@@ -137,7 +145,7 @@ def _cells(
 
 
 def _hover(position: PromptPosition, following: Candidate | None) -> str:
-    lines = [f"<b>{show_token(position.text, 40)}</b>", f"position {position.index}"]
+    lines = [f"<b>{show_token(position.text, 40)}</b>", f"position {nth(position.index)}"]
     for at, guess in enumerate(position.candidates[:3], start=1):
         lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
     if following is not None:
@@ -184,11 +192,11 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
-    add_key(sheet, [used, "✓ the guess was right, else the rank"], _LEFT)
+    add_key(sheet, [used, "✓ the guess was right, else the rank"], GRID_LEFT)
 
 
 def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
-    words, right = "the only prediction that is used", column >= frame.columns / 2
+    words, right = "the only prediction that is used", column >= frame.end / 2
     text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
     x, anchor = (column + 0.5, "right") if right else (column - 0.5, "left")
     where = {"yref": "paper", "xanchor": anchor, "yanchor": "bottom", "yshift": 18}
@@ -224,7 +232,7 @@ def prompt_reading_data(
 
 def _record(position: PromptPosition, following: Candidate | None) -> dict[str, object]:
     record: dict[str, object] = {
-        "position": position.index,
+        "position": nth(position.index),
         "token_id": position.token_id,
         "token": table_text(position.text),
         "next_is_generated": position.next_token_id is None,

@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from core.decoding.counting import nth
 from core.decoding.trace import Stage, TokenStep, Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import percent_ticks, table_text
-from core.figures.base.marks import level_bars
-from core.figures.base.sheet import Properties
-from core.figures.base.theme import CATEGORIES, Theme
+from core.figures.base.marks import FRAME, add_frame, level_bars
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import Theme
+
+BAR = 0.46
 
 
 class Segment(NamedTuple):
@@ -44,23 +47,19 @@ def stage_segments(row: int, stage: Stage) -> list[Segment]:
     return [*segments, Segment(row, None, low, stage.tail_mass)]
 
 
-def token_palette(step: TokenStep, stages: Sequence[Stage], theme: Theme) -> dict[int, str]:
-    """Colours by place: the accent for the chosen token, categories for the largest others."""
-    peaks = {place: max(s.probs[place] for s in stages) for place in range(len(step.candidates))}
-    others = [p for p, c in enumerate(step.candidates) if c.token_id != step.token_id]
-    largest = sorted(others, key=lambda place: -peaks[place])[: len(CATEGORIES)]
-    colors = dict(zip(sorted(largest), CATEGORIES, strict=False))
-    return {
-        place: theme.accent if c.token_id == step.token_id else colors.get(place, theme.rest)
-        for place, c in enumerate(step.candidates)
-    }
-
-
-def segment_bars(segments: Sequence[Segment], width: float) -> Properties:
+def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:
     """Level bars of these segments, each in its row."""
     rows = [segment.row for segment in segments]
     lows = [segment.low for segment in segments]
     return level_bars(rows, lows, [segment.share for segment in segments], width)
+
+
+def frame_chosen(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
+    """A frame around each segment of the chosen token."""
+    for one in segments:
+        if one.candidate is not None and step.candidates[one.candidate].token_id == step.token_id:
+            ends, down = (one.low, one.low + one.share), (one.row - BAR / 2, one.row + BAR / 2)
+            add_frame(sheet, "chosen", ends, down, sheet.theme.accent, FRAME)
 
 
 def hatched(theme: Theme) -> Properties:
@@ -88,7 +87,7 @@ def step_stages_data(
         counts = (stage.kept, stage.removed_mass)
         for candidate, prob in zip(step.candidates, stage.probs, strict=True):
             who = (candidate.token_id, table_text(candidate.text), candidate.rank)
-            records.append((step.index, stage.name, *who, prob, *counts))
-        records.append((step.index, stage.name, None, None, None, stage.tail_mass, *counts))
+            records.append((nth(step.index), stage.name, *who, prob, *counts))
+        records.append((nth(step.index), stage.name, None, None, None, stage.tail_mass, *counts))
     frame = pd.DataFrame(records, columns=names)
     return frame.astype({"token_id": "Int64", "rank": "Int64"})

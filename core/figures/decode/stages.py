@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.trace import Candidate, Stage, TokenStep, Trace
 from core.figures.base.axes import bare_axis
 from core.figures.base.color import with_alpha
@@ -25,18 +26,18 @@ from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
+    BAR,
     Segment,
     across,
+    frame_chosen,
     hatched,
     segment_bars,
     shown_stages,
     stage_segments,
-    token_palette,
 )
 
 _TITLE = "From probabilities to a token"
 _ROW = 60
-_BAR = 0.46
 _SIDE = 16
 _GAP = 66
 # Segments of this share have room for the percentage, in a figure 400 px wide too.
@@ -46,8 +47,8 @@ _WIDE = 0.26
 def step_stages(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
     """One bar of 100 % for each stage, candidates by rank, and the draw below.
 
-    A token keeps its colour from bar to bar; a ribbon follows the chosen one. A click hands over
-    `customdata = [step index, token id]`.
+    A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
+    hands over `customdata = [step index, token id]`.
     """
     caption = settings_caption(trace)
     if step is None or not step.stages:
@@ -59,7 +60,7 @@ def step_stages(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle=f"Step {step.index}. A token keeps its colour; the chosen one is orange.",
+        subtitle=f"Step {nth(step.index)}. A token keeps its colour; the chosen one is framed.",
         caption=caption,
         alt=_alt(step, stages),
         plot_height=upper + lower,
@@ -86,17 +87,17 @@ def _add_segments(
     sheet: Sheet, step: TokenStep, stages: Sequence[Stage], segments: Sequence[Segment]
 ) -> None:
     theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
-    colors = token_palette(step, stages, theme)
     for place, candidate in enumerate(step.candidates):
         own = [segment for segment in segments if segment.candidate == place]
         texts = [_segment_text(candidate, segment.share) for segment in own]
         if own and own[-1].row == len(stages) and candidate.token_id == step.token_id:
             texts[-1] = ""  # named beside the bar; the mark of the draw would cross it
-        color, ink = colors[place], theme.text_on(colors[place])
-        width = 0.3 if color == theme.rest else 0.8
+        color = theme.token_color(candidate.rank)
+        ink = theme.text_on(color)
+        width = 0.3 if color == theme.unnamed else 0.8
         sheet.traces.append(
             {
-                **segment_bars(own, _BAR),
+                **segment_bars(own),
                 "name": show_token(candidate.text),
                 "text": texts,
                 "textfont": {"family": theme.mono, "size": 12, "color": ink},
@@ -107,6 +108,7 @@ def _add_segments(
             }
         )
     sheet.traces.append(_others(step, segments, names, theme))
+    frame_chosen(sheet, step, segments)
     sheet.layout |= overlaid(10)
 
 
@@ -118,7 +120,7 @@ def _others(
     stages = [escaped(stage_name(names[segment.row])) for segment in own]
     pairs = zip(stages, own, strict=True)
     return {
-        **segment_bars(own, _BAR),
+        **segment_bars(own),
         **no_fade(theme.muted),
         "name": words,
         "text": [words] * len(own),
@@ -156,7 +158,7 @@ def _label_stage(
 
 
 def _label(sheet: Sheet, row: int, text: str, *, right: bool = False) -> None:
-    label_bar(sheet, row - _BAR / 2, text, right=right, yshift=-1)
+    label_bar(sheet, row - BAR / 2, text, right=right, yshift=-1)
 
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
@@ -165,7 +167,7 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     everything, before = step.stages[0].kept, step.stages[row - 1].kept
     if stage.removed_mass <= 0 and stage.kept == before:
         return "nothing removed"
-    return f"−{percent(stage.removed_mass)} removed, {stage.kept:,} of {everything:,} kept"
+    return f"{percent(stage.removed_mass)} removed, {stage.kept:,} of {everything:,} kept"
 
 
 def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
@@ -173,7 +175,7 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
     places = [c.token_id for c in step.candidates]
     own = [s for s in segments if s.candidate == places.index(step.token_id)]
     for upper, lower in pairwise(own):
-        top, bottom = upper.row + _BAR / 2, lower.row - _BAR / 2
+        top, bottom = upper.row + BAR / 2, lower.row - BAR / 2
         corners = (
             (upper.low, top),
             (upper.low + upper.share, top),
@@ -200,9 +202,9 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
         _label(sheet, row, "<b>draw</b>")
         _label(sheet, row, f"{uniform:.4f} falls on {token}", right=True)
         if uniform is not None:
-            mark_uniform(sheet, uniform, row, _BAR)
+            mark_uniform(sheet, uniform, row)
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}
-            low, ink = row + _BAR / 2, sheet.theme.ink
+            low, ink = row + BAR / 2, sheet.theme.ink
             add_note(sheet, "uniform", "▲", uniform, low, size=11, color=ink, **where)
     elif step.draw.method == "argmax":
         best = "the highest score" if step.compared else "the most probable"
@@ -221,7 +223,7 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
     how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
     text = (
-        f"The stages of step {step.index} as bars of 100 percent. {told}. "
+        f"The stages of step {nth(step.index)} as bars of 100 percent. {told}. "
         f"{how}: {visible_token(chosen.text, 24)}, "
         f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
     )

@@ -17,7 +17,10 @@ _TOP_RANK = 1000
 
 
 class Legend(NamedTuple):
-    """What a strip's colours mean: names of both ends, and the colours between them."""
+    """What a strip's colours mean: names of both ends, and the colours between them.
+
+    The more colour, the less the token was expected.
+    """
 
     title: str
     low: str
@@ -26,13 +29,13 @@ class Legend(NamedTuple):
 
 
 def token_share(step: TokenStep, by: By) -> float:
-    """A step's position on the scale of `by`, in [0, 1].
+    """A step's position on the scale of `by`, in [0, 1]; 1 is the least expected.
 
-    Probability of the chosen token as it is, entropy up to 5 nats, surprisal up to 8 nats, rank
-    by its logarithm up to 1,000; all of the raw distribution.
+    Probability of the chosen token from 1 down to 0, entropy up to 5 nats, surprisal up to 8 nats,
+    rank by its logarithm up to 1,000; all of the raw distribution.
     """
     if by == "probability":
-        value = step.chosen.raw_prob
+        value = 1 - step.chosen.raw_prob
     elif by == "entropy":
         value = step.entropy / _TOP_ENTROPY
     elif by == "surprisal":
@@ -46,17 +49,18 @@ def token_colors(
     trace: Trace, by: By = "probability", theme: Theme = LIGHT
 ) -> list[tuple[str, str]]:
     """Background and text colour of every generated token; their contrast is 4.5 or more."""
-    color = theme.probability_color if by == "probability" else theme.uncertainty_color
-    grounds = [color(token_share(step, by)) for step in trace.token_steps]
+    grounds = [theme.uncertainty_color(token_share(step, by)) for step in trace.token_steps]
     return [(ground, theme.text_on(ground)) for ground in grounds]
 
 
 def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
     """The meaning of `token_colors`, for a gradient with two labels."""
-    if by == "probability":
-        title = "probability of the chosen token, before shaping"
-        return Legend(title, "0\u00a0%", "100\u00a0%", theme.probability)
     titles = {
+        "probability": (
+            "probability of the chosen token, before shaping",
+            "100\u00a0%",
+            "0\u00a0%",
+        ),
         "entropy": ("entropy before the draw", "0 nats", "5 nats or more"),
         "surprisal": ("surprisal of the chosen token", "0 nats", "8 nats or more"),
         "rank": ("rank of the chosen token", "rank 1", "rank 1,000 or lower"),

@@ -16,18 +16,29 @@ from core.figures.base.labels import (
     show_token,
     stage_name,
     table_text,
+    text_columns,
     visible_token,
 )
-from core.figures.base.marks import add_line, add_note, hover_texts, label_bar, level_bars, overlaid
+from core.figures.base.marks import (
+    FRAME,
+    add_frame,
+    add_line,
+    add_note,
+    hover_texts,
+    label_bar,
+    level_bars,
+    overlaid,
+)
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.stage_bars import token_palette
 from core.figures.lab.words import lab_caption, number, number_within
 
 _TITLE = "The same dice, other knobs"
 _ROW, _BAR = 56, 0.4
 # Narrower intervals have no line around them, which would hide them.
 _SLIVER = 0.008
+# Of a track 360 px long: what keeps a word from the mark, and a character of it.
+_MARK, _CHARACTER = 0.02, 0.0185
 # The token of an interval that represents many.
 MANY = -1
 
@@ -42,7 +53,7 @@ def lab_decision_boundaries(
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle="Orange: the token stays. Another colour: another token.",
+        subtitle="Each colour is a token; framed is the one that is drawn now.",
         caption=lab_caption(lab),
         alt=_alt(lab, knobs),
         plot_height=_ROW * len(knobs),
@@ -50,10 +61,9 @@ def lab_decision_boundaries(
         right=EDGE + 4,
         below=8,
     )
-    places = token_palette(lab.step, lab.step.stages, theme)
-    colors = {own.token_id: places[place] for place, own in enumerate(lab.step.candidates)}
+    colors = {own.token_id: theme.token_color(own.rank) for own in lab.step.candidates}
     for row, knob in enumerate(knobs):
-        _add_track(sheet, row, knob, colors)
+        _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
         label_bar(sheet, row - _BAR / 2, name, yshift=1)
         said = _nearest(knob, theme)
@@ -84,31 +94,55 @@ def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
     return placed
 
 
-def _add_track(sheet: Sheet, row: int, knob: KnobBoundaries, colors: dict[int, str]) -> None:
+def _add_track(
+    sheet: Sheet, row: int, knob: KnobBoundaries, colors: dict[int, str], drawn: int
+) -> None:
     """A knob's intervals in the colours of their tokens, its value and the ends of its range."""
     theme, placed = sheet.theme, _placed(knob)
     lows, lengths = [low for low, _, _ in placed], [high - low for low, high, _ in placed]
     lines = [0.6 if length > _SLIVER else 0 for length in lengths]
-    own = [colors.get(piece.token_id, theme.rest) for _, _, piece in placed]
+    own = [
+        theme.rest if piece.token_id == MANY else colors.get(piece.token_id, theme.unnamed)
+        for _, _, piece in placed
+    ]
     inks = [theme.text_on(color) for color in own]
     sheet.traces.append(
         {
             **level_bars([row] * len(placed), lows, lengths, _BAR),
             "name": knob.name,
-            "text": [show_token(piece.text, 10) for _, _, piece in placed],
+            "text": [_named(knob, *interval) for interval in placed],
             "textfont": {"family": theme.mono, "size": 11, "color": inks},
             **hover_texts([_hover(knob, piece) for _, _, piece in placed]),
             "marker": {"color": own, "line": {"color": theme.paper, "width": lines}},
         }
     )
+    for low, high, piece in placed:
+        if piece.token_id == drawn:
+            down = (row - _BAR / 2, row + _BAR / 2)
+            add_frame(sheet, "drawn now", (low, high), down, theme.accent, FRAME)
     if placed:
         _mark_value(sheet, row, knob)
 
 
-def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
+def _place(knob: KnobBoundaries) -> float:
+    """Where the knob's value is along its track, 0 to 1."""
     low, high = knob.pieces[0].low, knob.pieces[-1].high
-    at = min(max((knob.value - low) / max(high - low, 1e-12), 0.0), 1.0)
-    ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + 0.1)
+    return min(max((knob.value - low) / max(high - low, 1e-12), 0.0), 1.0)
+
+
+def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) -> str:
+    """The token of an interval; nothing where the mark of the value would cross it."""
+    text = visible_token(piece.text, 10)
+    clear = abs((low + high) / 2 - _place(knob)) > _MARK + _CHARACTER / 2 * text_columns(text)
+    return show_token(piece.text, 10) if clear else ""
+
+
+def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
+    low, high, at = knob.pieces[0].low, knob.pieces[-1].high, _place(knob)
+    # Below the track stand the ends of the range.
+    below = 0.1 if _MARK < at < 1 - _MARK else 0.02
+    ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + below)
+    add_line(sheet, "value border", at, ends, sheet.theme.paper, 6)
     add_line(sheet, "value", at, ends, sheet.theme.ink, 2.5)
     for x, side, value in ((0, "left", low), (1, "right", high)):
         where = {"xanchor": side, "yanchor": "top", "borderpad": 0}

@@ -14,11 +14,19 @@ from core.figures.base.marks import add_note, hover_texts, label_bar, mono, over
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
-from core.figures.decode.stage_bars import Segment, across, hatched, segment_bars, token_palette
+from core.figures.decode.stage_bars import (
+    BAR,
+    Segment,
+    across,
+    frame_chosen,
+    hatched,
+    segment_bars,
+)
 from core.figures.lab.scores import draw_alt, noisy_scores
 from core.figures.lab.words import lab_caption
 
-_ROW, _BAR = 64, 0.46
+# The lower bar stands so far above the axis that the number fits between them.
+_ROW, _BELOW = 64, 34
 # Segments of this share have room for a percentage too.
 _WIDE = 0.24
 
@@ -42,23 +50,24 @@ def _cumulative(lab: LabStep, theme: Theme) -> go.Figure:
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         caption=lab_caption(lab),
         alt=draw_alt(lab),
-        plot_height=_ROW * 2 + 18,
+        plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,
         right=EDGE + 8,
         below=42,
     )
     segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
     sheet.traces = [_tokens(lab, segments, theme), _others(segments, theme)]
+    frame_chosen(sheet, step, segments)
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     for row, (name, token) in enumerate(rows):
-        label_bar(sheet, row - _BAR / 2, f"<b>{name}</b>", yshift=-1)
+        label_bar(sheet, row - BAR / 2, f"<b>{name}</b>", yshift=-1)
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
-        label_bar(sheet, row - _BAR / 2, falls, right=True, yshift=-1)
+        label_bar(sheet, row - BAR / 2, falls, right=True, yshift=-1)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
     sheet.layout |= overlaid(10)
     sheet.layout["xaxis"] = across(theme, "cumulative probability")
-    sheet.layout["yaxis"] = bare_axis(theme, range=[1.6, -0.62])
+    sheet.layout["yaxis"] = bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62])
     return sheet.figure()
 
 
@@ -76,15 +85,14 @@ def _raw_segments(lab: LabStep) -> list[Segment]:
 
 def _tokens(lab: LabStep, segments: Sequence[Segment], theme: Theme) -> Properties:
     """The candidates' segments in both bars."""
-    colors = token_palette(lab.step, lab.step.stages, theme)
     own = [(one, one.candidate) for one in segments if one.candidate is not None]
     tokens = [(lab.step.candidates[place].text, one) for one, place in own]
-    fills = [colors[place] for _, place in own]
+    fills = [theme.token_color(lab.step.candidates[place].rank) for _, place in own]
     inks = [theme.text_on(color) for color in fills]
     return {
-        **segment_bars([one for one, _ in own], _BAR),
+        **segment_bars([one for one, _ in own]),
         "name": "tokens",
-        "text": [_segment_text(text, one.share) for text, one in tokens],
+        "text": [_segment_text(lab, text, one) for text, one in tokens],
         "textfont": {"family": theme.mono, "size": 12, "color": inks},
         **hover_texts(
             [
@@ -100,7 +108,7 @@ def _others(segments: Sequence[Segment], theme: Theme) -> Properties:
     """The segments of all other tokens, hatched."""
     own = [one for one in segments if one.candidate is None]
     return {
-        **segment_bars(own, _BAR),
+        **segment_bars(own),
         "name": "other tokens",
         "text": ["other tokens"] * len(own),
         "textfont": {"size": 12, "color": theme.muted},
@@ -109,21 +117,29 @@ def _others(segments: Sequence[Segment], theme: Theme) -> Properties:
     }
 
 
-def _segment_text(text: str, share: float) -> str:
-    return f"{show_token(text, 9)} {percent(share)}" if share >= _WIDE else show_token(text, 10)
+def _segment_text(lab: LabStep, text: str, one: Segment) -> str:
+    """What fits; nothing where the mark of the number would cross it: that is named beside."""
+    number = lab.step.draw.uniform
+    if number is not None and one.low <= number < one.low + one.share:
+        return ""
+    return (
+        f"{show_token(text, 9)} {percent(one.share)}"
+        if one.share >= _WIDE
+        else show_token(text, 10)
+    )
 
 
 def _mark_number(sheet: Sheet, number: float) -> None:
     """A line through each bar at the same place, and the number below them."""
     for row in (0, 1):
-        mark_uniform(sheet, number, row, _BAR)
+        mark_uniform(sheet, number, row)
     side, text, shift = "center", f"▲<br><b>{number:.4f}</b>", 0
     if number < 0.12:
         side, text, shift = "left", f"<b>▲ {number:.4f}</b>", -6
     elif number > 0.88:
         side, text, shift = "right", f"<b>{number:.4f} ▲</b>", 6
     where = {"xanchor": side, "yanchor": "top", "xshift": shift, "borderpad": 0}
-    low, ink = 1 + _BAR / 2, sheet.theme.ink
+    low, ink = 1 + BAR / 2, sheet.theme.ink
     add_note(sheet, "uniform", text, number, low, size=12, color=ink, **where)
 
 

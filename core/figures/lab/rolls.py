@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
-from core.figures.base.marks import hover_texts, numbers_behind
+from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.records import widest
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -60,7 +60,7 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         "yaxis": named_axis(theme, names, range=[len(shown) - 0.4, -0.6], showline=False),
     }
     keys = [
-        key_entry(theme.first, "rolled"),
+        key_entry(theme.muted, "rolled, in the token's colour"),
         key_entry(theme.ink, "expected, with its standard deviation", "┃"),
     ]
     add_key(sheet, ["".join(keys)], left, offset=42)
@@ -74,7 +74,10 @@ def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) ->
         "name": "rolled",
         "x": [own.rolls for own in shown],
         "y": list(range(len(shown))),
-        "marker": {"color": [_color(lab, own, theme) for own in shown]},
+        "marker": {
+            "color": [_color(lab, own, theme) for own in shown],
+            "line": {"color": theme.accent, "width": [_frame(lab, own) for own in shown]},
+        },
         **hover_texts([_hover(own, rolls) for own in shown]),
     }
 
@@ -112,7 +115,12 @@ def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
 def _color(lab: LabStep, own: RollBin, theme: Theme) -> str:
     if own.token_id is None:
         return theme.rest
-    return theme.accent if own.token_id == lab.step.token_id else theme.first
+    ranks = {candidate.token_id: candidate.rank for candidate in lab.step.candidates}
+    return theme.token_color(ranks.get(own.token_id, 0))
+
+
+def _frame(lab: LabStep, own: RollBin) -> float:
+    return FRAME if own.token_id == lab.step.token_id else 0
 
 
 def _hover(own: RollBin, rolls: Rolls) -> str:

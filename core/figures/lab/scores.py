@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
-from core.figures.base.marks import hover_texts, numbers_behind
+from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.records import chosen_label
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
 from core.figures.base.theme import Theme
@@ -39,23 +39,26 @@ def noisy_scores(lab: LabStep, theme: Theme) -> go.Figure:
     candidates = [step.candidates[item.candidate] for item in items]
     won = [candidate.token_id == step.token_id for candidate in candidates]
     names = [show_token(candidate.text, 11) for candidate in candidates]
-    colors = [theme.accent if first else theme.first for first in won]
-    (_add_sums if gumbel else _add_quotients)(sheet, items, colors)
+    colors = [theme.token_color(candidate.rank) for candidate in candidates]
+    frames = [FRAME if first else 0 for first in won]
+    (_add_sums if gumbel else _add_quotients)(sheet, items, colors, frames)
     names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
     sheet.layout["yaxis"] = named_axis(
         theme, [f"{name} " for name in names], range=[len(items) - 0.5, -0.5], showline=False
     )
     sheet.layout |= {"barmode": "overlay", "bargap": 0.35}
     keys = [
-        key_entry(theme.rest, "ln p" if gumbel else "p"),
-        key_entry(theme.first, "noise added" if gumbel else "p ÷ exponential number"),
-        key_entry(theme.accent, "drawn"),
+        key_entry(theme.rest, "ln p" if gumbel else "p", "▬"),
+        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
+        key_entry(theme.accent, "drawn", "<b>□</b>"),
     ]
     add_key(sheet, ["".join(keys)], _LEFT, offset=46)
     return sheet.figure()
 
 
-def _add_sums(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> None:
+def _add_sums(
+    sheet: Sheet, items: Sequence[Scored], colors: Sequence[str], frames: Sequence[float]
+) -> None:
     """From the axis' low end to ln p in grey, from there to the score in colour."""
     theme = sheet.theme
     logs, sums = [item.log_prob for item in items], [item.score for item in items]
@@ -69,7 +72,7 @@ def _add_sums(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> N
             **hover_texts([f"ln p {value:.3f} nats" for value in logs]),
         },
         {
-            **_bars("noise", noise, colors),
+            **_bars("noise", noise, colors, _framed(frames, theme)),
             "base": logs,
             "width": 0.34,
             **hover_texts(
@@ -85,7 +88,9 @@ def _add_sums(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> N
     sheet.layout["xaxis"] = axis(theme, "ln p and score, nats", range=ends, nticks=6)
 
 
-def _add_quotients(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str]) -> None:
+def _add_quotients(
+    sheet: Sheet, items: Sequence[Scored], colors: Sequence[str], frames: Sequence[float]
+) -> None:
     """p in grey, and p divided by its exponential number in colour."""
     theme = sheet.theme
     probs = [math.exp(item.log_prob) for item in items]
@@ -94,7 +99,7 @@ def _add_quotients(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str])
     line = {"color": theme.paper, "width": 1}
     sheet.traces += [
         {
-            **_bars("quotient", quotients, colors),
+            **_bars("quotient", quotients, colors, _framed(frames, theme)),
             **hover_texts([f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in pairs]),
         },
         {
@@ -109,9 +114,15 @@ def _add_quotients(sheet: Sheet, items: Sequence[Scored], colors: Sequence[str])
     sheet.layout["xaxis"] = axis(theme, "p, and p ÷ E", range=ends, nticks=6)
 
 
-def _bars(name: str, lengths: Sequence[float], color: object) -> Properties:
+def _framed(frames: Sequence[float], theme: Theme) -> Properties:
+    return {"line": {"color": theme.accent, "width": frames}}
+
+
+def _bars(
+    name: str, lengths: Sequence[float], color: object, frame: Properties | None = None
+) -> Properties:
     bars = {"type": "bar", "orientation": "h", "name": name, "y": list(range(len(lengths)))}
-    return {**bars, "x": lengths, "marker": {"color": color}}
+    return {**bars, "x": lengths, "marker": {"color": color, **(frame or {})}}
 
 
 def _numbers(

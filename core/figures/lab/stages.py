@@ -20,7 +20,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
 from core.figures.base.records import ranked_label, widest
 from core.figures.base.sheet import EDGE, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
@@ -131,7 +131,10 @@ def _add_panel(
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
     rest, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
-    colors = [theme.accent if row.candidate.token_id == chosen else theme.first for row in shown]
+    colors = [theme.token_color(row.candidate.rank) for row in shown]
+    frames = [
+        FRAME if row.candidate.token_id == chosen and row.probs[place] > 0 else 0 for row in shown
+    ]
     hovers = [_hover(row, stage, place) for row in shown]
     gone = [at for at, row in enumerate(shown) if row.removed_at == place]
     pattern = {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25}
@@ -141,7 +144,10 @@ def _add_panel(
         "y": list(range(len(shown) + 1)),
         "text": [percent(p) if p > 0 else "" for p in probs] + [percent(rest) if others else ""],
         **hover_texts([*hovers, f"<b>{others:,} other tokens</b><br>{percent(rest)}"]),
-        "marker": {"color": [*colors, theme.rest]},
+        "marker": {
+            "color": [*colors, theme.rest],
+            "line": {"color": theme.accent, "width": [*frames, 0]},
+        },
         "textfont": {"size": 11, "color": theme.ink},
     }
     removed = {
@@ -187,7 +193,7 @@ def _frame_panel(
     add_line(sheet, "zero", domain[0], (0, 1), theme.grid, 1, layer="below", **PAPER)
     taken = NBSP if place == 0 else f'<span style="color:{theme.muted}">none out</span>'
     if place and stage.removed_mass > 0:
-        taken = f"−{percent(stage.removed_mass)}"
+        taken = f"{percent(stage.removed_mass)}{NBSP}out"
     lines = [
         f"<b>{escaped(short_name(stage.name))}</b>",
         escaped(setting(stage.name, lab)) or NBSP,
@@ -233,7 +239,10 @@ def _subtitle(lab: LabStep) -> str:
 
 
 def _key(lab: LabStep, theme: Theme) -> list[str]:
-    keys = [key_entry(theme.first, "can be drawn"), key_entry(theme.accent, "drawn")]
+    keys = [
+        key_entry(theme.muted, "in the token's colour: can be drawn"),
+        key_entry(theme.accent, "drawn", "<b>□</b>"),
+    ]
     if any(stage.removed_mass > 0 for stage in lab.step.stages):
         keys.append(key_entry(theme.muted, "removed here, with what it had", "▨"))
     return ["".join(keys)]

@@ -107,7 +107,7 @@ def _line(sweep: Sweep, theme: Theme) -> Properties:
         "mode": "lines",
         "x": list(sweep.temperatures),
         "y": list(sweep.entropies),
-        "line": {"color": theme.first, "width": 2.5},
+        "line": {"color": theme.second, "width": 2.5},
         **hover_texts(
             [
                 f"temperature {t:g}<br>entropy {h:.3f} nats<br>{kept:,} tokens can be drawn"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
 from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
 from core.figures.base.grid import probability_bar
@@ -55,7 +56,7 @@ def lab_tree(grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT) -
             add_frame(sheet, "greedy", across, down, theme.ink, 1.6)
     sheet.layout |= overlaid(9)
     ticks = range(0, layout.steps, 1 if layout.steps <= 24 else 5)
-    middles, names = [step + 0.5 for step in ticks], list(map(str, ticks))
+    middles, names = [step + 0.5 for step in ticks], [str(nth(step)) for step in ticks]
     sheet.layout["xaxis"] = top_axis(theme, [0, layout.steps], middles, names)
     sheet.layout["yaxis"] = _lane_axis(layout, theme)
     add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
@@ -120,7 +121,8 @@ def _hover(cell: TreeCell, layout: TreeLayout) -> str:
     names = ", ".join(_name(row) for row in rows)
     count = len(cell.tokens)
     mean = "geometric mean " if count > 1 else ""
-    span = f"steps {cell.depth} to {cell.depth + count - 1}" if count > 1 else f"step {cell.depth}"
+    first = nth(cell.depth)
+    span = f"steps {first} to {cell.depth + count}" if count > 1 else f"step {first}"
     return f"<b>{show_token(cell.text, 48)}</b><br>{span}<br>{mean}{percent(cell.prob)}<br>{names}"
 
 
@@ -140,7 +142,15 @@ def lab_tree_data(grown: Continuations) -> pd.DataFrame:
     """Every token of every continuation; the greedy row has no seed."""
     names = "row seed step token_id token raw_prob prob".split()
     records = [
-        (_name(row), row.seed, step, own.token_id, table_text(own.text), own.raw_prob, own.prob)
+        (
+            _name(row),
+            row.seed,
+            nth(step),
+            own.token_id,
+            table_text(own.text),
+            own.raw_prob,
+            own.prob,
+        )
         for row in grown.rows
         for step, own in enumerate(row.tokens)
     ]

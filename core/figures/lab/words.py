@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import Continuations, LabStep
@@ -42,8 +43,14 @@ def setting(stage: str, lab: LabStep) -> str:
 
 
 def lab_caption(lab: LabStep) -> str:
-    """What made a step of the lab: model, settings, order, seed and draw number; plain text."""
-    return f"{settings_caption(lab.trace)} · throw {lab.throw} · order of {lab.order.label}"
+    """What made a step of the lab: model, settings, order, seed and draw number; plain text.
+
+    A setting that the order's library doesn't have is left out.
+    """
+    off = {name: SETTINGS[name].off for name in lab.skipped}
+    shaping = replace(lab.config.shaping, **off)
+    made = replace(lab.trace, config=replace(lab.config, shaping=shaping))
+    return f"{settings_caption(made)} · throw {lab.throw} · order of {lab.order.label}"
 
 
 def continuations_caption(grown: Continuations) -> str:
@@ -54,7 +61,8 @@ def continuations_caption(grown: Continuations) -> str:
     parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")
-    return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", span])
+    dice = f"{span}, each from throw 0"
+    return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", dice])
 
 
 def _knobs(config: Sampling) -> list[str]:

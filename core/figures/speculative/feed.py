@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import counted, nth
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
 from core.decoding.trace import Trace
@@ -87,7 +88,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
     sheet = lay_out(
         theme,
         title=_TITLE,
-        subtitle=f"Round {at}: one forward either way. Marked positions are those that are read.",
+        subtitle=f"Round {nth(at)}: one forward either way. Marked positions are those that "
+        "are read.",
         caption=caption,
         alt=_alt(groups, at),
         plot_height=round(_ROW * y),
@@ -156,7 +158,7 @@ def _add_group(
 
 def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
     new = sum(line.row.new for line in lines)
-    sequences = "1 sequence" if len(lines) == 1 else f"{len(lines)} sequences"
+    sequences = counted(len(lines), "sequence")
     tokens = "1 new token" if new == 1 else f"{new} new tokens"
     return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}".replace(" ", NBSP)
 
@@ -193,8 +195,8 @@ def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
         read = " · its logits are read" if place - row.shared in row.reads else ""
         source = f"id {row.token_ids[place - row.shared]}{read}"
     return (
-        f"<b>{show_token(text, 40)}</b><br>sequence {line.number} · position {row.cached + place}"
-        f"<br>{source}"
+        f"<b>{show_token(text, 40)}</b><br>sequence {line.number} · "
+        f"position {nth(row.cached + place)}<br>{source}"
     )
 
 
@@ -207,7 +209,9 @@ def _axes(
     ids = width <= _ID_COLUMNS
     shown = range(0, width, 1 if ids else 5)
     names = [
-        f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
+        f"{nth(row.positions[p])}<br>id{NBSP}{row.token_ids[p]}"
+        if ids
+        else str(nth(row.positions[p]))
         for p in shown
     ]
     places = [-_BLOCK / 2 - 0.5, *shown]
@@ -228,11 +232,11 @@ def _axes(
 
 def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
     words = "; ".join(
-        f"{_NAMES[scoring]} feeds {len(lines)} sequences with "
+        f"{_NAMES[scoring]} feeds {counted(len(lines), 'sequence')} with "
         f"{sum(line.row.new for line in lines)} new tokens behind {lines[0].row.cached} cached ones"
         for scoring, lines in groups
     )
-    return f"Drawing of what is fed to the target in round {at}. {words}."
+    return f"Drawing of what is fed to the target in round {nth(at)}. {words}."
 
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
@@ -245,5 +249,7 @@ def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
             head = (scoring, number, row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
                 token = table_text(texts[row.shared + place])
-                records.append((*head, row.positions[place], token_id, token, place in row.reads))
+                records.append(
+                    (*head, nth(row.positions[place]), token_id, token, place in row.reads)
+                )
     return pd.DataFrame(records, columns=names)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
 from core.decoding.trace import Trace
@@ -44,7 +45,7 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
         _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
         _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
     ]
-    ends, ticks = [-0.5, max(len(rates), 4) - 0.5], range(0, len(rates), 1 + len(rates) // 20)
+    ends, ticks = [0.5, max(len(rates), 4) + 0.5], range(1, len(rates) + 1, 1 + len(rates) // 20)
     across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
     upright = {"range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%"}
     sheet.layout |= {
@@ -65,14 +66,14 @@ def _bars(
     shift: float,
 ) -> Properties:
     texts = [
-        f"position {r.position}<br>accepted {r.accepted} of {r.drafted} drafted, "
+        f"position {nth(r.position)}<br>accepted {r.accepted} of {r.drafted} drafted, "
         f"{r.reached} reached"
         for r in rates
     ]
     return {
         "type": "bar",
         "name": name,
-        "x": [rate.position + shift for rate in rates],
+        "x": [nth(rate.position) + shift for rate in rates],
         "y": list(values),
         "width": 0.38,
         "marker": {"color": color, "line": {"width": 0}},
@@ -85,7 +86,7 @@ def _bars(
 
 def _positions_alt(rates: Sequence[PositionRate]) -> str:
     words = "; ".join(
-        f"position {r.position}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
+        f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
         for r in rates[:12]
     )
     return f"Bars of accepted tokens for each draft position. {words}."
@@ -95,7 +96,8 @@ def spec_positions_data(trace: Trace) -> pd.DataFrame:
     """Counts and rates, a row for each position."""
     names = "position drafted reached accepted rate rate_when_reached".split()
     records = [
-        (*rate, rate.rate, rate.rate_when_reached) for rate in acceptance_by_position(trace.rounds)
+        (nth(rate.position), *rate[1:], rate.rate, rate.rate_when_reached)
+        for rate in acceptance_by_position(trace.rounds)
     ]
     return pd.DataFrame(records, columns=names)
 
@@ -119,7 +121,8 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
         below=66,
     )
     sheet.traces = [
-        _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid"),
+        _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
+        | _whiskers(points, theme),
         _line("predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"),
     ]
     below = {"dash": "dot", "xref": "paper", "layer": "below"}
@@ -127,7 +130,7 @@ def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.
     lengths = [point.draft_length for point in points]
     ends, top = (
         [lengths[0] - 0.5, lengths[-1] + 0.5],
-        max(1.0, *(max(p.measured, p.predicted) for p in points)),
+        max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points)),
     )
     across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": lengths}
     sheet.layout["xaxis"] = axis(theme, "draft length", **across)
@@ -168,19 +171,52 @@ def _line(
     }
 
 
+def _whiskers(points: Sequence[SweepPoint], theme: Theme) -> Properties:
+    """From the slowest to the fastest run of each length."""
+    spans = [p.spread or (p.measured, p.measured) for p in points]
+    ends = list(zip(points, spans, strict=True))
+    return {
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(0.0, high - p.measured) for p, (_, high) in ends],
+            "arrayminus": [max(0.0, p.measured - low) for p, (low, _) in ends],
+            "color": theme.first,
+            "thickness": 1.5,
+            "width": 4,
+        }
+    }
+
+
 def _sweep_subtitle(sweep: LengthSweep, trace: Trace) -> str:
     if sweep.alpha is None:
         return "Nothing was drafted, so there is nothing to predict."
     rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"
-    parts = [f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here."]
-    if sweep.best is not None:
-        parts.append(f"Best by the prediction: {sweep.best}.")
+    fastest = sweep.fastest
+    runs = f", median of {fastest.runs} runs" if fastest.runs > 1 else ""
+    parts = [f"Fastest as measured: {fastest.draft_length} ({fastest.measured:.2f} times{runs})."]
+    if sweep.best is not None and sweep.best != fastest.draft_length:
+        parts.append(f"By the prediction it would be {sweep.best}.")
+    parts += _disagreement(sweep)
+    parts.append(f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here.")
     if sweep.break_even is None:
         parts.append("No measured length is predicted to pay.")
     else:
         end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
         parts.append(f"Predicted to pay up to {sweep.break_even}{end}.")
     return " ".join(parts)
+
+
+def _disagreement(sweep: LengthSweep) -> list[str]:
+    """Where prediction and measurement lie farthest apart, of the lengths at which they do."""
+    found = [point for point in sweep.points if point.disagrees]
+    if not found:
+        return []
+    worst = max(found, key=lambda point: abs(point.predicted / point.measured - 1))
+    return [
+        f"Prediction and measurement disagree at {len(found)} of {len(sweep.points)} lengths, most "
+        f"at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}."
+    ]
 
 
 def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
@@ -193,5 +229,9 @@ def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
 
 
 def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
-    """A row for each draft length."""
-    return pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))
+    """A row for each draft length, with the spread of its runs' measured speed-ups."""
+    names = [name for name in SweepPoint._fields if name != "spread"]
+    frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
+    spans = [point.spread or (None, None) for point in sweep.points]
+    low, high = [span[0] for span in spans], [span[1] for span in spans]
+    return frame.assign(measured_low=low, measured_high=high)

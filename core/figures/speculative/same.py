@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
@@ -36,8 +37,8 @@ def identity_words(own: Trace, alone: Trace) -> str:
     theirs = visible_token(step.text or alone.text, 30)
     if own.token_ids[at] not in ids or alone.token_ids[at] not in ids or len(step.stages) < 3:
         return (
-            f"Token {at} differs, and to the target alone, which wrote “{theirs}”, the other is "
-            "not among the likely ones. This should not happen."
+            f"Token {nth(at)} differs, and to the target alone, which wrote “{theirs}”, the other "
+            "is not among the likely ones. This should not happen."
         )
     # Behind the penalties, before the one-hot stage and the final one.
     probs = step.stages[-3].probs
@@ -45,8 +46,8 @@ def identity_words(own: Trace, alone: Trace) -> str:
     gap = _gap(probs[mine], probs[other])
     texts = [visible_token(step.candidates[place].text, 30) for place in (mine, other)]
     return (
-        f"Token {at} differs: “{texts[0]}”, and “{texts[1]}” by the target alone, whose logits for "
-        f"both are {gap:.2g} apart. {_excuse(gap, _tolerance(alone))}"
+        f"Token {nth(at)} differs: “{texts[0]}”, and “{texts[1]}” by the target alone, whose "
+        f"logits for both are {gap:.2g} apart. {_excuse(gap, _tolerance(alone))}"
     )
 
 
@@ -72,7 +73,8 @@ def same_rounds_words(a: Trace, b: Trace) -> str:
         if _fates(one) != _fates(other):
             apart = _apart(one, other)
             return (
-                f"They emitted different tokens from round {at} on. {_choices(one, other)} What "
+                f"They emitted different tokens from round {nth(at)} on. "
+                f"{_choices(one, other)} What "
                 f"the target gives the tokens there differs by up to {apart:.2g} nats. "
                 f"{_excuse(apart, _tolerance(a))}"
             )

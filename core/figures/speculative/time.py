@@ -8,7 +8,12 @@ from statistics import median
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.speculative.report import Comparison, speculative_token_seconds
+from core.decoding.counting import nth
+from core.decoding.speculative.report import (
+    Comparison,
+    speculative_token_seconds,
+    stage_shares,
+)
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
@@ -16,7 +21,14 @@ from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import NO_FADE, hover_texts
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
-from core.figures.base.totals import add_part, name_total, step_axes, total_axes
+from core.figures.base.totals import (
+    add_part,
+    add_whiskers,
+    name_total,
+    of_runs,
+    step_axes,
+    total_axes,
+)
 
 _TITLE = "Where the time goes"
 _PARTS = ("propose", "score", "verify")
@@ -51,12 +63,16 @@ def spec_time(
         right=20,
         below=60,
     )
-    _add_totals(sheet, rows)
+    _add_totals(sheet, rows, comparison)
     _add_rounds(sheet, shown.rounds)
     totals = [1000 * sum(parts.values()) for _, parts in rows]
+    if comparison is not None:
+        totals += [1000 * max(times) for times in _runs(comparison)]
     lower, titles = _ROUNDS / height, ("round", "ms a round")
     ends = [0, 1000 * slowest * 1.14 or 1]
-    sheet.layout |= total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height)
+    sheet.layout |= total_axes(
+        theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)
+    )
     sheet.layout |= step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends)
     sheet.layout["barmode"] = "stack"
     colors = _colors(theme)
@@ -73,43 +89,45 @@ def _colors(theme: Theme) -> dict[str, str]:
     return {**colors, "target only": theme.rest}
 
 
-def _parts(steps: Sequence[DraftRound]) -> dict[str, float]:
-    return {part: sum(getattr(step.seconds, part) for step in steps) for part in _PARTS}
-
-
 def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict[str, float]]]:
     """Seconds a token, by stage, of each method.
 
-    Of measured runs the medians are drawn; the stages share them as in the run that is shown.
+    Of measured runs the medians are drawn; the stages share them by their own medians.
     """
-    own = _parts(trace.rounds)
-    total = sum(own.values())
-    per_token = speculative_token_seconds(trace)
+    per_token, shares = speculative_token_seconds(trace), stage_shares(trace)
     if comparison is not None:
-        per_token = median(comparison.speculative_token_seconds)
-    scale = per_token / total if total else 0.0
-    rows = [("Speculative", {part: value * scale for part, value in own.items()})]
+        per_token, shares = median(comparison.speculative_token_seconds), comparison.shares
+    rows = [("Speculative", {p: s * per_token for p, s in zip(_PARTS, shares, strict=True)})]
     if comparison is not None:
         rows.append(("Target only", {"target only": median(comparison.target_token_seconds)}))
     return rows
 
 
-def _add_totals(sheet: Sheet, rows: Sequence[tuple[str, dict[str, float]]]) -> None:
-    colors = _colors(sheet.theme)
+def _runs(comparison: Comparison) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Seconds a token of every run, by the rows of the totals."""
+    return comparison.speculative_token_seconds, comparison.target_token_seconds
+
+
+def _add_totals(
+    sheet: Sheet, rows: Sequence[tuple[str, dict[str, float]]], comparison: Comparison | None
+) -> None:
+    colors, runs = _colors(sheet.theme), _runs(comparison) if comparison else ()
     for at, (name, parts) in enumerate(rows):
         for part, seconds in parts.items():
             trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
             trace |= hover_texts([f"{part} {milliseconds(seconds)} a token"])
-        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token")
+        own = runs[at] if runs else ()
+        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token{of_runs(own)}")
+    add_whiskers(sheet, [[1000 * value for value in own] for own in runs])
 
 
 def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
     colors, numbers = _colors(sheet.theme), list(range(len(steps)))
-    place: Properties = {"xaxis": "x2", "yaxis": "y2", "x": numbers}
+    place: Properties = {"xaxis": "x2", "yaxis": "y2", "x": list(map(nth, numbers))}
     for part in _PARTS:
         values = [getattr(step.seconds, part) for step in steps]
         texts = [
-            f"round {at}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
+            f"round {nth(at)}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
             f"<br>round {milliseconds(step.seconds.total)}"
             for at, (step, value) in enumerate(zip(steps, values, strict=True))
         ]
@@ -163,9 +181,9 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(shown.rounds):
         own = step.seconds
-        head = ("speculative", "round", at, len(step.drafted), len(step.token_ids))
+        head = ("speculative", "round", nth(at), len(step.drafted), len(step.token_ids))
         records.append((*head, own.propose, own.score, own.verify, own.total, own.record))
     for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
         times = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
-        records.append(("target only", "token", at, 0, 1, *times))
+        records.append(("target only", "token", nth(at), 0, 1, *times))
     return pd.DataFrame(records, columns=names)

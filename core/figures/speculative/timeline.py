@@ -7,15 +7,22 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth, span_of
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
-from core.figures.base.grid import LEVEL_COLUMNS
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.timeline_cells import GAP, add_cells, add_marks, add_ring, token_cells
+from core.figures.speculative.timeline_cells import (
+    GAP,
+    LEVEL_COLUMNS,
+    add_cells,
+    add_marks,
+    add_ring,
+    token_cells,
+)
 from core.figures.speculative.words import (
     KINDS,
     SIGNS,
@@ -92,13 +99,13 @@ def spec_timeline(
 
 def _round_axis(first: int, count: int, drawn: int, theme: Theme) -> Properties:
     every = 1 if drawn <= LEVEL_COLUMNS else 5
-    shown = [at for at in range(count) if at == 0 or (first + at) % every == 0]
-    names = [f"round {first + at}" if at == 0 else str(first + at) for at in shown]
+    shown = [at for at in range(count) if at == 0 or nth(first + at) % every == 0]
+    names = [f"{'round ' if at == 0 else ''}{nth(first + at)}" for at in shown]
     return top_axis(theme, [-0.5, drawn - 0.5], shown, names)
 
 
 def _place_axis(depth: int, theme: Theme) -> Properties:
-    rows = [f"position {place} " if place == 0 else f"{place} " for place in range(depth)]
+    rows = [f"{'position ' if place == 0 else ''}{nth(place)} " for place in range(depth)]
     return axis(
         theme,
         range=[depth + GAP + 0.5, -0.5],
@@ -125,7 +132,7 @@ def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
 def _part(trace: Trace, first: int, count: int) -> str:
     """Which rounds these are, where there are more."""
     whole = len(trace.rounds)
-    return "" if count == whole else f" Rounds {first} to {first + count - 1} of {whole}."
+    return "" if count == whole else f" {span_of('Rounds', first, first + count, whole)}."
 
 
 def _row_height(drawn: int, depth: int) -> int:
@@ -143,7 +150,7 @@ def _alt(rounds: Sequence[DraftRound], first: int) -> str:
     bonus = sum(step.bonus is not None for step in rounds)
     text = "".join(step.text for step in rounds)
     return (
-        f"Timeline of rounds {first} to {first + len(rounds) - 1}: {accepted} of {len(drafted)} "
+        f"Timeline of rounds {nth(first)} to {first + len(rounds)}: {accepted} of {len(drafted)} "
         f"drafted tokens accepted, {recovered} recovered, {bonus} bonus. "
         f"Text: {visible_token(text, 300)}"
     )
@@ -158,12 +165,12 @@ def spec_timeline_data(trace: Trace) -> pd.DataFrame:
             who = (kind_words(token.outcome), token.token_id, table_text(token.text))
             probs = (token.draft_prob, token.target_prob, token.accept_prob)
             tail = (token.uniform, token.residual_mass, None)
-            records.append((at, place, *who, (at, place) in out, *probs, *tail))
+            records.append((nth(at), nth(place), *who, (at, place) in out, *probs, *tail))
         extra = step.extra
         if extra is not None:
             own = (extra_kind(step), extra.token_id, table_text(extra.text), True)
             chances = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
-            records.append((at, len(step.accepted), *own, *chances))
+            records.append((nth(at), nth(len(step.accepted)), *own, *chances))
     return pd.DataFrame(records, columns=_DATA)
 
 

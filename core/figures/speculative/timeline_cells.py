@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.grid import LEVEL_COLUMNS, frame_of
 from core.figures.base.labels import percent, show_token
 from core.figures.base.marks import NO_FADE, add_frame, cell_bars, hover_texts, no_fade
 from core.figures.base.sheet import Properties, Sheet
@@ -22,10 +22,14 @@ from core.figures.speculative.words import (
     soft_color,
 )
 
+# More columns than this are too narrow for level text in a figure 900 px wide.
+LEVEL_COLUMNS = 18
 # Between the draft positions and the target's own row.
 GAP = 0.22
 # What a mark takes of an upright cell, and a character of its text; px.
 _MARK_ROOM, _CHARACTER = 24, 7.25
+# Of a level cell: what all of them share, and what keeps a text from its edges; px.
+_WIDTH, _PADDING, _LEGIBLE_CHARACTER = 830, 6, 5.4
 
 
 class TokenCell(NamedTuple):
@@ -60,7 +64,7 @@ def _draft_hover(at: int, place: int, step: DraftRound) -> str:
     token = step.drafted[place]
     lines = [
         f"<b>{show_token(token.text, 40)}</b>",
-        f"round {at} · position {place} · {kind_words(token.outcome)}",
+        f"round {nth(at)} · position {nth(place)} · {kind_words(token.outcome)}",
         f"target_prob {percent(token.target_prob)}",
         f"draft_prob {percent(token.draft_prob)}",
         f"accept_prob {number(token.accept_prob)}",
@@ -76,7 +80,7 @@ def _extra_hover(at: int, step: DraftRound) -> str:
     return "<br>".join(
         [
             f"<b>{show_token(extra.text, 40)}</b>",
-            f"round {at} · {kind_words(extra_kind(step))}",
+            f"round {nth(at)} · {kind_words(extra_kind(step))}",
             f"drawn with {percent(extra.prob)}",
             f"target_prob {percent(extra.target_prob)}",
         ]
@@ -87,12 +91,13 @@ def add_cells(
     sheet: Sheet, cells: Sequence[TokenCell], drawn: int, height: int, *, flat: bool
 ) -> None:
     """A bar for each cell, in the colour of its kind, with its token; `height` of a row in px."""
-    theme, frame = sheet.theme, frame_of(drawn)
+    theme, narrow = sheet.theme, drawn > LEVEL_COLUMNS
     # A small cell holds the mark alone.
-    bare = flat and frame.turned
+    bare = flat and narrow
     upright = int((height - _MARK_ROOM) / _CHARACTER)
-    limit = upright if frame.turned else frame.limit - 2 * flat
-    turned: Properties = {} if frame.angle is None else {"textangle": frame.angle}
+    level = min(int((_WIDTH / drawn - _PADDING) / _LEGIBLE_CHARACTER), 16)
+    limit = upright if narrow else level - 2 * flat
+    turned: Properties = {"textangle": -90} if narrow else {}
     for kind in KINDS:
         own = [cell for cell in cells if cell.kind == kind]
         if not own:

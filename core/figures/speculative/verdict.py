@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
 from core.decoding.speculative.metrics import counts, tokens_per_forward
@@ -15,19 +16,20 @@ EVEN = 0.05
 def verdict(found: Comparison) -> str:
     """`1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
 
-    What a round costs follows from the speed-up; the stages share it as in the last run.
+    What a round costs follows from the speed-up; the stages share it by their medians.
     """
     times = (
         f"{milliseconds(median(found.speculative_token_seconds))} a token against "
-        f"{milliseconds(median(found.target_token_seconds))} of the target alone."
+        f"{milliseconds(median(found.target_token_seconds))} of the target alone "
+        f"({runs_words(found.speculative_token_seconds, found.target_token_seconds)})."
     )
     rounds = found.speculative.rounds
     emitted = tokens_per_forward(rounds)
-    spent = sum(step.seconds.total for step in rounds)
-    if emitted is None or spent <= 0:
+    shares = found.shares
+    if emitted is None or not any(shares):
         return f"{_headline(found.speedup)}: {times}"
     cost = emitted / found.speedup
-    propose = cost * sum(step.seconds.propose for step in rounds) / spent
+    propose = cost * shares[0]
     drafted = counts(rounds).drafted / len(rounds)
     what = f"drafting {drafted:.1f}" if found.speculative.draft_id else "looking them up"
     return (
@@ -35,6 +37,14 @@ def verdict(found: Comparison) -> str:
         f"long as {cost:.1f} tokens of the target alone ({what} takes {propose:.1f}, scoring and "
         f"verifying {cost - propose:.1f}): {times}"
     )
+
+
+def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
+    """How many runs the medians are of, and how far the runs lie apart."""
+    if len(own) == 1:
+        return "one run of each, so that its spread is not known"
+    spans = [f"{milliseconds(min(times))} to {milliseconds(max(times))}" for times in (own, alone)]
+    return f"medians of {len(own)} runs of each: {spans[0]}, and {spans[1]}"
 
 
 def _headline(speed: float) -> str:

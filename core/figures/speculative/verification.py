@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.speculative.types import PairCandidate
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
@@ -69,7 +70,7 @@ def spec_verification(
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
     sheet = lay_out(
         theme,
-        title=f"Round {at}, {where_words(place)}",
+        title=f"Round {nth(at)}, {where_words(place)}",
         subtitle=_subtitle(found),
         caption=settings_caption(trace),
         alt=_alt(found, shown),
@@ -235,7 +236,8 @@ def _alt(found: VerifiedPosition, shown: Sequence[PairCandidate]) -> str:
     )
     residual = f" The residual is {percent(found.residual_mass)}." if found.residual_mass else ""
     return (
-        f"Bars of both models' probabilities, round {found.at}, position {found.position}: {top}. "
+        f"Bars of both models' probabilities, round {nth(found.at)}, position "
+        f"{nth(found.position)}: {top}. "
         f"{visible_token(token.text, 24)} is {kind_words(kind)}.{residual}"
     )
 
@@ -250,7 +252,14 @@ def spec_verification_data(trace: Trace, at: int, place: int) -> pd.DataFrame:
         both = c.draft_prob is not None
         here = drafted is not None and c.token_id == drafted.token_id
         added = extra is not None and c.token_id == extra.token_id
-        who = (at, found.position, c.token_id, table_text(c.text), here, added)
+        who = (
+            nth(at),
+            nth(found.position),
+            c.token_id,
+            table_text(c.text),
+            here,
+            added,
+        )
         shared = min(c.target_prob, c.draft_prob or 0.0) if both else None
         rest = (c.excess if both else None, c.excess / mass if mass > 0 else None)
         raw = (c.target_raw_prob, c.draft_raw_prob)

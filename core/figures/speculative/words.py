@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from core.decoding.counting import nth
 from core.decoding.speculative.config import Acceptance, Speculative
 from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken
 from core.decoding.trace import Trace
@@ -91,7 +92,7 @@ def emitted(trace: Trace) -> list[Emitted]:
 
 def where_words(place: int) -> str:
     """A token's place in its round."""
-    return "the target’s own token" if place == EXTRA else f"position {place}"
+    return "the target’s own token" if place == EXTRA else f"position {nth(place)}"
 
 
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:

@@ -1,0 +1,191 @@
+"""From logits to shares for three tokens of a step, each number written out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.counting import nth
+from core.decoding.shaping.config import PENALTIES
+from core.decoding.trace import Candidate, TokenStep, Trace
+from core.figures.base.axes import bare_axis
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    percent,
+    settings_caption,
+    show_token,
+    stage_name,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_line, add_note
+from core.figures.base.records import chosen_label
+from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+
+_TITLE = "Three tokens, worked out"
+_TOKENS, _ROW, _HEAD, _LEFT, _LABEL_LIMIT = 3, 30, 2, 118, 10
+# e to this power is more than a float holds.
+_OVERFLOW = 709.0
+_COLUMNS = "step token_id token rank chosen logit divided exponential share final_prob".split()
+
+
+class Worked(NamedTuple):
+    """A token's way from logit to share.
+
+    Args:
+        divided: the logit over the temperature.
+        exponential: e to the power of `divided` less the largest of all tokens.
+        share: `exponential` over the sum of all tokens', as the run recorded it.
+    """
+
+    candidate: Candidate
+    divided: float
+    exponential: float
+    share: float
+
+
+class Arithmetic(NamedTuple):
+    """The worked tokens by rank, the temperature, and the sum over all tokens."""
+
+    rows: tuple[Worked, ...]
+    temperature: float
+    total: float
+    tokens: int
+
+
+def worked_out(step: TokenStep, trace: Trace) -> Arithmetic:
+    """The softmax of a step: at the run's temperature, or at 1 where none or a penalty acts first.
+
+    The likeliest tokens and the chosen one are worked out.
+    """
+    names = [stage.name for stage in step.stages]
+    tempered = len(names) > 1 and names[1] == "temperature" and not {*PENALTIES} & {*names}
+    stage = step.stages[1 if tempered else 0]
+    temperature = trace.config.shaping.temperature if tempered else 1.0
+    by_rank = sorted(range(len(step.candidates)), key=lambda at: step.candidates[at].rank)
+    chosen = next(at for at in by_rank if step.candidates[at].token_id == step.token_id)
+    shown = by_rank[:_TOKENS]
+    if chosen not in shown:
+        shown = [*shown[: _TOKENS - 1], chosen]
+    top = step.candidates[by_rank[0]].logit / temperature
+    rows = []
+    for at in shown:
+        candidate = step.candidates[at]
+        divided = candidate.logit / temperature
+        rows.append(Worked(candidate, divided, _exp(divided - top), stage.probs[at]))
+    highest = stage.probs[by_rank[0]]
+    total = 1 / highest if highest > 0 else math.inf
+    return Arithmetic(tuple(rows), temperature, total, stage.kept)
+
+
+def _exp(value: float) -> float:
+    """A stranger's file may hold logits that contradict its ranks."""
+    return math.exp(value) if value < _OVERFLOW else math.inf
+
+
+def softmax_row(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+    """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
+    caption = settings_caption(trace)
+    if step is None or not step.stages or not step.candidates:
+        sentence = "No step is selected, or it holds no stages."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    found = worked_out(step, trace)
+    rows = len(found.rows) + 1
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
+        f"T is {found.temperature:g}; max is the largest y, {_number(found.rows[0].divided)}.",
+        caption=caption,
+        alt=_alt(step, found),
+        plot_height=_ROW * (rows + _HEAD),
+        left=_LEFT,
+        right=EDGE,
+    )
+    final = _shaped_further(step)
+    heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
+    heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
+    _write(sheet, 0.5, "", heads, theme.muted)
+    for at, row in enumerate(found.rows):
+        _write(sheet, _HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
+    everything = f"all {found.tokens:,} tokens"
+    cells = ["", "", f"sum {found.total:.4g}", f"100{NBSP}%", *([f"100{NBSP}%"] if final else [])]
+    _write(sheet, _HEAD + rows - 1, everything, cells, theme.muted)
+    y = _HEAD + rows - 1.5
+    add_line(sheet, "rule", (0, 1), y, theme.grid, 1, xref="paper")
+    sheet.layout["xaxis"] = bare_axis(theme, range=[0, len(heads)])
+    sheet.layout["yaxis"] = bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5])
+    return sheet.figure()
+
+
+def _shaped_further(step: TokenStep) -> bool:
+    return step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
+
+
+def _name(row: Worked, step: TokenStep, theme: Theme) -> str:
+    token = show_token(row.candidate.text, _LABEL_LIMIT)
+    chosen = row.candidate.token_id == step.token_id
+    color = theme.token_color(row.candidate.rank)
+    shown = chosen_label(token, theme) if chosen else token
+    return f'<span style="color:{color}">■</span>{NBSP}{shown}'
+
+
+def _cells(row: Worked, *, final: bool) -> list[str]:
+    own = row.candidate
+    ended = f"removed by<br>{escaped(stage_name(own.removed_by or ''))}"
+    last = [ended if own.removed_by else percent(own.prob)] if final else []
+    numbers = [_number(own.logit), _number(row.divided), f"{row.exponential:.4g}"]
+    return [*numbers, percent(row.share), *last]
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _write(sheet: Sheet, y: float, name: str, cells: Sequence[str], color: str) -> None:
+    """A row: its name at the left edge, its numbers below the heads."""
+    where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - _LEFT, "yanchor": "middle"}
+    if name:
+        add_note(sheet, "name", name, 0, y, size=12, color=color, **where)
+    for at, cell in enumerate(cells):
+        right = {"xanchor": "right", "yanchor": "middle", "align": "right"}
+        add_note(sheet, "number", cell, at + 1, y, size=12, color=color, **right)
+
+
+def _alt(step: TokenStep, found: Arithmetic) -> str:
+    told = "; ".join(
+        f"{visible_token(row.candidate.text, 24)}: logit {_number(row.candidate.logit)}, divided "
+        f"{_number(row.divided)}, exponential {row.exponential:.4g}, share {percent(row.share)}"
+        for row in found.rows
+    )
+    text = (
+        f"The softmax of step {nth(step.index)} at temperature {found.temperature:g}. {told}. "
+        f"The exponentials of all {found.tokens:,} tokens sum to {found.total:.4g}."
+    )
+    return text.replace(NBSP, " ")
+
+
+def softmax_row_data(step: TokenStep | None, trace: Trace) -> pd.DataFrame:
+    """The numbers that `softmax_row` writes, one token a row, with the tokens' raw text."""
+    rows = worked_out(step, trace).rows if step is not None and step.stages else ()
+    records = [
+        (
+            nth(step.index),
+            row.candidate.token_id,
+            table_text(row.candidate.text),
+            row.candidate.rank,
+            row.candidate.token_id == step.token_id,
+            row.candidate.logit,
+            *row[1:],
+            row.candidate.prob,
+        )
+        for row in rows
+        if step is not None
+    ]
+    return pd.DataFrame(records, columns=_COLUMNS)

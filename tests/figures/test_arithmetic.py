@@ -1,0 +1,47 @@
+"""The worked row's numbers are the step's own, and its softmax is the recorded distribution."""
+
+import math
+
+import pytest
+
+from core.decoding.shaping.config import Shaping
+from core.figures import softmax_row, softmax_row_data
+from core.figures.decode.arithmetic import worked_out
+from tests.figures.looking import annotations
+from tests.figures.traces import make_trace
+
+TRACE = make_trace(8, shaping=Shaping(temperature=0.7, top_p=0.9))
+
+
+@pytest.mark.parametrize("step", TRACE.token_steps, ids=lambda step: str(step.index))
+def test_each_share_is_the_exponential_over_the_sum(step) -> None:
+    found = worked_out(step, TRACE)
+    assert found.temperature == 0.7 and len(found.rows) == 3
+    assert step.token_id in [row.candidate.token_id for row in found.rows]
+    for row in found.rows:
+        place = step.candidates.index(row.candidate)
+        assert row.divided == pytest.approx(row.candidate.logit / 0.7)
+        assert row.share == step.stages[1].probs[place]
+        assert row.exponential / found.total == pytest.approx(row.share, rel=1e-6)
+    assert found.rows[0].exponential == 1 and found.tokens == 512
+
+
+def test_greedy_and_penalties_show_the_model_s_own_softmax() -> None:
+    greedy = make_trace(3, "greedy")
+    step = greedy.token_steps[0]
+    found = worked_out(step, greedy)
+    assert found.temperature == 1
+    assert [row.share for row in found.rows] == [c.raw_prob for c in step.candidates[:3]]
+
+
+def test_the_figure_and_its_table_hold_the_numbers() -> None:
+    step = TRACE.token_steps[2]
+    found, texts = worked_out(step, TRACE), annotations(softmax_row(step, TRACE))
+    for row in found.rows:
+        assert f"{row.candidate.logit:.3f}".replace("-", "\u2212") in texts
+        assert f"{row.exponential:.4g}" in texts
+    table = softmax_row_data(step, TRACE)
+    assert table["step"].tolist() == [3, 3, 3]
+    assert table["exponential"].tolist() == pytest.approx(
+        [math.exp(row.divided - found.rows[0].divided) for row in found.rows]
+    )
