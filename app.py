@@ -7,11 +7,12 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.errors import ConfigError
-from pages.ui.hosting import serving
+from pages.ui.hosting import endpoint, serving
 
 try:
     app = st.App(
         Path(__file__).parent / "pages" / "main.py",
+        routes=endpoint.endpoint_routes(),
         middleware=serving.middleware(),
         lifespan=serving.lifespan,
     )

@@ -8,7 +8,10 @@ import platform
 import warnings
 from importlib.metadata import version
 
-SUBJECTS = ("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions")
+SUBJECTS = (
+    *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
+    "endpoint",
+)
 
 
 def main() -> None:
@@ -23,7 +26,17 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import app, beam, decoding, lab, memory, reasoning, sessions, speculative
+    from benchmarks import (
+        app,
+        beam,
+        decoding,
+        endpoint,
+        lab,
+        memory,
+        reasoning,
+        sessions,
+        speculative,
+    )
 
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
@@ -42,6 +55,8 @@ def main() -> None:
             lab.run(args.repeats)
         elif subject == "sessions":
             sessions.run(args.repeats)
+        elif subject == "endpoint":
+            endpoint.run(args.repeats)
         else:
             reasoning.run(args.repeats)
 

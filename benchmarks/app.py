@@ -1,7 +1,7 @@
-"""The app as a visitor meets it: from start to first paint, and a rerun that reshapes a step.
+"""The app as a visitor meets it: its first figure, gestures, and a rerun that reshapes a step.
 
-First paint: from the start of the server's process until the example's heatmap is drawn in a
-browser that is open already. Server time of a rerun: the page's script under `AppTest`, with a
+First figure: from opening a page until a chart is drawn, beside a Streamlit page with nothing but
+one Plotly chart, in the same run. Server time of a rerun: the page's script under `AppTest`, with a
 temperature that differs from the run's, so that the selected step is shaped anew and every visible
 figure is built.
 """
@@ -15,30 +15,31 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter, sleep, time
+from time import perf_counter, sleep
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.gestures import DECODE, LAB, ONE_CHART, PLAIN, Gesture, milliseconds
 from tests.browser.find_browser import installed_browser
+from tests.ui.knobs import move
 
 ROOT = Path(__file__).parent.parent
 # Seconds until a server or a page that shows nothing is given up.
-PATIENCE = 30
+PATIENCE = 120
 FIRST_CHART = ".js-plotly-plot .main-svg"
-FIRST_TEXT = ".strip button"
-LEAST_APP = "import streamlit\n\nstreamlit.button('one', key='least')\n"
-FIRST_BUTTON = ".st-key-least button"
-# Milliseconds since 1970 of the first frame that has an element. The page itself looks: a question
-# from outside waits for the chart library, which keeps the browser busy for a second.
+# Milliseconds since the page was asked for, of the first frame that has an element. The page itself
+# looks: a question from outside waits for the chart library, which keeps the browser busy a while.
 WATCH = """
 window.seen = {}
 const inside = (root, selector) => root.querySelector(selector) ||
   [...root.querySelectorAll("*")].some((e) => e.shadowRoot && inside(e.shadowRoot, selector))
 const look = () => {
   for (const selector of SELECTORS)
-    if (!seen[selector] && inside(document, selector)) seen[selector] = Date.now()
+    if (!seen[selector] && inside(document, selector)) seen[selector] = performance.now()
   requestAnimationFrame(look)
 }
 look()
@@ -56,39 +57,77 @@ SEEN = """async (selector) => {
 def run(repeats: int = 5) -> None:
     """Print a table of seconds and milliseconds, medians."""
     print(f"\nThe app, medians of {repeats}")
-    print("| what | measured |")
-    print("|---|---|")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=installed_browser(), args=["--no-sandbox", "--disable-gpu"]
         )
         with TemporaryDirectory() as folder:
-            least = Path(folder, "app.py")
-            least.write_text(LEAST_APP, encoding="utf-8")
-            rows = [
-                (*_first_paint(browser, ROOT / "app.py"), _first_paint(browser, least)[1])
-                for _ in range(repeats)
-            ]
+            plain = Path(folder, "app.py")
+            plain.write_text(PLAIN, encoding="utf-8")
+            _print_paints(
+                {
+                    "Decode": _paints(browser, ROOT / "app.py", "", repeats),
+                    "the lab": _paints(browser, ROOT / "app.py", "sampling", repeats),
+                    "a plain page of one chart": _paints(browser, plain, "", repeats),
+                }
+            )
+            print("| gesture, until the figure shows it | measured |")
+            print("|---|---|")
+            _print_gestures(browser, ROOT / "app.py", "", DECODE, repeats)
+            _print_gestures(browser, ROOT / "app.py", "sampling", LAB, repeats)
+            _print_gestures(browser, plain, "", ONE_CHART, repeats)
         browser.close()
-    ready, text, chart, floor = (statistics.median(column) for column in zip(*rows, strict=True))
-    print(f"| `streamlit run` until the server answers | {ready:.2f} s |")
-    print(f"| until the example's text is on screen | {text:.2f} s |")
-    print(f"| until a Streamlit page of one button is, for comparison | {floor:.2f} s |")
-    print(f"| until its heatmap is drawn | {chart:.2f} s |")
     print(f"| server time of a rerun that reshapes | {_rerun(repeats * 4) * 1e3:.0f} ms |")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _print_paints(found: dict[str, list[float]]) -> None:
+    print("| page | server answers | first figure, new browser | after a reload |")
+    print("|---|---|---|---|")
+    for name, (ready, first, again) in found.items():
+        print(f"| {name} | {ready:.2f} s | {first:.2f} s | {again:.2f} s |")
 
 
-def _first_paint(browser: Browser, app: Path) -> tuple[float, ...]:
-    """Seconds until the server answers, and until each awaited element is drawn."""
-    awaited = [FIRST_TEXT, FIRST_CHART] if app.parent == ROOT else [FIRST_BUTTON]
-    port = free_port()
-    started, began = perf_counter(), time()
+def _print_gestures(
+    browser: Browser, app: Path, path: str, gestures: Sequence[Gesture], repeats: int
+) -> None:
+    with _served(app) as (url, _), _opened(browser, f"{url}/{path}") as page:
+        page.wait_for_selector(FIRST_CHART, timeout=PATIENCE * 1000)
+        page.wait_for_timeout(8000)  # The model loads.
+        for gesture in gestures:
+            print(f"| {gesture.name} | {milliseconds(page, gesture, repeats):.0f} ms |", flush=True)
+
+
+def _paints(browser: Browser, app: Path, path: str, repeats: int) -> list[float]:
+    """Seconds, medians: until the server answers; from opening the page until its first figure is
+    drawn, in a browser that never saw it; and after a reload.
+    """
+    rows = [_paint(browser, app, path) for _ in range(repeats)]
+    return [statistics.median(column) for column in zip(*rows, strict=True)]
+
+
+def _paint(browser: Browser, app: Path, path: str) -> tuple[float, float, float]:
+    with _served(app) as (url, ready), _opened(browser, f"{url}/{path}") as page:
+        first = page.evaluate(SEEN, FIRST_CHART)
+        page.wait_for_timeout(2000)
+        page.reload()
+        return ready, first / 1e3, page.evaluate(SEEN, FIRST_CHART) / 1e3
+
+
+@contextmanager
+def _opened(browser: Browser, address: str) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.add_init_script(WATCH.replace("SELECTORS", json.dumps([FIRST_CHART])))
+    try:
+        page.goto(address)
+        yield page
+    finally:
+        page.close()
+
+
+@contextmanager
+def _served(app: Path) -> Iterator[tuple[str, float]]:
+    """The address of a server, and the seconds until it answered."""
+    port, started = free_port(), perf_counter()
     options = ["--server.headless", "true", "--server.port", str(port)]
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", app.name, *options],
@@ -96,18 +135,19 @@ def _first_paint(browser: Browser, app: Path) -> tuple[float, ...]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.add_init_script(WATCH.replace("SELECTORS", json.dumps(awaited)))
+    url = f"http://127.0.0.1:{port}"
     try:
-        url = f"http://127.0.0.1:{port}"
         _wait_for(server, url)
-        ready = perf_counter() - started
-        page.goto(url)
-        return ready, *(page.evaluate(SEEN, selector) / 1e3 - began for selector in awaited)
+        yield url, perf_counter() - started
     finally:
-        page.close()
         server.terminate()
         server.wait(10)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait_for(server: subprocess.Popen[bytes], url: str) -> None:
@@ -134,12 +174,12 @@ def _rerun(repeats: int) -> float:
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
-    app.slider(key="temperature_slider").set_value(0.9).run()
+    move(app, "temperature", 0.9).run()
     sleep(20)  # the model loads and the step's logits are read on another thread
     app.run()
     times = []
     for turn in range(repeats):
-        app.slider(key="temperature_slider").set_value(0.5 + turn / 50)
+        move(app, "temperature", 0.5 + turn / 50)
         started = perf_counter()
         app.run()
         times.append(perf_counter() - started)

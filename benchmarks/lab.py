@@ -18,6 +18,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.app import ROOT, answers, free_port
 from tests.browser.find_browser import installed_browser
+from tests.ui.knobs import move
 
 # With the milliseconds that a rerun of the whole page may take on the server.
 VOCABULARIES = ((None, 60), (151_936, 150))
@@ -68,7 +69,7 @@ def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
     times = []
     for turn in range(repeats + 3):
         _rest(app)
-        app.slider(key="temperature_slider").set_value(0.5 + turn / 50)
+        move(app, "temperature", 0.5 + turn / 50)
         started = perf_counter()
         app.run()
         times.append(perf_counter() - started)

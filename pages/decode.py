@@ -10,16 +10,18 @@ from pages.ui.shell import frame
 view = DecodeView.current()
 view.collect_results()
 
-frame.intro(
-    "Decode",
-    "A language model writes one token at a time: at every step it gives each token that it "
-    "knows a probability, and the strategy picks one. Click a token to see what the model saw "
-    "there.",
-)
-with frame.controls():
-    with frame.row():
-        controls.method()
-        bar.draw(view)
-    controls.knobs()
-bar.restore(view)
-page.draw(view)
+with frame.desk():
+    frame.intro(
+        "Decode",
+        "A language model writes one token at a time: at every step it gives each token that it "
+        "knows a probability, and the strategy picks one. Click a token to see what the model saw "
+        "there.",
+    )
+    with frame.rail():
+        with frame.row():
+            controls.method()
+            bar.draw(view)
+        controls.knobs(then=page.redraw_step)
+    bar.restore(view)
+    with frame.bench():
+        page.draw(view)

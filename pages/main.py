@@ -6,8 +6,17 @@ import streamlit as st
 
 from pages.ui import registry
 from pages.ui.run import save
-from pages.ui.shell import address, browser, fragments, guard, models, shutdown, sidebar
-from pages.ui.widgets import control, style
+from pages.ui.shell import (
+    address,
+    browser,
+    fragments,
+    glossary,
+    guard,
+    models,
+    shutdown,
+    sidebar,
+)
+from pages.ui.widgets import link, style
 
 guard.guard_callbacks()
 fragments.reset()
@@ -19,6 +28,7 @@ st.set_page_config(
 )
 style.use()
 browser.prepare()
+glossary.offer()
 page = st.navigation(
     [
         st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
@@ -29,14 +39,19 @@ page = st.navigation(
 row = registry.page_at(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the page is known, or beginning again would lead to the first one.
-control.clean_address()
+link.check_address()
 sidebar.refuse_models(row.view)
 with st.sidebar:
     sidebar.show(prompt=not row.own_prompt)
     save.open_file(page.url_path)
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
+if st.session_state.pop("go_to_lab", False):
+    registry.Named("lab.state:open_selected")()
+    st.switch_page(registry.page_of("lab").script)
 guard.run(row, page.run)
 address.keep(page.url_path)
+st.session_state.pop(sidebar.RUN_EXAMPLE, None)
+link.say()
 models.warm_up()
 shutdown.watch()

@@ -35,21 +35,29 @@ ALLOWED = {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         "huggingface_hub",
     },
-    "core/traces": {"core.decoding", "core.models", "torch", "transformers"},
-    "core/evaluation": {"core.decoding", "core.models", "pandas", "pydantic"},
+    "core/traces": {
+        *("core.decoding", "core.models", "torch", "transformers"),
+        *("google.protobuf", "opentelemetry"),
+    },
+    "core/evaluation": {
+        *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
+    },
     "core/figures": {
         *("core.decoding", "core.evaluation"),
         *("lazy_loader", "networkx", "pandas", "plotly"),
     },
     "core/cli": {"core"},
-    "core/server": {"core.decoding.errors"},
+    "core/server": {
+        *("core.decoding", "core.models", "torch", "openai"),
+        *("prometheus_client", "starlette", "uvicorn"),
+    },
     "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas"},
     "pages": {"pages.ui", "core", "streamlit"},
 }
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "lab.types"),
+        *("trace", "config", "methods", "validation", "lab.types", "counting"),
         *("shaping.config", "shaping.spec", "loop.compared"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),

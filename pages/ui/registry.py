@@ -39,6 +39,7 @@ class Page:
             file, its `failure` is shown on the page.
         load_controls: sets the page's controls to the settings in a file's content.
         web_page: makes the saved page of a view and its trace.
+        run_controls: what its controls tell of a run, for links; None where the address alone does.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
     """
 
@@ -49,6 +50,7 @@ class Page:
     view: Named = Named("decode.state:DecodeView.current")
     load_controls: Named = Named("decode.controls:load_controls")
     web_page: Named = Named("decode.save:web_page")
+    run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
 
 
@@ -70,6 +72,7 @@ PAGES = (
         view=Named("beam.state:BeamView.current"),
         load_controls=Named("beam.controls:load_controls"),
         web_page=Named("beam.save:web_page"),
+        run_controls=Named("beam.controls:RUN_CONTROLS"),
     ),
     Page(
         "speculative",
@@ -79,6 +82,7 @@ PAGES = (
         view=Named("speculative.state:SpecView.current"),
         load_controls=Named("speculative.controls:load_controls"),
         web_page=Named("speculative.save:web_page"),
+        run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
     Page(
         "reasoning",
@@ -88,7 +92,15 @@ PAGES = (
         view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),
         web_page=Named("reasoning.save:web_page"),
+        run_controls=None,
         own_prompt=True,
+    ),
+    Page(
+        "requests",
+        "Requests",
+        "api_requests.py",
+        view=Named("requests.state:RequestsView.current"),
+        load_controls=Named("requests.controls:load_controls"),
     ),
 )
 

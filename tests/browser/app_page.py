@@ -49,7 +49,7 @@ class AppPage:
         expect(self.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
         script = """node => JSON.stringify({data: node.data, layout: node.layout},
             (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value)"""
-        found: dict[str, Any] = json.loads(
-            self.figure(name).locator(".js-plotly-plot").evaluate(script)
-        )
+        plot = self.figure(name).locator(".js-plotly-plot")
+        expect(plot).to_have_count(1)  # The one before may still be leaving.
+        found: dict[str, Any] = json.loads(plot.evaluate(script))
         return found

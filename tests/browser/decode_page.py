@@ -61,10 +61,10 @@ class DecodePage(AppPage):
         return "".join(self.tokens.all_text_contents())
 
     def step_number(self) -> int:
-        """The number of the selected step."""
+        """The index of the selected step."""
         match = re.search(r"Step (\d+)", self.step_head.inner_text())
         assert match
-        return int(match[1])
+        return int(match[1]) - 1
 
-    def expect_step(self, number: int) -> None:
-        expect(self.step_head).to_contain_text(f"Step {number} /", timeout=PATIENCE_MS)
+    def expect_step(self, index: int) -> None:
+        expect(self.step_head).to_contain_text(f"Step {index + 1} of", timeout=PATIENCE_MS)

@@ -44,8 +44,8 @@ def test_no_text_of_the_tree_is_shrunk(beam: BeamPage) -> None:
 
 def test_a_click_on_a_token_selects_it_and_its_path(beam: BeamPage) -> None:
     step, place = beam.click_node(3)
-    expect(beam.node).to_contain_text(f"Step {step}, rank")
-    expect(beam.figure("beam-step")).to_contain_text(f"Candidates at step {step}")
+    expect(beam.node).to_contain_text(f"Step {step + 1}, rank")
+    expect(beam.figure("beam-step")).to_contain_text(f"Candidates at step {step + 1}")
     beam.page.wait_for_function(
         """([step, place]) => {
             const chart = document.querySelector('.st-key-figure-beam-tree .js-plotly-plot')
@@ -87,7 +87,7 @@ def test_play_lets_the_tree_grow_and_ends_with_all_of_it(beam: BeamPage) -> None
 def test_the_step_slider_shows_the_tree_up_to_a_step(beam: BeamPage) -> None:
     beam.slider.fill("4")
     expect(beam.cover).to_be_visible()
-    expect(beam.page.locator(".play output")).to_have_text("up to step 3")
+    expect(beam.page.locator(".play output")).to_have_text("steps up to 4")
     beam.slider.press("End")
     expect(beam.cover).to_be_hidden()
 
@@ -96,17 +96,17 @@ def test_play_and_the_slider_go_on_beyond_the_window(beam: BeamPage) -> None:
     count = str(len(Trace.load(EXAMPLE).beam_steps))
     beam.open(span=10)
     pager = beam.page.locator(".st-key-pager-steps")
-    expect(pager).to_contain_text("Steps 0 to 9 of")
+    expect(pager).to_contain_text("Steps 1 to 10 of")
     beam.slider.fill("9")
     expect(beam.cover).to_be_visible()
     beam.page.get_by_role("button", name="Play", exact=True).click()
-    expect(pager).to_contain_text("Steps 10 to")
+    expect(pager).to_contain_text("Steps 11 to")
     expect(beam.slider).to_have_value(count)
     expect(beam.cover).to_be_hidden()
     beam.slider.fill("4")
     beam.slider.dispatch_event("change")
-    expect(pager).to_contain_text("Steps 0 to 9 of")
-    expect(beam.page.locator(".play output")).to_have_text("up to step 3")
+    expect(pager).to_contain_text("Steps 1 to 10 of")
+    expect(beam.page.locator(".play output")).to_have_text("steps up to 4")
     expect(beam.cover).to_be_visible()
     assert beam.page.troubles == []  # type: ignore[attr-defined]
 
@@ -115,7 +115,7 @@ def test_the_cover_stays_when_the_chart_is_drawn_anew(beam: BeamPage) -> None:
     beam.slider.fill("9")
     expect(beam.cover).to_be_visible()
     step, _ = beam.click_node(2)
-    expect(beam.node).to_contain_text(f"Step {step}, rank")
+    expect(beam.node).to_contain_text(f"Step {step + 1}, rank")
     expect(beam.cover).to_be_visible()
     expect(beam.slider).to_have_value("9")
 

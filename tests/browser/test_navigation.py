@@ -50,3 +50,17 @@ def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) 
     expect(again.status).to_contain_text("Your run · 12 tokens in")
     expect(again.tokens).to_have_count(12)
     assert again.text() == text
+
+
+def test_back_after_a_reload_finds_the_run_again(page: Page, server: str) -> None:
+    spec = SpecPage(page, server).open(**ASKED)
+    expect(spec.status).to_contain_text("Your run · 12 tokens in")
+    text = spec.text()
+    go(page, "Beam search", "beam")
+    page.reload()
+    expect(page.locator(".st-key-beam-text")).to_be_visible()
+    page.go_back()
+    expect(spec.status).to_contain_text("Your run · 12 tokens in")
+    expect(spec.tokens).to_have_count(12)
+    assert spec.text() == text
+    assert told(page) == ASKED

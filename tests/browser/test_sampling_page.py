@@ -296,7 +296,7 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     decode.expect_step(4)
     lab.page.get_by_role("link", name="Sampling lab").click()
     lab.expect_open()
-    expect(lab.page.get_by_role("button", name=re.compile("Step 4 of 12"))).to_be_visible()
+    expect(lab.page.get_by_role("button", name=re.compile("Step 5 of 12"))).to_be_visible()
     lab.wait_for_caption("stages", "throw 4")
     expect(lab.outcome).to_contain_text("Throw 4,")
     expect(lab.page).to_have_url(re.compile("ids="))

@@ -37,9 +37,9 @@ def test_the_example_stands_in_the_first_sight_in_full(spec: SpecPage) -> None:
 
 def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
     at, place = spec.click_token("rejected", 1)
-    expect(spec.token).to_contain_text(f"Round {at}, position {place}")
+    expect(spec.token).to_contain_text(f"Round {at + 1}, position {place + 1}")
     expect(spec.token).to_contain_text("accept")
-    expect(spec.figure("trial")).to_contain_text(f"Round {at}, position {place}")
+    expect(spec.figure("trial")).to_contain_text(f"Round {at + 1}, position {place + 1}")
     spec.expect_ring(at, place)
     expect(spec.page).to_have_url(re.compile(rf"token={at}\.{place}"))
     spec.page.get_by_role("button", name="Show what took its place").click()
@@ -47,7 +47,7 @@ def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
     expect(spec.page).to_have_url(re.compile(rf"token={at}\.own"))
     expect(spec.selected).to_have_class(re.compile("recovered"))
     spec.tokens.nth(0).click()
-    expect(spec.token).to_contain_text("Round 0, position 0")
+    expect(spec.token).to_contain_text("Round 1, position 1")
     spec.expect_ring(0, 0)
     assert spec.page.troubles == []  # type: ignore[attr-defined]
 
@@ -58,7 +58,7 @@ def test_the_slider_shows_chart_and_text_up_to_a_round(spec: SpecPage) -> None:
     expect(spec.cover).to_be_hidden()
     spec.slider.fill("2")
     expect(spec.cover).to_be_visible()
-    expect(spec.page.locator(".play output")).to_have_text("up to round 1")
+    expect(spec.page.locator(".play output")).to_have_text("rounds up to 2")
     expect(spec.tokens.nth(early - 1)).to_be_visible()
     expect(spec.tokens.nth(early)).to_be_hidden()
     spec.page.get_by_role("button", name="Play", exact=True).click()

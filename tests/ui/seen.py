@@ -1,5 +1,8 @@
 """What a page under `AppTest` shows, for the tests of all pages."""
 
+import json
+from typing import Any
+
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.run.view import View
@@ -21,3 +24,9 @@ def settle(app: AppTest, view: View) -> AppTest:
     for job in list(view.jobs.values()):
         assert job.done.wait(SECONDS)
     return app.run()
+
+
+def strip_data(app: AppTest) -> dict[str, Any]:
+    """What the strip of tokens was told."""
+    drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
+    return next(data for data in drawn if "tokens" in data)

@@ -33,6 +33,7 @@ from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, set_example
+from tests.ui.knobs import move, shown_knobs
 from tests.ui.seen import charts, texts
 
 PROMPT = " the a"
@@ -120,7 +121,7 @@ def test_the_address_sets_the_controls(open_beam: Open) -> None:
         beams="4", beam_tokens="9", length_penalty="-0.5", groups="2", early="Never", pruned="true"
     )
     assert app.number_input(key="beams").value == 4
-    assert app.number_input(key="length_penalty").value == -0.5
+    assert shown_knobs(app)["length_penalty"]["value"] == -0.5
     assert app.number_input(key="groups").value == 2
     assert app.toggle(key="pruned").value is True
     assert app.session_state["early"] == "never"
@@ -208,7 +209,7 @@ def test_a_search_stopped_before_its_first_step_is_drawn(open_beam: Open, search
 
 def test_the_length_penalty_ranks_anew_without_the_model(open_beam: Open, search: Trace) -> None:
     app = open_beam()
-    app.number_input(key="length_penalty").set_value(-2.0).run()
+    move(app, "length_penalty", -2.0).run()
     assert not app.exception
     found = rerank(search, length_penalty=-2.0)
     assert "Ranked anew under length penalty \u22122:" in texts(app)
@@ -240,25 +241,25 @@ def test_re_ranking_says_what_searching_again_would_have_done(
     assert (longer > 0) - (longer < 0) == signs[words], "choose another setting"
     app = open_beam(early=beam_controls.EARLY[rule])
     view_of(app).show(first, "file")
-    app.number_input(key="length_penalty").set_value(penalty).run()
+    move(app, "length_penalty", penalty).run()
     told = next(text.value for text in app.text if "Ranked anew" in text.value)
     assert [part for part in signs if part in told] == [words]
     if longer < 0:
-        assert f"ended after step {len(again.beam_steps) - 1}." in told
+        assert f"ended after step {len(again.beam_steps)}." in told
     if longer <= 0:
         assert again.hypotheses[0].text in texts(app)
 
 
 def test_a_penalty_is_shown_with_all_its_digits(open_beam: Open) -> None:
     app = open_beam()
-    app.number_input(key="length_penalty").set_value(-0.125).run()
+    move(app, "length_penalty", -0.125).run()
     assert "under length penalty \u22120.125" in texts(app)
 
 
 def test_everything_follows_the_ranking(open_beam: Open, search: Trace) -> None:
     """Captions, the table behind the tree and the saved page hold the new penalty and winner."""
     app = open_beam()
-    app.number_input(key="length_penalty").set_value(-2.0).run()
+    move(app, "length_penalty", -2.0).run()
     best = rerank(search, length_penalty=-2.0).hypotheses[0]
     assert best.token_ids != search.hypotheses[0].token_ids
     for name in ("beam-tree", "beam-step"):
@@ -288,7 +289,7 @@ def test_a_click_selects_a_candidate_and_says_why_it_was_dropped(
     view_of(app).look_at(3, place)
     app.run()
     assert "Pruned" in texts(app) and "The last one that went on" in texts(app)
-    assert chart(app, "beam-step")["layout"]["title"]["text"] == "<b>Candidates at step 3</b>"  # type: ignore[index]
+    assert chart(app, "beam-step")["layout"]["title"]["text"] == "<b>Candidates at step 4</b>"  # type: ignore[index]
     view_of(app).look_at(99, 0)
     assert view_of(app).node == (3, place)
 
@@ -303,6 +304,62 @@ def test_the_window_turns_and_follows_what_is_asked_for(open_beam: Open) -> None
     app.run()
     assert view_of(app).first == 0
     assert not app.exception
+
+
+def test_the_link_has_the_selected_node_and_the_window(open_beam: Open) -> None:
+    app = open_beam(span="10")
+    assert app.query_params == {"span": "10"}
+    app.button(key="later-steps").click().run()
+    view_of(app).look_at(11, 2)
+    app.run()
+    assert app.query_params == {"span": "10", "node": "11.2", "first": "10"}
+    again = open_beam(**app.query_params)
+    assert (view_of(again).node, view_of(again).first) == ((11, 2), 10)
+    assert again.query_params == app.query_params and not again.toast
+
+
+def test_a_run_that_a_link_makes_again_is_shown_at_the_link_s_node(
+    open_beam: Open, scripted: ScriptedModel
+) -> None:
+    app = open_beam(prompt=PROMPT, beams="3", beam_tokens="6", run="1", node="4.1", first="2")
+    app = settle(app)
+    assert view_of(app).source == "run" and scripted.model_id == "embedded:target"
+    assert (view_of(app).node, view_of(app).first) == ((4, 1), 2)
+
+
+def test_a_node_that_the_search_lacks_is_told(open_beam: Open, search: Trace) -> None:
+    for node in ("99.0", "1", "1.999", "x.y", "1.2.3"):
+        app = open_beam(node=node)
+        assert view_of(app).node == beam_state.telling_node(search)
+        assert [toast.value for toast in app.toast] == [
+            f"The link's node, “{node}”, is none of this search: its most telling one is selected."
+        ]
+    app = open_beam(first="20000")
+    assert app.toast[0].value == "The link's first step, “20000”, is none: 0 is used."
+
+
+def test_a_selected_node_can_be_deselected(open_beam: Open) -> None:
+    app = open_beam()
+    app.button(key="deselect").click().run()
+    assert view_of(app).node is None and charts(app) == ["beam-tree"]
+    assert "No candidate is selected" in texts(app)
+    assert app.query_params["node"] == "none"
+    assert view_of(open_beam(node="none")).node is None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) -> None:
+    asked = {"prompt": PROMPT, "beams": "3", "beam_tokens": "8", "beam_least": "5"}
+    asked["beam_stop"] = "!!"
+    app = run(open_beam(**asked, penalty="1.4"))
+    trace = view_of(app).trace
+    assert trace is not None and trace.config.min_new_tokens == 5
+    assert trace.config.shaping == Shaping(repetition_penalty=1.4)
+    assert all(len(h.token_ids) >= 5 for h in trace.hypotheses)
+    assert {"penalty": "1.4", **asked}.items() <= app.query_params.items()
+    assert trace.checks and all(check.passed for check in trace.checks)
+    app.number_input(key="beam_least").set_value(12).run()
+    assert "Least tokens must lie in [0, 8], got 12" in texts(app)
 
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
@@ -327,7 +384,7 @@ def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(
     assert not app.exception
     names = ["Greedy", "Beam search", "Best of 3 samples"]
     before = chart(app, "beam-rivals")
-    app.number_input(key="length_penalty").set_value(-2.0).run()
+    move(app, "length_penalty", -2.0).run()
     after = chart(app, "beam-rivals")
     for drawn in (before, after):
         told = drawn["data"][0]["hovertext"]  # type: ignore[index]
@@ -349,7 +406,7 @@ def test_without_a_finished_path_the_page_says_so(open_beam: Open, search: Trace
     view_of(app).show(cut, "run")
     app.run()
     assert "No path had finished when the search stopped" in texts(app)
-    app.number_input(key="length_penalty").set_value(-2.0).run()
+    move(app, "length_penalty", -2.0).run()
     assert "no path has finished, so there is none to rank" in texts(app)
     app.session_state["beam-look"] = "Autopsy"
     app.run()
@@ -365,7 +422,7 @@ def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
     shown = [tuple(map(int, found)) for found in re.findall(r"steps (\d+) to (\d+) drawn", page)]
     parts = sorted(set(shown))
     assert len(parts) > 1
-    steps = [step for first, last in parts for step in range(first, last + 1)]
+    steps = [step for first, last in parts for step in range(first - 1, last)]
     assert steps == list(range(len(wide.beam_steps)))
 
 

@@ -19,6 +19,8 @@ from core.models.scripted import ScriptedModel
 from pages.ui.decode import controls, work
 from pages.ui.decode import save as decode_save
 from pages.ui.decode.state import DecodeView
+from pages.ui.decode.tabs import _timed_runs
+from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.run import bar
 from pages.ui.run import save as share
 from pages.ui.shell import models, prompts
@@ -27,7 +29,8 @@ from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, set_example
-from tests.ui.seen import SECONDS, charts, texts
+from tests.ui.knobs import move
+from tests.ui.seen import SECONDS, charts, strip_data, texts
 
 PROMPT = "the cat"
 
@@ -67,10 +70,10 @@ def test_first_paint_is_the_example(open_app: Open) -> None:
     assert len(charts(app)) == 4
 
 
-def test_the_text_goes_ahead_of_the_charts(open_app: Open) -> None:
+def test_the_text_and_its_step_go_ahead_of_the_other_charts(open_app: Open) -> None:
     app = open_app()
     view_of(app).painted = False
-    assert charts(app.run()) == []
+    assert charts(app.run()) == ["candidates"]
     assert len(charts(app.run())) == 4
 
 
@@ -167,13 +170,13 @@ def test_too_many_or_too_long_stop_strings_get_a_sentence(open_app: Open, stop: 
 @pytest.mark.usefixtures("scripted")
 def test_a_moved_knob_reshapes_the_selected_step(open_app: Open) -> None:
     app = run(open_app(prompt=PROMPT, temperature="1", top_p="1"))
-    app.slider(key="temperature_slider").set_value(0.5).run()
+    move(app, "temperature", 0.5).run()
     if job := view_of(app).jobs.get("logits"):
         assert job.done.wait(SECONDS)
         app.run()
     assert "the bars show this step under the new knobs" in texts(app)
     assert "temperature 0.5" in captions(app)
-    app.slider(key="temperature_slider").set_value(1.0).run()
+    move(app, "temperature", 1.0).run()
     assert "Knobs changed" not in texts(app)
 
 
@@ -183,14 +186,20 @@ def captions(app: AppTest) -> str:
 
 
 @pytest.mark.usefixtures("scripted")
-def test_the_time_tab_measures_the_other_cache(open_app: Open) -> None:
+def test_the_time_tab_times_the_cache_on_and_off_in_turns(open_app: Open) -> None:
     app = run(open_app(prompt=PROMPT, top_p="1", look="Time"))
     app.session_state["look"] = "Time"
     app = run(app.run(), "compare_cache")
     view = view_of(app)
     assert view.compared is not None and view.trace is not None
-    assert view.compared.token_ids == view.trace.token_ids
-    assert not view.compared.config.use_cache
+    on, off = view.compared
+    assert len(on) == len(off) == CACHE_PAIRS
+    assert {run.token_ids for run in (*on, *off)} == {view.trace.token_ids}
+    assert {run.config.use_cache for run in on} == {True}
+    assert {run.config.use_cache for run in off} == {False}
+    # No time that the run itself recorded stands beside those of now.
+    drawn, others = _timed_runs(view, view.trace)
+    assert view.trace not in [run for _, run in drawn] and others == [on, off]
 
 
 def test_steps_go_back_and_forth_within_the_run(open_app: Open) -> None:
@@ -259,7 +268,7 @@ def test_the_trace_file_and_the_web_page_hold_the_run() -> None:
     assert Trace.from_dict(json.loads(share.trace_file(view.trace))) == view.trace
     page = decode_save.web_page(view, view.trace).decode()
     assert "<img src=x" not in page.replace("\\u003c", "<").split("<script")[0]
-    assert page.count("<figure") == 6
+    assert page.count("<figure") == 7
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
@@ -329,7 +338,7 @@ def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: O
     assert not app.exception
     assert "compared" in charts(app)
     assert "reshaped at once" not in texts(app)
-    assert decode_save.web_page(view, view.trace).decode().count("<figure") == 7
+    assert decode_save.web_page(view, view.trace).decode().count("<figure") == 8
 
 
 def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
@@ -347,4 +356,5 @@ def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
 
     monkeypatch.setattr(token_strip, "draw_legend", cut_off_once)
     app.run()
-    assert len(drawn) == 2 and "heatmap" in charts(app)
+    assert len(drawn) == 2 and charts(app) == ["candidates"]
+    assert strip_data(app)["first"], "nobody asks for the others"

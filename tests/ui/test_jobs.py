@@ -6,7 +6,8 @@ from threading import Event
 
 import pytest
 
-from core.decoding.errors import ModelError
+from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models.stopping import current
 from pages.ui.run import jobs
 
 SECONDS = 5
@@ -49,6 +50,23 @@ def test_stop_is_seen_by_the_work() -> None:
     job.stop()
     assert job.done.wait(SECONDS)
     assert job.result == "stopped"
+
+
+def test_what_the_work_calls_sees_the_stop_and_waits_for_its_turn() -> None:
+    """A chat template, for one: it asks whether the work of its thread is to stop."""
+
+    def work(job: jobs.Job) -> None:
+        assert current() == job.should_stop
+        with job.turn("Running") as turn:
+            assert current() == turn.should_stop
+            while not current()():
+                job.stopping.wait(0.01)
+        raise LoadingStoppedError
+
+    job = jobs.start(work)
+    job.stop()
+    assert job.done.wait(SECONDS)
+    assert job.result is None and not job.error
 
 
 def test_a_run_that_nobody_watches_ends_by_itself() -> None:

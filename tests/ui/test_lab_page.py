@@ -36,6 +36,7 @@ from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui.conftest import ROOT, set_example
+from tests.ui.knobs import move, report, shown_knobs
 from tests.ui.seen import SECONDS, charts, texts
 
 FIGURES = ["stages", "draw", "flips"]
@@ -148,10 +149,10 @@ def test_every_knob_reshapes_the_step_and_is_in_the_caption() -> None:
         ("eta", 0.02, "eta cutoff 0.02"),
         ("penalty", 1.5, "repetition penalty 1.5"),
     ):
-        app.slider(key=f"{knob}_slider").set_value(value)
+        move(app, knob, value)
         app = settle(app.run())
         assert words in captions(app)[0]
-        assert app.number_input(key=knob).value == value
+        assert shown_knobs(app)[knob]["value"] == value
     assert len(lab_of(app).step.step.stages) == 10
 
 
@@ -159,12 +160,11 @@ def test_every_knob_reshapes_the_step_and_is_in_the_caption() -> None:
 @pytest.mark.parametrize(
     ("touch", "words"),
     [
-        (lambda app: app.slider(key="temperature_slider").set_value(0.5), "temperature 0.5"),
-        (lambda app: app.number_input(key="top_k").set_value(2), "top-k 2"),
-        (lambda app: app.segmented_control(key="order").set_value("vllm"), "order of vLLM"),
-        (lambda app: app.segmented_control(key="dice").set_value("gumbel"), "draw gumbel"),
-        (lambda app: app.number_input(key="roll").set_value(2), "throw 2 "),
-        (lambda app: app.button(key="roll_again").click(), "throw 1 "),
+        (lambda app: report(app, temperature=0.5), "temperature 0.5"),
+        (lambda app: report(app, top_k=2), "top-k 2"),
+        (lambda app: app.segmented_control(key="dice").set_value("gumbel").run(), "draw gumbel"),
+        (lambda app: app.number_input(key="roll").set_value(2).run(), "throw 2 "),
+        (lambda app: app.button(key="roll_again").click().run(), "throw 1 "),
     ],
 )
 def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypatch) -> None:
@@ -172,8 +172,7 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(touch, words, monkeypat
     assert words not in " ".join(captions(app))
     whole: list[Lab] = []
     monkeypatch.setattr(lab_state, "follow", lambda lab, _: whole.append(lab))
-    touch(app)
-    assert words in " ".join(captions(app.run()))
+    assert words in " ".join(captions(touch(app)))
     assert not whole
     # A job that ended while the page is drawn would draw it once more.
     assert all(job.done.wait(SECONDS) for job in list(lab_of(app).jobs.values()))
@@ -200,17 +199,16 @@ def test_what_was_measured_before_has_a_mark_that_makes_it_pale(ready, monkeypat
 @pytest.mark.usefixtures("scripted")
 def test_a_typed_value_reaches_beyond_the_slider() -> None:
     app = open_lab(prompt="the cat")
-    app.number_input(key="temperature").set_value(4.5)
+    move(app, "temperature", 4.5)
     app = settle(app.run())
     assert "temperature 4.5" in captions(app)[0]
-    assert app.slider(key="temperature_slider").value == 2.0
 
 
 @pytest.mark.usefixtures("scripted")
 @pytest.mark.parametrize(("typed", "used"), [(0.0004, 0), (0.0006, 0.001)])
 def test_a_temperature_that_nothing_can_be_divided_by_becomes_the_nearest(typed, used) -> None:
     app = open_lab(prompt="the cat")
-    app.number_input(key="temperature").set_value(typed)
+    move(app, "temperature", typed)
     app = settle(app.run())
     assert lab_of(app).step.config.shaping.temperature == used
 
@@ -280,8 +278,7 @@ def test_the_page_says_when_a_knob_flipped_the_token() -> None:
     before = lab.step.step
     knob = next(own for own in lab.cached["flips"][1][1] if own.name == "top_k")
     other = next(p for p in knob.pieces if p.low > 0 and p.token_id != before.token_id)
-    app.slider(key="top_k_slider").set_value(int(other.low))
-    app = settle(app.run())
+    app = settle(report(app, top_k=int(other.low)))
     assert lab_of(app).step.step.token_id == other.token_id
     assert "flipped by the last change: it was" in texts(app)
     app = settle(app.button(key="roll_again").click().run())
@@ -351,7 +348,7 @@ def test_a_step_of_the_run_is_in_the_link_and_comes_back_from_it() -> None:
     assert link == "1-2~4~embedded:target"
     other = open_lab(None, ids=link)
     assert lab_of(other).step.trace.prompt_ids == ids and lab_of(other).step.throw == 1
-    assert "Step 1 of a link" in [popover.label for popover in popovers(other)]
+    assert "Step 2 of a link" in [popover.label for popover in popovers(other)]
 
 
 def popovers(app: AppTest) -> list[object]:
@@ -563,8 +560,8 @@ def test_a_saved_step_opens_with_all_its_settings_and_is_proved_by_its_model() -
     other = open_file(open_lab(prompt="the dog"), example)
     assert lab_of(other).step == example.step
     assert "From a file: the model gives the same numbers" in texts(other)
-    assert other.number_input(key="typical_p").value == 0.8
-    assert "Step 0 of a file" in [block.label for block in popovers(other)]
+    assert shown_knobs(other)["typical_p"]["value"] == 0.8
+    assert "Step 1 of a file" in [block.label for block in popovers(other)]
     assert other.query_params["ids"] == "1-2~~embedded:target"
 
 
@@ -721,7 +718,7 @@ def test_work_that_nobody_asks_for_any_more_ends_quietly() -> None:
 def test_a_wrong_value_while_work_goes_on_leaves_the_page_at_rest(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
     monkeypatch.setattr(lab_controls, "settings", refuse)
-    app.number_input(key="temperature").set_value(0.5).run()
+    move(app, "temperature", 0.5).run()
     assert not app.exception
     app = settle(app.run())
     assert not lab_of(app).news

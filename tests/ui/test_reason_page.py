@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.errors import ProblemError
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.shaping.config import Shaping
+from core.server import queue
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import save as reason_share
@@ -20,11 +21,12 @@ from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning import text as reason_text
 from pages.ui.reasoning import work as reason_work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs, queue
+from pages.ui.run import jobs
 from pages.ui.run import save as share
 from pages.ui.widgets.control import defaults
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui.conftest import ROOT, Open
+from tests.ui.knobs import move, shown_knobs
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
 from tests.ui.seen import charts, texts
 
@@ -72,12 +74,12 @@ def test_first_paint_loads_no_torch() -> None:
 def test_a_level_is_a_name_for_a_budget(open_reason: Open) -> None:
     app = open_reason()
     assert app.session_state["level"] == "high"
-    app.number_input(key="thinking").set_value(LEVELS["low"]).run()
+    move(app, "thinking", LEVELS["low"]).run()
     assert app.session_state["level"] == "low"
-    app.number_input(key="thinking").set_value(33).run()
+    move(app, "thinking", 33).run()
     assert app.session_state["level"] is None
     app.button_group(key="level").set_value("medium").run()
-    assert app.number_input(key="thinking").value == LEVELS["medium"]
+    assert shown_knobs(app)["thinking"]["value"] == LEVELS["medium"]
 
 
 def test_the_controls_describe_a_run() -> None:
@@ -207,7 +209,7 @@ def test_a_wrong_setting_is_named_by_its_label(open_reason: Open) -> None:
 def test_other_settings_ask_for_another_run(open_reason: Open) -> None:
     app = run(open_reason(**own()))
     assert "ask for another run" not in texts(app)
-    app.number_input(key="thinking").set_value(1).run()
+    move(app, "thinking", 1).run()
     assert "ask for another run" in texts(app)
 
 
@@ -232,7 +234,7 @@ def captions(app: AppTest) -> str:
 def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:
     app = open_reason(**own())
     assert "max_new_tokens = 168: 128 thinking + 24 answer + 16 for the marks." in captions(app)
-    app.number_input(key="thinking").set_value(2000).run()
+    move(app, "thinking", 2000).run()
     assert "max_new_tokens = 2040: 2000 thinking" in captions(app)
     app = run(app)
     assert view_of(app).trace.config.max_new_tokens == 2040  # type: ignore[union-attr]
@@ -302,7 +304,7 @@ def test_a_file_sets_the_controls_and_is_proved_again(open_reason: Open) -> None
     assert not app.exception
     assert "From a file" in texts(app) and "ask for another run" not in texts(app)
     assert app.session_state["question"] == "q"
-    assert app.number_input(key="thinking").value == 2 and app.session_state["level"] is None
+    assert shown_knobs(app)["thinking"]["value"] == 2 and app.session_state["level"] is None
     app = settle(app)
     checks = view_of(app).trace.checks  # type: ignore[union-attr]
     assert checks and all(check.passed for check in checks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -25,6 +26,12 @@ def test_every_script_has_one_row_of_its_own() -> None:
     scripts = sorted({path.name for path in (ROOT / "pages").glob("*.py")} - {"main.py"})
     assert sorted(page.script for page in PAGES) == scripts
     assert len({page.path for page in PAGES}) == len(PAGES)
+
+
+def test_no_script_hides_a_library() -> None:
+    """Streamlit puts the scripts' folder first on the way of every import."""
+    for path in (ROOT / "pages").glob("*.py"):
+        assert find_spec(path.stem) is None, path
 
 
 def test_every_method_s_traces_are_shown_by_one_page() -> None:

@@ -140,3 +140,14 @@ def test_it_ends_while_a_model_loads_and_while_a_template_loops(
     wait_for(lambda: said.exists() and said.read_text() == "loaded")
     wait_for(lambda: len(descendants(process.pid)) > 1)
     assert_ends(process)
+
+
+def test_the_process_of_a_test_keeps_its_exit_code() -> None:
+    code = """
+from streamlit.testing.v1 import AppTest
+page = "from pages.ui.shell import shutdown; shutdown.watch()"
+assert not AppTest.from_string(page, default_timeout=60).run().exception
+raise SystemExit(3)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 3, done.stderr

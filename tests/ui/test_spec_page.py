@@ -34,6 +34,7 @@ from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec
 from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, set_example
+from tests.ui.knobs import move, shown_knobs
 from tests.ui.seen import charts, texts
 
 PROMPT, OTHER = " the a", "embedded:target"
@@ -157,10 +158,10 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
     filters = [spec for spec in KNOB_SETTINGS if spec.role == "filter" and spec.on_decode]
     assert "top_n_sigma" in {spec.field for spec in filters}
     app = open_spec(top_n_sigma="1.2")
-    keys = [field.key for field in app.number_input]
+    keys = list(shown_knobs(app))
     shown = [key for key in keys if key in {spec.key for spec in filters}]
     assert shown == [spec.key for spec in filters] and "penalty" not in keys
-    assert app.number_input(key="top_n_sigma").value == 1.2
+    assert shown_knobs(app)["top_n_sigma"]["value"] == 1.2
     told = {**defaults(), **{spec.key: spec.slider.low for spec in filters if spec.slider}}
     assert spec_controls.config({**told, "top_n_sigma": 1.2}.__getitem__).shaping.top_n_sigma == 1.2
 
@@ -168,7 +169,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
     assert "Does NOT keep the target" in texts(app)
-    app.number_input(key="temperature").set_value(0.0).run()
+    move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
 
@@ -418,7 +419,7 @@ def test_the_web_page_holds_all_that_was_measured() -> None:
         verdict(view.comparison),
         lossless_words(COUNTED, "speculative", claims=True),
         scoring_words(view.scored),
-        "Beside the target alone: Token 0 differs",
+        "Beside the target alone: Token 1 differs",
         "<th>percentile</th>",
         "break-even draft length",
         "<td>Batch expansion</td>",

@@ -7,12 +7,23 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import streamlit as st
+from starlette.requests import Request
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.server.hosts import Message
 from pages.ui.hosting import uploads
-from pages.ui.hosting.uploads import FILE_BYTES, PATH, SESSION_BYTES, TOTAL_BYTES, UploadBounds
+from pages.ui.hosting.uploads import (
+    FILE_BYTES,
+    MOST_BYTES,
+    NO_ROOM,
+    PATH,
+    SESSION_BYTES,
+    TOTAL_BYTES,
+    UploadBounds,
+)
+from tests.ui.conftest import Open
 
 
 class Server:
@@ -48,13 +59,16 @@ async def nothing(*_: Any) -> None:
 def statuses(bounds: UploadBounds, *asked: Message) -> list[int]:
     """What the middleware answers to requests that come at once; 200 where it lets one on."""
 
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
     async def ask(scope: Message) -> int:
         sent = [200]
 
         async def send(message: Message) -> None:
             sent.append(message.get("status", sent[-1]))
 
-        await bounds(scope, nothing, send)  # type: ignore[arg-type]
+        await bounds(scope, receive, send)
         return sent[-1]
 
     async def ask_all() -> list[int]:
@@ -72,11 +86,53 @@ def test_names_and_empty_files_count(server: Server) -> None:
 def test_a_session_and_all_together_are_bounded(server: Server) -> None:
     server.hold("a", SESSION_BYTES - 3 * FILE_BYTES)
     bounds = UploadBounds(nothing)
-    assert statuses(bounds, put("a", FILE_BYTES), put("a", FILE_BYTES + 1)) == [200, 413]
+    assert statuses(bounds, put("a", FILE_BYTES), put("a", FILE_BYTES + 1)) == [200, 202]
     for session in range(TOTAL_BYTES // SESSION_BYTES - 1):
         server.hold(str(session), SESSION_BYTES - FILE_BYTES)
     server.hold("late", 0)
-    assert statuses(bounds, put("late", 2 * FILE_BYTES), put("late", 0)) == [413, 200]
+    assert statuses(bounds, put("late", 2 * FILE_BYTES), put("late", 0)) == [202, 200]
+
+
+def test_what_is_larger_than_any_file_is_refused_unread(server: Server) -> None:
+    server.hold("a", SESSION_BYTES)
+    assert statuses(UploadBounds(nothing), put("a", MOST_BYTES), put("a", MOST_BYTES + 1)) == [
+        202,
+        413,
+    ]
+
+
+def test_no_upload_is_put_on_the_disk() -> None:
+    """Starlette would write a file there that is larger than `spool_max_size`."""
+    limit = 2**20 * int(st.get_option("server.maxUploadSize"))
+    body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
+    body += bytes(limit) + b"\r\n--b--\r\n"
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def rolled() -> bool:
+        headers = [(b"content-type", b"multipart/form-data; boundary=b")]
+        form = await Request({"type": "http", "headers": headers}, receive).form()
+        file: Any = form["file"].file  # type: ignore[union-attr]
+        return bool(file._rolled)
+
+    assert limit < MOST_BYTES
+    assert not asyncio.run(rolled())
+
+
+def test_a_file_that_the_server_does_not_hold_is_one_sentence(
+    open_app: Open,
+    open_reason: Open,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There was no room for it, or it was forgotten while the page was away."""
+    app = open_app()
+    monkeypatch.setattr(MemoryUploadedFileManager, "get_files", lambda *_, **__: [])
+    app.file_uploader[0].upload("run.json", b"{}", "application/json").run()
+    assert [text.value for text in app.text].count(NO_ROOM) == 1
+    app = open_reason()
+    app.file_uploader(key="problem_file").upload("mine.csv", b"", "text/csv").run()
+    assert [text.value for text in app.text].count(NO_ROOM) == 1
 
 
 def test_what_is_still_arriving_counts_once_and_is_forgotten(server: Server) -> None:  # noqa: ARG001
@@ -85,7 +141,7 @@ def test_what_is_still_arriving_counts_once_and_is_forgotten(server: Server) -> 
 
     bounds = UploadBounds(wait)
     third = SESSION_BYTES // 3
-    assert statuses(bounds, *[put("a", third)] * 3) == [200, 200, 413]
+    assert statuses(bounds, *[put("a", third)] * 3) == [200, 200, 202]
     assert bounds.arriving.total() == 0
     assert statuses(bounds, *[put("unknown", third)] * 3) == [200] * 3
 

@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.words import ENDS, fate_words, place_words
@@ -78,7 +79,8 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
     """What became of greedy's path; plain text."""
     if greedy.end == "unseen":
         return (
-            f"Greedy's path left the beam at step {greedy.step}: none of its continuations was "
+            f"Greedy's path left the beam at step {nth(greedy.step)}: none of its "
+            "continuations was "
             "among the candidates."
         )
     last = greedy.path[-1]
@@ -86,17 +88,17 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
         step = trace.beam_steps[greedy.step]
         fate = fate_words(step, last)
         return (
-            f"Greedy's path left the beam at step {greedy.step}, with "
+            f"Greedy's path left the beam at step {nth(greedy.step)}, with "
             f"{visible_token(last.text, 24)} at {place_words(step, last)}, {fate}."
         )
     if greedy.end == "finished":
-        return f"Greedy's path stayed in the beam and finished at step {greedy.step}."
+        return f"Greedy's path stayed in the beam and finished at step {nth(greedy.step)}."
     return "Greedy's path stayed in the beam to the end of the search."
 
 
 def _parted(step: int, own: str, other: str) -> str:
     return (
-        f"The winner parted from it at step {step}: {visible_token(other, 24)} instead of "
+        f"The winner parted from it at step {nth(step)}: {visible_token(other, 24)} instead of "
         f"greedy's {visible_token(own, 24)}."
     )
 
@@ -191,7 +193,7 @@ def guesses(view: BeamView, trace: Trace) -> None:
     table.draw(
         "wrong-guesses",
         {
-            "step": [wrong.step for wrong in found.wrong],
+            "step": [nth(wrong.step) for wrong in found.wrong],
             "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in found.wrong],
             "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in found.wrong],
             "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in found.wrong],
@@ -210,7 +212,7 @@ def guesses(view: BeamView, trace: Trace) -> None:
 
 
 def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
-    return f"{visible_token(beams[step][row], 24)} (row {row})"
+    return f"{visible_token(beams[step][row], 24)} (row {nth(row)})"
 
 
 def _picked(view: BeamView, trace: Trace, row: int) -> None:

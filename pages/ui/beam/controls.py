@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.trace import Trace
 from pages.ui.decode import controls
+from pages.ui.run.link_run import RunControls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
@@ -25,6 +27,7 @@ from pages.ui.widgets.control import (
     value,
 )
 from pages.ui.widgets.knob import Knob, nearest_temperature
+from pages.ui.widgets.knob_rows import KNOB_ROWS
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
 EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}
@@ -58,6 +61,9 @@ ROWS = declare(
         "line break. Empty: only the model or the length ends a path."),
     Number("ngram", "No repeated n-gram", 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
         help="Bans n-grams that were seen. 0 is off."),
+    Number("beam_least", "Least tokens", 0, 0, MAX_TOKENS, field="min_new_tokens",
+        help="The model can't end a path before it has so many tokens; a stop string can. "
+        "0 is off."),
     Number("groups", "Groups", 1, 1, MAX_BEAMS, field="num_beam_groups",
         help="Diverse beam search: must divide the beams."),
     Number("diversity", "Diversity penalty", 0.5, 0.0, 10.0, 0.1, field="diversity_penalty",
@@ -82,7 +88,9 @@ declare(
     Choice("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
     Number("samples", "Samples", 8, 1, 32),
 )
-_SEARCH = (*ROWS, sidebar.seed_row(_is_sample))
+# Decode's penalty; it acts on every row of the beam.
+_PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
+_SEARCH = (*ROWS, _PENALTY, sidebar.seed_row(_is_sample))
 
 
 def config(read: Read = value) -> BeamSearch:
@@ -101,16 +109,25 @@ def request() -> Request:
     return from_sidebar(config())
 
 
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the controls say for a search, by key, as far as they reach."""
+    return reached(_SEARCH, trace.config, sidebar.said_by(trace))
+
+
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the search was made with, as far as they reach."""
-    load(reached(_SEARCH, trace.config, sidebar.said_by(trace)))
+    load(said_by(trace))
+
+
+RUN_CONTROLS = RunControls(_SEARCH, config, said_by)
 
 
 def size() -> None:
     """How wide and how long, when to stop, and what is rarely touched."""
     draw("beams", "beam_tokens", "beam_stop")
     with st.popover("More settings", icon=":material/tune:"):
-        draw("ngram", "groups", "diversity", "beam_sample", "beam_temperature")
+        draw(_PENALTY.key, "ngram", "beam_least", "groups", "diversity")
+        draw("beam_sample", "beam_temperature")
 
 
 def ranking() -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import percent, table_text, visible_token
 from core.figures.beam.words import fate_words, nats, place_words, score_at
@@ -25,8 +26,15 @@ def draw(view: BeamView, trace: Trace) -> None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="node-head"
         ):
-            st.markdown(f"**Step {at}**, {place_words(step, chosen)}", width="content")
+            st.markdown(f"**Step {nth(at)}**, {place_words(step, chosen)}", width="content")
             st.text(_first_upper(fate_words(step, chosen)), width="stretch")
+            st.button(
+                "Deselect",
+                key="deselect",
+                icon=":material/close:",
+                type="tertiary",
+                on_click=view.deselect,
+            )
         path = lineage(trace.beam_steps, at, chosen)
         with st.container(key="node-path"):
             st.text("".join(_shown(candidate) for candidate in path))

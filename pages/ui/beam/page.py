@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
 from core.decoding.config import MethodConfig
+from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.figures.beam.words import plain_number
 from pages.ui.beam import controls, state, tabs
@@ -34,13 +35,14 @@ def draw(view: BeamView) -> None:
         partial(_live, view),
         lambda trace: _finished(view, trace, asked or trace.config),
     )
+    state.keep_in_address(view)
     panel.watch(view)
 
 
 def _live(view: BeamView, job: Job) -> None:
     _draw_live(view, job)
     with panel.box():
-        panel.running(job, panel.counted(job.tokens, "step"))
+        panel.running(job, counted(job.tokens, "step"))
         with st.container(key="beam-text"):
             asked = view.request.prompt if view.request else ""
             st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
@@ -92,9 +94,9 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     assert isinstance(search, BeamSearch)
     finished = sum(len(step.finished) for step in trace.beam_steps)
     return (
-        panel.counted(search.num_beams, "beam"),
-        panel.counted(len(trace.beam_steps), "step"),
-        f"{panel.counted(finished, 'path')} finished",
+        counted(search.num_beams, "beam"),
+        counted(len(trace.beam_steps), "step"),
+        f"{counted(finished, 'path')} finished",
         panel.ENDED[trace.finish_reason],
     )
 
@@ -119,10 +121,11 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
     if ranking.would == "stop":
-        words += f" The search would have ended after step {ranking.differs_at}."
+        words += f" The search would have ended after step {nth(ranking.differs_at)}."
     elif ranking.would == "go on":
         words += (
-            f" The search would have gone on after step {ranking.differs_at}, and might have found "
+            f" The search would have gone on after step {nth(ranking.differs_at)}, and might "
+            "have found "
             "better paths."
         )
     elif ranking.exact:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
+
+import streamlit as st
 
 from core.decoding.beam.compare import Ran, greedy_path
 from core.decoding.beam.config import BeamSearch
@@ -14,6 +16,10 @@ from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
 from core.figures.beam.window import Node, window, windows
 from pages.ui.run.view import Source, View
+from pages.ui.shell import address
+from pages.ui.widgets import link
+
+NODE, FIRST, _NO_NODE = "node", "first", "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,13 @@ class Live:
     tree: Any
 
 
+class Linked(NamedTuple):
+    """What a link says of the tree: the node as it is written, and where the window begins."""
+
+    node: str
+    first: str
+
+
 @dataclass(eq=False)
 class BeamView(View):
     """One session's view of one search; `first` is where the window of the tree begins.
@@ -35,6 +48,7 @@ class BeamView(View):
         ran: greedy decoding and some samples, once they were run beside the search.
         live: the search under way as it was drawn last.
         ranked: the last re-ranking, the trace as it makes it, and what it was asked for.
+        linked: what the link says of the tree, until the search that it names is there.
     """
 
     key: ClassVar[str] = "beam"
@@ -46,12 +60,45 @@ class BeamView(View):
     ran: tuple[Ran, ...] | None = None
     live: Live | None = None
     ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
+    linked: Linked | None = None
+
+    @classmethod
+    def initial(cls) -> Self:
+        """The example, at the node and the window that the link names."""
+        told = Linked(st.query_params.get(NODE, ""), st.query_params.get(FIRST, ""))
+        found, example = cls(linked=told if any(told) else None), cls.load_example()
+        if example is not None:
+            found.show(example, "example")
+        return found
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another search, at its most telling step."""
         super().show(trace, source)
         self.live = self.ranked = None
         self.node = telling_node(trace)
+        if self.linked is not None and not (
+            source == "example" and st.query_params.get("run") == "1"
+        ):
+            self._follow(self.linked)
+            self.linked = None
+
+    def _follow(self, linked: Linked) -> None:
+        """Look at what the link names, as far as the search has it; the rest is told."""
+        first = _whole(linked.first) if linked.first else 0
+        if first is not None and first < len(self.beam_steps):
+            self.first = first
+        elif linked.first:
+            link.tell(f"The link's first step, “{linked.first[:20]}”, is none: 0 is used.")
+        if linked.node == _NO_NODE:
+            self.node = None
+        elif linked.node and not self._look_at_linked(linked.node):
+            said = f"The link's node, “{linked.node[:20]}”, is none of this search"
+            link.tell(f"{said}: its most telling one is selected.")
+
+    def _look_at_linked(self, node: str) -> bool:
+        parts = node.split(".")
+        step, place = map(_whole, parts) if len(parts) == 2 else (None, None)
+        return step is not None and place is not None and self.look_at(step, place)
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
         """Of the likeliest row so far."""
@@ -71,11 +118,17 @@ class BeamView(View):
         step, place = self.node
         return self.beam_steps[step].candidates[place]
 
-    def look_at(self, step: int, place: int) -> None:
-        """Select a candidate; what isn't there stays unselected."""
+    def look_at(self, step: int, place: int) -> bool:
+        """Select a candidate; what isn't there stays unselected. Returns whether it is there."""
         steps = self.beam_steps
-        if 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates):
+        found = 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates)
+        if found:
             self.node = (step, place)
+        return found
+
+    def deselect(self) -> None:
+        """Look at no candidate."""
+        self.node = None
 
     def bring(self, node: Node, span: int, pruned: bool) -> None:
         """Select a candidate and move the window to it."""
@@ -89,6 +142,25 @@ class BeamView(View):
         if 0 <= step < len(steps) and not first <= step < last:
             found = windows(steps, span, pruned=pruned)
             self.first = next(first for first, last in found if first <= step < last)
+
+
+def _whole(text: str) -> int | None:
+    """A number of at most six digits; None for any other text."""
+    return int(text) if text.isdecimal() and len(text) < 7 else None
+
+
+def keep_in_address(found: BeamView) -> None:
+    """Put the selected node and the window's first step into the address: `3.1` is step 3, place 1.
+
+    What a search opens with needs no word.
+    """
+    if found.linked is not None or found.trace is None or "decode" in found.jobs:
+        return
+    node = None
+    if found.node != telling_node(found.trace):
+        node = _NO_NODE if found.node is None else "{}.{}".format(*found.node)
+    address.tell(NODE, node)
+    address.tell(FIRST, str(found.first) if found.first else None)
 
 
 def telling_node(trace: Trace) -> Node | None:

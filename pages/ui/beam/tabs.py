@@ -30,7 +30,7 @@ _NOTICE = """
 
 
 def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """The tree, the selected candidate, and three more looks in tabs.
+    """The tree, the selected candidate, and three more figures in tabs.
 
     Args:
         trace: the search as it is ranked now.
@@ -38,6 +38,8 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
     _tree(view, trace)
     if view.node is not None:
         _one_step(view, trace)
+    elif trace.beam_steps:
+        st.text("No candidate is selected: click one in the tree to see its step.")
     drawings = {
         "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
         "Autopsy": partial(compare.draw, view, trace),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
 from pages.ui.decode import lines
 from pages.ui.decode.strategies import STRATEGIES, strategy_of
+from pages.ui.run.link_run import RunControls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    KNOB_ROWS,
     Choice,
     Number,
     Read,
@@ -24,8 +27,10 @@ from pages.ui.widgets.control import (
     value,
 )
 from pages.ui.widgets.knob import KNOBS
+from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
 
 MAX_TOKENS = 2000
+_KNOB_ROWS = [row for row in KNOB_ROWS if row.knob in KNOBS]
 
 
 def stop_strings(text: str) -> tuple[str, ...]:
@@ -46,7 +51,7 @@ COMMON = declare(
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
 )  # fmt: skip
-declare(
+_METHOD, _ = declare(
     Choice("method", "Strategy", "sampling", {key: s.label for key, s in STRATEGIES.items()}),
     Choice("color", "Colour by", "probability",
         {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
@@ -68,11 +73,16 @@ def request() -> Request:
     return lines.with_lines(from_sidebar(typed))
 
 
-def load_controls(trace: Trace) -> None:
-    """Set the controls to what the run was made with, as far as they reach."""
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the controls say for a run, by key, as far as they reach."""
     said = {**sidebar.said_by(trace), "method": trace.config.method}
     rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
-    load(reached(rows, trace.config, said))
+    return reached(rows, trace.config, said)
+
+
+def load_controls(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    load(said_by(trace))
 
 
 def method() -> None:
@@ -90,11 +100,13 @@ def color() -> None:
     draw("color")
 
 
-def knobs() -> None:
-    """The numbers that shape a step's distribution, in one row."""
+def knobs(then: Callable[[], None]) -> None:
+    """The numbers that shape a step's distribution; `then` ends the callback of a change."""
     can_draw = STRATEGIES[value("method")].config.can_draw
+    idle = {knob.key for knob in KNOBS if knob.sampling_only and not can_draw}
     with st.container(key="knobs"):
-        columns = st.columns(len(KNOBS), gap="small")
-    for column, knob in zip(columns, KNOBS, strict=True):
-        with column:
-            draw(knob.key, disabled=knob.sampling_only and not can_draw)
+        draw_rail("decode-knobs", _KNOB_ROWS, idle=idle, then=then)
+
+
+_OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
+RUN_CONTROLS = RunControls((_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by)

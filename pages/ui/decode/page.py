@@ -1,4 +1,8 @@
-"""What a run shows: the text first, then the figures."""
+"""What a run shows: the text first, the selected step below it, then the figures of the run.
+
+The text, the step and the rest are fragments: a gesture draws anew what it changes. What is out of
+sight, the rest, follows as soon as the gestures rest.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +10,96 @@ from functools import partial
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.trace import Trace
-from pages.ui.decode import controls
+from pages.ui import registry
+from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.tabs import draw_figures
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
+from pages.ui.shell import address, fragments
 from pages.ui.widgets import style, token_strip
 from pages.ui.widgets.control import value
+
+TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
 
 
 def draw(view: DecodeView) -> None:
     """The text and the figures; while a run goes on, the text streams and the figures wait."""
     panel.failure(view.failure)
-    painted = view.painted
     panel.draw(
         view, "the model continues the prompt.", partial(_live, view), partial(_finished, view)
     )
-    if view.trace is not None and view.steps:
+    there = view.trace is not None and bool(view.steps)
+    if there:
         with st.container(key="figures"):
-            # On the first paint the text goes ahead of the charts, whose script keeps a browser
-            # busy for seconds; the strip asks for the second run as soon as it is drawn.
-            if painted:
-                draw_figures(view, view.trace)
+            fragments.mount(_step, key=STEP)(view)
+            # On the first paint the step goes ahead of the other figures; the strip asks for them
+            # as soon as it stands on the screen.
+            with st.container(key="rest"):
+                fragments.mount(_rest, key=REST)(view)
+    fragments.mount(panel.watch, key=WATCH)(view)
+    if there and "decode" not in view.jobs:
+        fragments.mark_ready()
     view.painted = True
-    panel.watch(view)
+
+
+def redraw_step() -> None:
+    """End a callback that changes how the selected step is shaped."""
+    fragments.rerun(STEP, WATCH)
+
+
+def _redraw_all() -> None:
+    fragments.rerun(TEXT, STEP, REST, WATCH)
+
+
+def _painted(view: DecodeView) -> None:
+    view.painted = True
+    fragments.rerun(STEP, REST)
 
 
 def _live(view: DecodeView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
-        panel.running(job, f"{job.tokens} tokens")
+        panel.running(job, counted(job.tokens, "token"))
         if trace is not None:
             _strip(view, trace, live=True)
 
 
 def _finished(view: DecodeView, trace: Trace) -> None:
-    tokens = panel.counted(len(trace.token_ids), "token")
+    tokens = counted(len(trace.token_ids), "token")
     with panel.box():
         panel.head(view, trace, tokens, panel.ENDED[trace.finish_reason])
-        _strip(view, trace, live=False)
+        fragments.mount(_strip, key=TEXT)(view, trace, live=False)
 
 
 def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
     by = str(value("color"))
-    token_strip.draw(view, trace, style.theme(), by=by, live=live)
+    token_strip.draw(
+        view,
+        trace,
+        style.theme(),
+        by=by,
+        live=live,
+        marked=state.uncertain_steps(trace),
+        then=redraw_step,
+        rested=partial(fragments.rerun, REST),
+        painted=partial(_painted, view),
+    )
     with st.container(key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"):
         controls.color()
         token_strip.draw_legend(by, style.theme())
+
+
+def _step(view: DecodeView) -> None:
+    view.requested.clear()
+    if view.trace is None or view.step is None:
+        return
+    tabs.draw_step(view, view.trace, view.step, _redraw_all)
+    state.tell_step(view)
+    address.keep(registry.PAGES[0].path)
+
+
+def _rest(view: DecodeView) -> None:
+    if view.trace is not None and view.painted:
+        tabs.draw_rest(view, view.trace, _redraw_all)

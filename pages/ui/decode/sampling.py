@@ -8,10 +8,14 @@ from pages.ui.shell.sidebar import SEED
 from pages.ui.widgets.control import Menu, declare
 
 DRAWS = {"inverse_cdf": "Inverse CDF", "gumbel": "Gumbel", "multinomial": "Multinomial"}
+DRAW_HELP = (
+    "How a token is picked from the final distribution. Inverse CDF: a number falls on tokens laid "
+    "end to end. Gumbel: noise is added to each ln p, and the highest wins. Multinomial: as torch "
+    "and transformers draw."
+)
 ROWS = declare(
     Menu("draw", "Draw", "inverse_cdf", lambda: DRAWS, field="draw",
         acts=lambda read: read("method") == "sampling",
-        help="How a token is picked from the final distribution. Inverse CDF shows its dice; "
-        "multinomial draws exactly as transformers does."),
+        help=DRAW_HELP),
 )  # fmt: skip
 STRATEGY = Strategy("Sampling", Sampling, (*ROWS, SEED), more=("draw",))

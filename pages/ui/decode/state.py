@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
+
+import streamlit as st
 
 from core.decoding.trace import Trace
 from pages.ui.run.view import Source, View
+from pages.ui.shell import address
+
+# In the address.
+_STEP = "step"
+
+
+class CacheRuns(NamedTuple):
+    """One run with the KV cache on and off, several times and in turns."""
+
+    on: tuple[Trace, ...]
+    off: tuple[Trace, ...]
 
 
 @dataclass(eq=False)
@@ -15,7 +29,8 @@ class DecodeView(View):
 
     Args:
         prompt_first: where the window of the prompt begins.
-        compared: the same run with the KV cache the other way, once it was measured.
+        compared: the same run with the KV cache on and off, once both were timed in turns.
+        linked_step: the step that the link which opened the page names, until a run has shown it.
     """
 
     key: ClassVar[str] = "view"
@@ -24,20 +39,27 @@ class DecodeView(View):
     of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare")
 
     prompt_first: int = 0
-    compared: Trace | None = None
+    compared: CacheRuns | None = None
+    linked_step: int | None = None
 
     @classmethod
     def initial(cls) -> Self:
-        """The example, at the step with most to look at."""
+        """The example, at the step that the address names, else at the most uncertain one."""
         found = super().initial()
-        if found.trace is not None:
-            found.select(_most_open_step(found.trace))
+        linked = st.query_params.get(_STEP, "")
+        if len(linked) <= 9 and linked.isascii() and linked.isdecimal():
+            found.linked_step = int(linked)
+            found.select(found.linked_step)
         return found
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
         super().show(trace, source)
         self.prompt_first = 0
+        self.select(_most_open_step(trace))
+        if source == "run" and self.linked_step is not None:
+            self.select(self.linked_step)
+            self.linked_step = None
 
     @property
     def untouched(self) -> bool:
@@ -47,6 +69,33 @@ class DecodeView(View):
             and self.trace is not None
             and self.selected == _most_open_step(self.trace)
         )
+
+
+def tell_step(view: DecodeView) -> None:
+    """Let the address name the selected step, where it isn't the one that is shown first."""
+    first = view.trace is None or view.selected == _most_open_step(view.trace)
+    waits = view.linked_step is not None and view.active("decode")
+    if not waits:
+        address.tell(_STEP, None if first else str(view.selected))
+
+
+def uncertain_steps(trace: Trace) -> list[int]:
+    """Steps whose entropy lies above the run's mean."""
+    entropies = [step.entropy for step in trace.token_steps]
+    mean = sum(entropies) / max(len(entropies), 1)
+    return [at for at, entropy in enumerate(entropies) if entropy > mean]
+
+
+def next_uncertain(view: DecodeView) -> int | None:
+    """The next uncertain step after the selected one, from the beginning again behind the last."""
+    found = uncertain_steps(view.trace) if view.trace else []
+    return next((at for at in found if at > view.selected), found[0] if found else None)
+
+
+def median_run(runs: Sequence[Trace]) -> Trace:
+    """The run in the middle by its time; of an even number the quicker of the two."""
+    timed = sorted(runs, key=lambda run: run.timings.prefill + run.timings.decode)
+    return timed[(len(runs) - 1) // 2]
 
 
 def _most_open_step(trace: Trace) -> int:

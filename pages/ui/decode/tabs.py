@@ -2,46 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import place_of
 from core.decoding.trace import TokenStep, Trace
-from pages.ui.decode import work
-from pages.ui.decode.state import DecodeView
+from core.figures.base.grid import columns_for, wide_columns
+from pages.ui.decode import notice, work
+from pages.ui.decode.state import DecodeView, median_run, next_uncertain
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
-from pages.ui.run.view import PAGE_COLUMNS
 from pages.ui.shell import fragments
-from pages.ui.widgets import figure, pager
+from pages.ui.widgets import figure, pager, style
 from pages.ui.widgets.control import value
 
 # What keeps the heatmap and the selected step on one screen.
-HEATMAP_ROWS, CANDIDATES = 6, 10
+HEATMAP_ROWS, CANDIDATES = 6, 8
+_UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
-_NOTICE = """
-**What to notice**
-
-- Where one token takes nearly all the probability, no strategy changes the text. Where several
-  share it, the strategy decides.
-- Greedy takes rank 1 at every step. Sampling may take a lower rank: lower the temperature and
-  watch the final bars lean to the top.
-- Top-k, top-p and min-p cut the long tail. What is cut has no bar below its own, and can't be
-  drawn.
-"""
+Redraw = Callable[[], None]
 
 
-def draw_figures(view: DecodeView, trace: Trace) -> None:
-    """Heatmap, the selected step, and three more looks in tabs."""
-    _heatmap(view, trace)
-    if view.step is not None:
-        _one_step(view, trace, view.step)
+def draw_step(view: DecodeView, trace: Trace, step: TokenStep, redraw: Redraw) -> None:
+    """The selected step as the knobs shape it, straight below the text.
+
+    Args:
+        redraw: ends a callback that selects another step.
+    """
+    shaped = work.selected(view, trace, step)
+    depends = (view.number, step.index, shaped.trace.config)
+    with st.container(key="step", gap="small"):
+        _step_head(view, shaped, redraw)
+        with st.container(key="pair"):
+            with st.container(key="pair-first"):
+                figure.chart(
+                    "candidates",
+                    partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES),
+                    partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
+                    depends,
+                )
+            with st.container(key="pair-second"):
+                if view.painted:
+                    figure.chart(
+                        "way",
+                        figures.step_stages,
+                        figures.step_stages_data,
+                        depends,
+                        of=(shaped.step, shaped.trace),
+                    )
+
+
+def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+    """What one looks at after the step: the whole run in a heatmap, and more looks in tabs.
+
+    Args:
+        redraw: ends a callback that selects another step.
+    """
+    _heatmap(view, trace, redraw)
+    _notice(view, trace)
     drawings = {
-        "Uncertainty": partial(_uncertainty, view, trace),
+        "Uncertainty": partial(_uncertainty, view, trace, redraw),
+        "Arithmetic": partial(_arithmetic, view, trace),
         "Reading the prompt": partial(_prompt, view, trace),
-        "Time": partial(_time, view, trace),
+        "Time": partial(_time, view, trace, redraw),
         **{
             name: partial(draw, view, trace)
             for name, draw in strategy_of(trace.config).tabs.items()
@@ -50,78 +77,85 @@ def draw_figures(view: DecodeView, trace: Trace) -> None:
     panel.tabs("look", drawings, linked=False)
 
 
-def _heatmap(view: DecodeView, trace: Trace) -> None:
+def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+    width = style.figure_width()
+    columns = columns_for(width)
     with st.container(gap="small"):
-        pager.draw(view, "first", pager.of_span(view.first, PAGE_COLUMNS, len(view.steps)), "steps")
+        pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         figure.chart(
             "heatmap",
             partial(
                 figures.probability_heatmap,
                 trace,
                 first=view.first,
-                columns=PAGE_COLUMNS,
+                columns=columns,
                 rows=HEATMAP_ROWS,
                 selected=view.selected,
+                width=width,
             ),
-            partial(figures.probability_heatmap_data, trace),
-            (view.number, view.first, view.selected),
-            on_click=lambda custom: _select(view, custom),
+            partial(
+                figures.probability_heatmap_data,
+                trace,
+                first=view.first,
+                columns=columns,
+                rows=HEATMAP_ROWS,
+            ),
+            (view.number, view.first, view.selected, width),
+            on_click=lambda custom: _select(view, custom, redraw),
         )
 
 
-def _select(view: DecodeView, custom: list[object]) -> None:
+def _select(view: DecodeView, custom: list[object], redraw: Redraw) -> None:
     if custom and isinstance(custom[0], int | float):
         view.select(int(custom[0]))
+        redraw()
 
 
-def _one_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    shaped = work.selected(view, trace, step)
-    depends = (view.number, step.index, shaped.trace.config)
-    with st.container(key="step", gap="small"):
-        _step_head(view, shaped)
-        left, right = st.columns(2, gap="small")
-        with left:
-            figure.chart(
-                "candidates",
-                partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES),
-                partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
-                depends,
-            )
-        with right:
-            figure.chart(
-                "way",
-                figures.step_stages,
-                figures.step_stages_data,
-                depends,
-                of=(shaped.step, shaped.trace),
-            )
-            with st.container(key="notice"):
-                st.markdown(_NOTICE)
+def _notice(view: DecodeView, trace: Trace) -> None:
+    if view.step is None:
+        return
+    shaped = work.selected(view, trace, view.step)
+    with st.container(key="notice"):
+        st.markdown(notice.words(shaped.trace, shaped.step))
+        st.button(
+            "Open this step in the lab",
+            key="open_in_lab",
+            icon=":material/science:",
+            on_click=_open_in_lab,
+        )
 
 
-def _step_head(view: DecodeView, shaped: work.Shaped) -> None:
+def _open_in_lab() -> None:
+    st.session_state["go_to_lab"] = True
+    st.rerun()
+
+
+def _step_head(view: DecodeView, shaped: work.Shaped, redraw: Redraw) -> None:
     at, last = view.selected, len(view.steps) - 1
+    uncertain = next_uncertain(view)
+
+    def button(label: str, key: str, icon: str, to: int | None) -> None:
+        def go() -> None:
+            view.select(at if to is None else to)
+            redraw()
+
+        st.button(
+            label,
+            key=key,
+            icon=f":material/{icon}:",
+            disabled=to in (None, at),
+            on_click=go,
+        )
+
     with st.container(key="step-head", horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            "Previous step",
-            key="previous",
-            icon=":material/chevron_left:",
-            disabled=at == 0,
-            on_click=view.select,
-            args=(at - 1,),
-        )
-        st.markdown(f"**Step {at}** / {last}", width="content")
-        st.button(
-            "Next step",
-            key="next",
-            icon=":material/chevron_right:",
-            disabled=at == last,
-            on_click=view.select,
-            args=(at + 1,),
-        )
-        reshaped = "Move a knob above: this step is reshaped at once. "
+        button("Previous step", "previous", "chevron_left", max(at - 1, 0))
+        st.markdown(f"**{place_of('Step', at, last + 1)}**", width="content")
+        button("Next step", "next", "chevron_right", min(at + 1, last))
+        button("Next uncertain step", "uncertain", "arrow_forward", uncertain)
+        st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
+        reshaped = "A knob reshapes this step at once."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
-        panel.note(_changed(shaped), f"{reshaped}The arrow keys go from step to step.")
+        panel.note(_changed(shaped), reshaped)
 
 
 def _changed(shaped: work.Shaped) -> str:
@@ -129,60 +163,85 @@ def _changed(shaped: work.Shaped) -> str:
         return shaped.error
     if shaped.waiting:
         return "Reading this step's logits…"
-    return (
-        "Knobs changed since this run: the bars show this step under the new knobs. "
-        "Press Run to decode again."
+    return "Knobs changed: the bars show this step under the new knobs."
+
+
+def _arithmetic(view: DecodeView, trace: Trace) -> None:
+    if view.step is None:
+        return
+    shaped = work.selected(view, trace, view.step)
+    figure.chart(
+        "arithmetic",
+        figures.softmax_row,
+        figures.softmax_row_data,
+        (view.number, shaped.step.index, shaped.trace.config),
+        of=(shaped.step, shaped.trace),
     )
 
 
-def _uncertainty(view: DecodeView, trace: Trace) -> None:
+def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     figure.chart(
         "uncertainty",
         partial(figures.uncertainty, trace, selected=view.selected),
         partial(figures.uncertainty_data, trace),
         (view.number, view.selected),
-        on_click=lambda custom: _select(view, custom),
+        on_click=lambda custom: _select(view, custom, redraw),
     )
 
 
 def _prompt(view: DecodeView, trace: Trace) -> None:
+    width = style.figure_width()
     with st.container(gap="small"):
         count = len(trace.prompt_ids)
-        window = pager.of_span(view.prompt_first, PAGE_COLUMNS, count)
+        window = pager.of_span(view.prompt_first, wide_columns(width), count)
         pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
             "prompt",
-            partial(figures.prompt_reading, trace, first=view.prompt_first, columns=PAGE_COLUMNS),
+            partial(figures.prompt_reading, trace, first=view.prompt_first, width=width),
             partial(figures.prompt_reading_data, trace),
-            (view.number, view.prompt_first),
+            (view.number, view.prompt_first, width),
         )
 
 
-def _time(view: DecodeView, trace: Trace) -> None:
-    runs = _timed_runs(view, trace)
-    _compare(view, trace)
-    figure.chart("time", figures.timing, figures.timing_data, (view.number, len(runs)), of=(runs,))
+def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+    runs, others = _timed_runs(view, trace)
+    _compare(view, trace, redraw)
+    figure.chart(
+        "time",
+        partial(figures.timing, runs, others=others),
+        partial(figures.timing_data, runs),
+        (view.number, view.compared is not None),
+    )
 
 
-def _timed_runs(view: DecodeView, trace: Trace) -> list[tuple[str, Trace]]:
-    names = ("Cache on", "Cache off") if trace.config.use_cache else ("Cache off", "Cache on")
-    runs = [(names[0], trace)]
-    if view.compared is not None:
-        runs.append((names[1], view.compared))
-    return runs
+def _timed_runs(
+    view: DecodeView, trace: Trace
+) -> tuple[list[tuple[str, Trace]], list[tuple[Trace, ...]]]:
+    """The run by itself, else the median runs with and without the cache, and all runs of each.
+
+    Times of now stand beside each other only, never beside those that a run recorded.
+    """
+    found = view.compared
+    if found is None:
+        return [("Cache on" if trace.config.use_cache else "Cache off", trace)], []
+    runs = [("Cache on", median_run(found.on)), ("Cache off", median_run(found.off))]
+    return runs, list(found)
 
 
-def _compare(view: DecodeView, trace: Trace) -> None:
+def _compare(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+    def start() -> None:
+        view.begin("compare", work.measure_cache(trace))
+        redraw()
+
     job = view.active("compare")
-    other = "off" if trace.config.use_cache else "on"
     may_load = view.may_load(str(value("model")))
     with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            f"Measure the same run with the cache {other}",
+            "Time the cache on and off in turns",
             key="compare_cache",
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,
-            on_click=lambda: view.begin("compare", work.measure_cache(trace)),
+            on_click=start,
         )
         if job is not None:
             fragments.polled(_progress, bar.poll_seconds)(job, len(view.steps))

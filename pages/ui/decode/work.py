@@ -10,15 +10,17 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.trace import Step, TokenStep, Trace
 from pages.ui.decode import controls
-from pages.ui.decode.state import DecodeView
+from pages.ui.decode.state import CacheRuns, DecodeView
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.widgets.control import in_words, value
 
+# How often the cache's two ways are timed.
+CACHE_PAIRS = 3
 # Settings of how far a run goes and how it is computed and recorded, not of what a step is.
 _NOT_OF_A_STEP = {"max_new_tokens", "stop_strings", "top_candidates", "use_cache"}
 
@@ -97,6 +99,31 @@ def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:
         return model, logits_at(model, trace, index)
 
 
-def measure_cache(trace: Trace) -> Job:
-    """The same run with the KV cache the other way."""
-    return jobs.decode(Request.again(trace, use_cache=not trace.config.use_cache))
+@jobs.in_background
+def measure_cache(job: Job, trace: Trace, repeats: int = CACHE_PAIRS) -> CacheRuns | None:
+    """The same run with the KV cache on and off, in turns; which goes first changes.
+
+    A first pair is not kept: it pays for what only first calls do.
+    """
+    from core import collect
+
+    model = jobs.load_for(job, trace)
+    runs: dict[bool, list[Trace]] = {True: [], False: []}
+    with job.turn("Running") as turn:
+
+        def on_step(step: Step) -> None:
+            job.steps.append(step)
+            turn.pass_on()
+
+        for pair in range(repeats + 1):
+            for use_cache in (pair % 2 == 0, pair % 2 == 1):
+                job.stage = f"Pair {pair} of {repeats}" if pair else "Warming up"
+                job.steps.clear()
+                config = Request.again(trace, use_cache=use_cache).config
+                asked = (model, trace.prompt_ids, config)
+                run = collect(*asked, on_step=on_step, should_stop=job.should_stop)
+                if job.should_stop():
+                    return None
+                if pair:
+                    runs[use_cache].append(run)
+    return CacheRuns(tuple(runs[True]), tuple(runs[False]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
@@ -11,11 +10,11 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
-from pages.ui.decode.sampling import DRAWS
+from pages.ui.decode.sampling import DRAW_HELP, DRAWS
+from pages.ui.lab.state import Lab
 from pages.ui.shell import fragments, sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    KNOB_ROWS,
     Choice,
     Number,
     Read,
@@ -25,13 +24,14 @@ from pages.ui.widgets.control import (
     load,
     value,
 )
+from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
-    Choice("dice", "Dice", "inverse_cdf", DRAWS, field="draw"),
+    Choice("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
     Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
         help="How often the dice were rolled again: 0 is the throw that the run made at this "
         "step, under the sidebar's seed."),
@@ -41,7 +41,14 @@ _DICE, _ROLL, _WAYS, _LENGTH = declare(
 # The address holds the words on the right: that is how Streamlit binds options.
 declare(
     Choice("at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}),
-    Choice("order", "Order", TRANSFORMERS.key, {key: one.label for key, one in ORDERS.items()}),
+    Choice(
+        "order",
+        "Order",
+        TRANSFORMERS.key,
+        {key: one.label for key, one in ORDERS.items()},
+        help="Libraries apply temperature and filters in different orders, and some lack a filter. "
+        "Where temperature comes last, a filter counts the model's own probabilities.",
+    ),
     Toggle("fold", "Fold what doesn't branch", True),
 )
 _STEP = (*KNOB_ROWS, _DICE, sidebar.SEED)
@@ -82,22 +89,27 @@ def load_controls(example: LabExample) -> None:
     load(reached(_STEP, step.config, said))
 
 
+def lacking() -> set[str]:
+    """Keys of the knobs whose setting the chosen order's library doesn't have."""
+    order = ORDERS[value("order")]
+    return {row.key for row in KNOB_ROWS if order.lacks(row.knob.field)}
+
+
 def knobs() -> None:
-    """The numbers that shape the step, as many in a row as fit."""
-    with st.container(key="lab-knobs"):
-        columns = st.columns(len(KNOB_ROWS), gap="small")
-    for column, knob in zip(columns, KNOB_ROWS, strict=True):
-        with column:
-            fragments.mount(_knob, key=f"lab-{knob.key}")(knob.key)
-
-
-def _knob(key: str) -> None:
-    draw(key, then=partial(redraw, f"lab-{key}"))
+    """The numbers that shape the step."""
+    with st.container(key="knobs"):
+        draw_rail("lab-rail", KNOB_ROWS, then=redraw, idle=lacking())
 
 
 def redraw(*own: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
+    note_move()
     fragments.rerun(*own, WORDS, FIGURES)
+
+
+def note_move() -> None:
+    """End a callback, with the whole page drawn anew: a token that flips flips by this change."""
+    Lab.current().moved = True
 
 
 def roll() -> None:

@@ -8,19 +8,20 @@ from functools import partial
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import nth, place_of
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
-from pages.ui.lab import controls, save, tabs, work
+from pages.ui.lab import controls, save, step_picker, tabs, work
 from pages.ui.lab import state as lab_state
 from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import control, figure, table
+from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.token_strip import ending
 
@@ -192,7 +193,9 @@ def _choose_step(lab: Lab, view: DecodeView) -> None:
     at = max(0, min(lab.index, len(steps) - 1))
     origin = "a file" if lab.from_file else "a link"
     popover = st.popover(
-        f"Step {at} of {len(steps)}" if linked is None else f"Step {linked.index} of {origin}",
+        place_of("Step", at, len(steps))
+        if linked is None
+        else f"Step {nth(linked.index)} of {origin}",
         icon=":material/format_list_numbered:",
         key="choose-step",
         on_change="rerun",
@@ -206,19 +209,9 @@ def _steps_table(lab: Lab, view: DecodeView) -> None:
     if not view.steps:
         st.markdown("There is no run on the Decode page to choose another step from.")
         return
-    st.markdown("The run on the Decode page. Click a row to bring its step here.")
-    table.draw(
-        f"steps-{view.number}",
-        {
-            "step": [step.index for step in view.steps],
-            "token": [visible_token(step.chosen.text, 24) for step in view.steps],
-            "probability": [step.chosen.raw_prob for step in view.steps],
-            "entropy, nats": [step.entropy for step in view.steps],
-        },
-        numbers={"probability": "%.4f", "entropy, nats": "%.2f"},
-        height=320,
-        on_pick=partial(lab_state.pick, lab),
-    )
+    st.markdown("The run on the Decode page. Click a step to bring it here.")
+    at = -1 if lab.linked is not None else max(0, min(lab.index, len(view.steps) - 1))
+    step_picker.draw(view.steps, at, partial(lab_state.pick, lab))
 
 
 def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:

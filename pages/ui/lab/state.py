@@ -14,7 +14,8 @@ from core.traces.lab import load_lab, telling_step
 from pages.ui.decode.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.view import PageView
-from pages.ui.shell import examples, models, sidebar
+from pages.ui.shell import address, examples, models, sidebar
+from pages.ui.widgets import link
 from pages.ui.widgets.control import value
 
 MEASURED = ("flips", "rolls", "sweep")
@@ -54,6 +55,7 @@ class Lab(PageView):
         allowed: models that the visitor asked to load here.
         step: what was drawn last, for `step_of`.
         flipped: the token before the last change of a knob, if it was another one.
+        moved: a control was changed here since a step was drawn.
         grown: continuations with the step that they go on from.
         regrow: the link that opened the page asks for continuations.
         loadable: the model of the step may be loaded.
@@ -71,6 +73,7 @@ class Lab(PageView):
     step: LabStep | None = None
     step_of: tuple[Hashable, ...] | None = None
     flipped: str = ""
+    moved: bool = False
     grown: tuple[StepRef, Continuations] | None = None
     regrow: bool = False
     loadable: bool = False
@@ -82,6 +85,8 @@ class Lab(PageView):
         Whoever has run or selected something on Decode before finds that step instead.
         """
         made, view = cls(example=load_example(), linked=_linked()), DecodeView.current()
+        if made.linked is None and st.query_params.get("ids"):
+            link.tell("The step in the link can't be read: one of the run is shown instead.")
         made.regrow = st.query_params.get("grow") == "1"
         made.run_seen = (view.number, view.selected)
         if view.trace is not None:
@@ -155,7 +160,12 @@ def _is_id(part: str) -> bool:
 
 
 def follow(found: Lab, view: DecodeView) -> None:
-    """Take over what changed elsewhere: another run or step on Decode, another prompt."""
+    """Take over what changed elsewhere: another run or step on Decode, another prompt.
+
+    On the way to the page nothing is changed by hand, whatever the address says then.
+    """
+    if address.was_entered():
+        found.flipped, found.moved = "", False
     seen = (view.number, view.selected)
     asked = tuple(value(key) for key in ("model", "prompt", "chat", "system"))
     if seen != found.run_seen:
@@ -172,6 +182,15 @@ def pick(found: Lab, index: int) -> None:
     found.index, found.linked = index, None
     st.session_state["at"] = "run"
     st.session_state["roll"] = 0
+
+
+def open_selected() -> None:
+    """Look at the step that is selected on the Decode page."""
+    view, found = DecodeView.current(), Lab.current()
+    if view.trace is not None:
+        follow(found, view)
+        pick(found, view.selected)
+        _take_dice(view.trace)
 
 
 def _take_dice(trace: Trace | None) -> None:

@@ -111,7 +111,7 @@ def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
         st.text(error)
     grown = shown_rows(lab, ref)
     if grown is not None:
-        _tree(grown, settings)
+        _tree(grown, ref, settings)
 
 
 def _start(lab: Lab, ref: StepRef, settings: Settings) -> None:
@@ -141,12 +141,25 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
     return lab.example.continuations if lab.example is not None and lab.stores(ref) else None
 
 
-def _tree(grown: Continuations, settings: Settings) -> None:
+def _dice_words(ref: StepRef) -> str:
+    """Whose dice the rows throw, and why the run's own text is none of them."""
+    rows = (
+        "One batch, each row with dice of its own from throw 0: row i is what a run with its seed "
+        "gives that begins here, in transformers' order."
+    )
+    if not ref.index:
+        return rows
+    return (
+        f"{rows} The run itself came here with throw {ref.index}, so it went on otherwise, also "
+        "than the row of its seed."
+    )
+
+
+def _tree(grown: Continuations, ref: StepRef, settings: Settings) -> None:
     changed = _changed(grown, settings)
     panel.note(
         "Other settings since: press Continue to sample anew." if changed else "",
-        "One batch, each row with dice of its own: row i is what a run with its seed gives, in "
-        "transformers' order.",
+        _dice_words(ref),
     )
     fold = bool(value("fold"))
     with st.container(key="tree-wide"):

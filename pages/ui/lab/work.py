@@ -117,10 +117,11 @@ def proof(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> str:
 
 
 def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
-    """Remember the token before, where only knobs were moved since."""
+    """Remember the token before, where only knobs were moved since, and by hand."""
     old, old_key = lab.step, lab.step_of
+    moved, lab.moved = lab.moved, False
     lab.flipped = ""
-    if old is None or old_key is None:
+    if old is None or old_key is None or not moved:
         return
     same = old_key[0] == key[0] and old.throw == new.throw and old.draw == new.draw
     same = same and getattr(old.config, "seed", 0) == getattr(new.config, "seed", 0)
@@ -192,7 +193,7 @@ def grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> 
     """Continue the step; the result is `(ref, Continuations)`."""
     model, ids = _load(job, ref)
     from core.decoding.lab.continuations import continue_in_batch, rows_of
-    from core.decoding.loop.text import join_text
+    from core.decoding.loop.text import join_prompt
 
     config = replace(settings.config, max_new_tokens=tokens)
     seeds = [config.seed + at for at in range(ways)]
@@ -206,5 +207,5 @@ def grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> 
                 break
     if not batch:
         raise DecodingError("The context window is full: no token fits after this text.")
-    rows, text = rows_of(model, batch, seeds), join_text(model, ids)
+    rows, text = rows_of(model, batch, seeds), join_prompt(model, ids)
     return ref, Continuations(model.model_id, text, config, rows, job.seconds)

@@ -21,6 +21,7 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from pages.ui.shell import sidebar
+from pages.ui.widgets import rail
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Choice,
@@ -33,7 +34,7 @@ from pages.ui.widgets.control import (
     slider,
     value,
 )
-from pages.ui.widgets.knob import Knob, knob_value, set_knob
+from pages.ui.widgets.knob import Knob
 
 MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
 MAX_PROBLEM_SEED = 99_999
@@ -188,14 +189,14 @@ def _whole_words() -> str:
 
 
 def _level() -> str | None:
-    spent = int(knob_value(BUDGET, value(BUDGET.key)))
+    spent = int(value(BUDGET.key))
     return next((name for name, most in LEVELS.items() if most == spent), None)
 
 
 def _take_level() -> None:
     chosen = st.session_state.get("level")
     if chosen in LEVELS:
-        set_knob(BUDGET, LEVELS[chosen])
+        rail.put(BUDGET, LEVELS[chosen])
 
 
 def more() -> None:

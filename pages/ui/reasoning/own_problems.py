@@ -10,6 +10,7 @@ from core.decoding.errors import DecodingError
 from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
+from pages.ui.hosting.uploads import content_of
 from pages.ui.reasoning import problem
 from pages.ui.reasoning.problem import chains
 from pages.ui.reasoning.state import ReasonView
@@ -52,7 +53,8 @@ def _uploaded(view: ReasonView) -> None:
     if upload is None:
         return
     try:
-        view.uploaded = read_problems(upload.getvalue(), upload.name, THINKING_SYSTEM)
+        content = content_of(upload)
+        view.uploaded = read_problems(content, upload.name, THINKING_SYSTEM)
     except DecodingError as error:
         view.refused = str(error)
 

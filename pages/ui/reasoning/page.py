@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
@@ -23,9 +24,8 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import cost, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments, models
-from pages.ui.widgets import control, figure
+from pages.ui.widgets import control, figure, rail
 from pages.ui.widgets.control import value
-from pages.ui.widgets.knob import set_knob
 
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
@@ -96,7 +96,7 @@ def draw(view: ReasonView) -> None:
 def _live(view: ReasonView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
-        panel.running(job, f"{job.tokens} tokens")
+        panel.running(job, counted(job.tokens, "token"))
         if trace is not None:
             text.draw(trace, live=True)
 
@@ -224,7 +224,7 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
     if not custom or not isinstance(custom[0], int | float):
         return
     if sweep.plan.budget_field == "max_thinking_tokens":
-        set_knob(reason_controls.BUDGET, int(custom[0]))
+        rail.put(reason_controls.BUDGET, int(custom[0]))
     else:
         st.session_state["whole"] = max(1, int(custom[0]))
 

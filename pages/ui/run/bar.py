@@ -15,7 +15,7 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import fragments, models
+from pages.ui.shell import fragments, models, sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.control import in_words
 
@@ -38,6 +38,8 @@ def draw(view: View, ask: Ask = controls.request) -> None:
     Args:
         ask: says what a run is asked for, by the controls of the page.
     """
+    if st.session_state.pop(sidebar.RUN_EXAMPLE, False):
+        start(view, ask)
     with st.container(key="run-side", width="content"):
         button(
             view,
@@ -47,6 +49,7 @@ def draw(view: View, ask: Ask = controls.request) -> None:
             key="start",
             stop_key="stop_run",
             type="primary",
+            shortcut="Ctrl+Enter",
         )
 
 
@@ -61,6 +64,7 @@ def button(
     icon: str = "play_arrow",
     type: Literal["primary", "secondary"] = "secondary",
     disabled: bool = False,
+    shortcut: str = "",
 ) -> None:
     """One button in one place: it starts the work of this name, or stops it while it goes on.
 
@@ -75,6 +79,7 @@ def button(
             icon=f":material/{icon}:",
             type=type,
             disabled=disabled,
+            shortcut=shortcut or None,
             on_click=start,
         )
         return

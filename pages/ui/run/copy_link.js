@@ -1,17 +1,41 @@
-// Copies the address of the page, which holds every control.
+// Copies links: to the run that is shown, and to the page with its controls as they are.
 
-export default function ({ data, parentElement }) {
-  const button = parentElement.querySelector("button");
-  button.className = data.run ? "" : "small";
-  const status = parentElement.querySelector("[role=status]");
+// What is copied: the address of the page, under the parameters of the run where they are given.
+function addressOf(run, parameters) {
+  const address = new URL(window.location.href);
+  if (run) address.searchParams.set("run", "1");
+  for (const [name, said] of Object.entries(parameters)) {
+    if (said === null) address.searchParams.delete(name);
+    else address.searchParams.set(name, said);
+  }
+  return address.href;
+}
+
+function buttonOf(words, status, address) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = words;
   button.onclick = async () => {
-    const address = new URL(window.location.href);
-    if (data.run) address.searchParams.set("run", "1");
     try {
-      await navigator.clipboard.writeText(address.href);
+      await navigator.clipboard.writeText(address());
       status.textContent = "Copied";
     } catch {
       status.textContent = "Copy the address of this page from the browser's bar.";
     }
   };
+  return button;
+}
+
+export default function ({ data, parentElement }) {
+  const status = parentElement.querySelector("[role=status]");
+  const asItIs = () => addressOf(data.run, {});
+  const toRun = () => addressOf(data.run, data.parameters ?? {});
+  const buttons = data.changed
+    ? [buttonOf("Copy link to the run shown", status, toRun), buttonOf("Copy link with the controls as they are now", status, asItIs)]
+    : [buttonOf("Copy link", status, toRun)];
+  if (!data.run) buttons[0].className = "small";
+  const place = parentElement.querySelector(".links");
+  place.replaceChildren(...buttons);
+  parentElement.querySelector(".which").textContent = data.changed ? `The run shown: ${data.which}` : "";
+  parentElement.querySelector(".lost").textContent = data.lost ?? "";
 }

@@ -20,7 +20,8 @@ from core.decoding.beam.types import BeamStep
 from core.decoding.errors import LoadingStoppedError
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, TokenStep, Trace
-from pages.ui.run.queue import QUEUE, Turn
+from core.models.stopping import stoppable
+from core.server.queue import QUEUE, Turn
 from pages.ui.run.request import Request
 from pages.ui.shell import models
 from pages.ui.shell.guard import UNEXPECTED
@@ -170,8 +171,9 @@ def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
 
 def _run(job: Job, work: Callable[[Job], Any]) -> None:
     try:
-        job.result = work(job)
-    except StoppedError:
+        with stoppable(job.should_stop):
+            job.result = work(job)
+    except (StoppedError, LoadingStoppedError):
         pass
     except DecodingError as error:
         job.error = in_words(error)

@@ -10,7 +10,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
-from pages.ui.run import jobs, proof, save
+from pages.ui.run import history, jobs, proof, save
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
@@ -88,6 +88,7 @@ def head(
     with _head("finished"):
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
+        history.menu(view)
         save.menu(view, trace, shown)
 
 
@@ -159,8 +160,3 @@ def _watch(work: BackgroundWork) -> None:
         job.watch()
     if work.news:
         st.rerun()
-
-
-def counted(count: int, thing: str) -> str:
-    """As "1 token" or "2 tokens"."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

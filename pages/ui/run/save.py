@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from time import monotonic
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 import plotly.graph_objects as go
@@ -18,7 +18,10 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import registry
+from pages.ui.hosting.uploads import content_of
 from pages.ui.registry import Page
+from pages.ui.run import link_run
+from pages.ui.run.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.shell import address
 from pages.ui.widgets.figure import source
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
 
 _link = st.components.v2.component(
     "decoding_explorer.copy_link",
-    html='<button type="button">Copy link</button><span role="status"></span>',
+    html='<p class="which"></p><div class="links"></div><p class="lost"></p>'
+    '<span role="status"></span>',
     css=source("run/copy_link.css"),
     js=source("run/copy_link.js"),
 )
@@ -70,17 +74,24 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
         lambda: trace_file(trace),
         lambda: page.web_page(view, shown or trace),
         run=True,
+        link=link_run.link_to(view, trace),
     )
 
 
 def save(
-    stem: str, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+    stem: str,
+    file: Callable[[], bytes],
+    page: Callable[[], bytes],
+    *,
+    run: bool = False,
+    link: RunLink | None = None,
 ) -> None:
     """The menu of a file, a web page and a link.
 
     Args:
         stem: of the files' names.
         run: whether the link makes the run again.
+        link: to the run that is shown; without it the address as it is.
     """
     with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
         st.download_button(
@@ -103,7 +114,7 @@ def save(
             on_click="ignore",
             width="stretch",
         )
-        _link(key="copy_link", data={"run": run})
+        _link(key="copy_link", data={"run": run, **(asdict(link) if link else {})})
 
 
 def _stem(trace: Trace) -> str:
@@ -205,11 +216,17 @@ def _opened(path: str) -> None:
     from core.traces.lab_file import read_any
 
     try:
-        content = read_any(upload.getvalue())
+        content = read_any(content_of(upload))
     except DecodingError as error:
         shown.failure = str(error)
         return
-    page = registry.page_of(content.config.method if isinstance(content, Trace) else "lab")
+    turn_to(
+        registry.page_of(content.config.method if isinstance(content, Trace) else "lab"), content
+    )
+
+
+def turn_to(page: Page, content: Any) -> None:
+    """Show a file's content, or a trace from elsewhere, on this page; the next run turns to it."""
     page.view().open(content)
     page.load_controls(content)
     address.forget(page.path)

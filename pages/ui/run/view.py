@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import streamlit as st
 
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, Timings, TokenStep, Trace
+from core.figures.base.grid import columns_for
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import examples, models
+from pages.ui.widgets import style
 
-PAGE_COLUMNS = 40
+MOST_RUNS = 12
 
 Source = Literal["example", "run", "file", "none"]
 
@@ -57,8 +59,10 @@ class View(PageView):
         selected: the step that is looked at, where steps are looked at one by one.
         first: where the window of the page's main figure begins.
         request: what the run under way was asked for.
+        asked: what the run that is shown was asked for, of one made here.
         painted: a first run has drawn the text, so the charts may follow.
         restored: the link that opened the page was looked at.
+        runs: of this session on the page, the newest last.
     """
 
     # The file of the stored example.
@@ -74,7 +78,9 @@ class View(PageView):
     selected: int = 0
     first: int = 0
     request: Request | None = None
+    asked: Request | None = None
     restored: bool = False
+    runs: list[Trace] = field(default_factory=list)
     painted: bool = False
 
     @classmethod
@@ -93,6 +99,7 @@ class View(PageView):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another trace."""
         self.trace, self.source = trace, source
+        self.asked = self.request if source == "run" else None
         self.number += 1
         self.selected = self.first = 0
         self.failure = ""
@@ -113,6 +120,7 @@ class View(PageView):
             return
         if name == "decode":
             self.show(result, "run")
+            self.runs = [*self.runs, result][-MOST_RUNS:]
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
         elif name in self.measurements:
@@ -131,7 +139,8 @@ class View(PageView):
     def select(self, index: int) -> None:
         """Select a step everywhere; out of range means the nearest."""
         self.selected = max(0, min(int(index), len(self.steps) - 1))
-        self.first = self.selected // PAGE_COLUMNS * PAGE_COLUMNS
+        columns = columns_for(style.figure_width())
+        self.first = self.selected // columns * columns
 
     def turn_page(self, window: str, first: int) -> None:
         """Move the window whose beginning is in this field; the selection stays."""

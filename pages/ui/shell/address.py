@@ -11,10 +11,11 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui.shell import sidebar
-from pages.ui.widgets import knob
+from pages.ui.widgets import rail
 
 # The sidebar's, which every page keeps by itself.
 _SHARED = {row.key for row in sidebar.ROWS}
+_ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
 
 
@@ -43,15 +44,22 @@ def bring_back(page: str) -> None:
     """
     before = st.session_state.get("page_before")
     st.session_state["page_before"] = page
+    if page != before:
+        st.session_state[_ENTERED] = True
     kept, found = _kept().get(page), _part()
     if kept is None or page == before:
         return
     # Knobs that pages share write their own value as soon as they are drawn.
-    wanted = {name: said for name, said in kept.items() if name not in knob.known()}
+    wanted = {name: said for name, said in kept.items() if name not in rail.known()}
     for name in found.keys() - wanted.keys():
         del st.query_params[name]
     st.query_params.update({name: said for name, said in wanted.items() if found.get(name) != said})
     st.rerun()
+
+
+def was_entered() -> bool:
+    """Whether the page has just been changed to; says so once."""
+    return bool(st.session_state.pop(_ENTERED, False))
 
 
 def _part() -> _Part:

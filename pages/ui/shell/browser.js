@@ -2,12 +2,16 @@
 
 const NOTE_MS = 8000;
 
-export default function ({ data, parentElement, setTriggerValue }) {
+// Figures across the page are laid out for a phone below so many px.
+const NARROW = "(max-width: 640px)";
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const tab = (window.decodingExplorer ??= prepare());
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
   tab.free = data.free.map((key) => `.st-key-${key} input`).join();
   if (tab.told === data.theme) tab.told = null;
+  followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
 
@@ -15,11 +19,52 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function prepare() {
   const tab = { drawn: 0, told: null, free: "" };
   oneEntryAPage();
+  announce();
   takeWholeText(tab);
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// What the server took the page's width for, from then on too.
+function followWidth(tab, data, tell) {
+  tab.width ??= matchMedia(NARROW);
+  const say = () => tab.width.matches !== tab.narrow && tell("narrow", (tab.narrow = tab.width.matches));
+  tab.narrow = data.narrow;
+  tab.width.onchange = say;
+  say();
+}
+
+const ANNOUNCE_MS = 300, PROGRESS_MS = 4000;
+const ALERTS = ".st-key-failure, .st-key-refused";
+const NOTICES = ".st-key-note-changed, [class*='st-key-status-'] [data-testid=stText], .st-key-lab-outcome";
+
+// Errors are told at once to those who listen to the page, notices and progress when it rests.
+function announce() {
+  const [alert, status] = ["alert", "status"].map((role) => {
+    const region = document.createElement("div");
+    region.className = "de-told";
+    region.setAttribute("role", role);
+    document.body.append(region);
+    return region;
+  });
+  let waiting = 0, told = 0;
+  const words = (selector) => [...document.querySelectorAll(selector)].map((node) => node.innerText).join(". ");
+  const say = () => {
+    waiting = 0;
+    const error = words(ALERTS), notice = words(NOTICES);
+    if (alert.textContent !== error) alert.textContent = error;
+    if (status.textContent === notice) return;
+    const running = document.querySelector(".st-key-status-running");
+    if (running && Date.now() - told < PROGRESS_MS) return;
+    told = Date.now();
+    status.textContent = notice;
+  };
+  const later = () => (waiting ||= setTimeout(say, ANNOUNCE_MS));
+  new MutationObserver(later).observe(document.getElementById("root") || document.body, {
+    childList: true, characterData: true, subtree: true,
+  });
 }
 
 // The menu can change the theme without asking the server; what the server drew must follow.
@@ -33,11 +78,23 @@ function followTheme(tab, data, probe, tell) {
 }
 
 // Streamlit adds an entry to the history for every change of a page's address that the server
-// makes, so that Back would go through all of them. Here such a change replaces the entry.
+// makes, so that Back would go through all of them. Here such a change replaces the entry. On the way
+// to another page it takes the address of the one that is left to pieces first: its entry gets it
+// back, so that Back finds the page as it was, also after a reload.
 function oneEntryAPage() {
   const push = history.pushState;
+  let left = null;
+  addEventListener("click", ({ target }) => {
+    const link = target.closest?.("a[href]");
+    left = link && new URL(link.href).pathname !== location.pathname ? location.href : null;
+  }, true);
+  addEventListener("popstate", () => (left = null));
   history.pushState = function (state, title, address) {
     const same = new URL(address, location.href).pathname === location.pathname;
+    if (!same && left && new URL(left).pathname === location.pathname) {
+      history.replaceState(history.state, "", left);
+      left = null;
+    }
     (same ? history.replaceState : push).call(history, state, title, address);
   };
 }

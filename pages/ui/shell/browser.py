@@ -26,9 +26,11 @@ def prepare() -> None:
             key="prepared",
             data={
                 "theme": style.theme().name,
+                "narrow": style.narrow(),
                 "drawn": drawn_at(),
                 "free": control.free_menus(),
             },
-            # The run that this starts draws everything in the other theme.
+            # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,
+            on_narrow_change=lambda: None,
         )

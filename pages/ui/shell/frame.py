@@ -17,6 +17,21 @@ def controls() -> st.delta_generator.DeltaGenerator:
     return st.container(key="controls", gap="small")
 
 
+def desk() -> st.delta_generator.DeltaGenerator:
+    """A page whose knobs stand beside what they change; holds `intro`, `rail` and `bench`."""
+    return st.container(key="desk")
+
+
+def rail() -> st.delta_generator.DeltaGenerator:
+    """The place of the controls and knobs: it stays in sight while the bench scrolls."""
+    return st.container(key="rail", gap="small")
+
+
+def bench() -> st.delta_generator.DeltaGenerator:
+    """The place of what the knobs change."""
+    return st.container(key="bench")
+
+
 def row(key: str = "method-row") -> st.delta_generator.DeltaGenerator:
     """Their first row."""
     return st.container(key=key, horizontal=True, vertical_alignment="center", gap="medium")

@@ -8,10 +8,10 @@ import os
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from threading import Thread
 
-import streamlit as st
-from streamlit.runtime import exists, get_instance
+from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.runtime import RuntimeState
 
 _POLL_SECONDS = 0.2
@@ -19,10 +19,14 @@ _GRACE_SECONDS = 2.0
 _ENDING = (RuntimeState.STOPPING, RuntimeState.STOPPED)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def watch() -> None:
-    """Bound the time from the end of the server to the end of its process, once for the server."""
-    if exists():
+    """Bound the time from the end of the server to the end of its process, once a process.
+
+    Not once a cache of Streamlit's: that one can be cleared, and the thread would stay. Where a
+    test stands in for the server, the process is the test's, with an exit code of its own.
+    """
+    if exists() and type(get_instance()) is Runtime:
         atexit.register(_leave)
         Thread(target=_wait_for_the_end, daemon=True, name="shutdown").start()
 

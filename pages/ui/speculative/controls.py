@@ -10,11 +10,11 @@ import streamlit as st
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
+from pages.ui.run.link_run import RunControls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import models, sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    KNOB_ROWS,
     Choice,
     Menu,
     Number,
@@ -23,9 +23,11 @@ from pages.ui.widgets.control import (
     declare,
     draw,
     load,
+    row_of,
     value,
 )
 from pages.ui.widgets.knob import KNOBS, nearest_temperature
+from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
 # The address holds the words on the right: that is how Streamlit binds options.
@@ -116,6 +118,7 @@ declare(
 )
 # Decode's filters; its penalties act on neither model here.
 _FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "filter")
+_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in _FILTERS]
 _RUN = (
     *ROWS,
     *(
@@ -181,7 +184,8 @@ def acceptance() -> Acceptance:
 
 
 def _more() -> None:
-    draw(*_FILTERS, "scoring", "adaptive")
+    draw_rail("spec-filters", _FILTER_ROWS)
+    draw("scoring", "adaptive")
     # What would do nothing is left out.
     if _looks_up(value):
         draw("ngram_size")
@@ -221,6 +225,9 @@ def said_by(trace: Trace) -> dict[str, Any]:
     if asked.drafter == "model" and models.is_embedded(trace.draft_id):
         said["draft"] = trace.draft_id
     return reached(_RUN, asked, said)
+
+
+RUN_CONTROLS = RunControls((*_RUN, row_of("own_temperature")), config, said_by, draft="draft")
 
 
 def load_controls(trace: Trace) -> None:

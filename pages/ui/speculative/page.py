@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.decoding.counting import counted, nth
 from core.decoding.speculative.metrics import counts
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
@@ -42,7 +43,7 @@ def _live(view: SpecView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
         rounds = len(trace.rounds) if trace else 0
-        panel.running(job, f"round {rounds} · {job.tokens} tokens")
+        panel.running(job, f"round {rounds} · {counted(job.tokens, 'token')}")
         if trace is not None and rounds:
             _strip(view, trace, emitted(trace), live=True)
 
@@ -66,7 +67,7 @@ def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
 
 def _summary(trace: Trace) -> tuple[str, ...]:
     found = counts(trace.rounds)
-    tokens, rounds = panel.counted(found.emitted, "token"), panel.counted(found.rounds, "round")
+    tokens, rounds = counted(found.emitted, "token"), counted(found.rounds, "round")
     return (
         f"{tokens} in {rounds}",
         f"{found.accepted} of {found.drafted} drafted accepted"
@@ -81,7 +82,7 @@ def _strip(view: SpecView, trace: Trace, tokens: list[Emitted], *, live: bool) -
     token_strip.draw_tokens(
         STRIP,
         view,
-        trace,
+        trace.rendered_prompt or trace.prompt,
         theme,
         [_token(found, theme) for found in tokens],
         selected=state.place_in_text(tokens, view.token),
@@ -92,7 +93,7 @@ def _strip(view: SpecView, trace: Trace, tokens: list[Emitted], *, live: bool) -
 
 def _token(found: Emitted, theme: Theme) -> list[object]:
     classes = f"{token_strip.kind_of(found.text)} {found.kind}".strip()
-    label = f"Round {found.round}: {visible_token(found.token)}, {kind_words(found.kind)}"
+    label = f"Round {nth(found.round)}: {visible_token(found.token)}, {kind_words(found.kind)}"
     shown = token_strip.shown_text(found.text, found.token)
     return [shown, kind_color(found.kind, theme), label, classes, found.round]
 

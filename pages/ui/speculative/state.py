@@ -18,8 +18,11 @@ from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address, models
 from pages.ui.speculative import controls
+from pages.ui.widgets import link
 
 TOKEN, _OWN = "token", "own"
+_NO_TOKEN = "The link's token, “{}”, is none of this run: its most telling one is selected."
+_NOWHERE = (-1, 0)
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
 
 
@@ -39,7 +42,6 @@ class SpecView(View):
         comparison, sweep, scored, counted, alone: what was measured on demand, each by the job of
             its name; `scored` holds runs of both ways of scoring, `alone` is target-only decoding.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
-        asked: what the run that is shown was asked for, of one made here.
         linked: the token that the link names, until the run that it names is there.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
     """
@@ -56,7 +58,6 @@ class SpecView(View):
     counted: Losslessness | None = None
     alone: Trace | None = None
     compared_alone: int = 0
-    asked: Request | None = None
     linked: tuple[int, int] | None = None
     three: Three | None = None
 
@@ -71,23 +72,29 @@ class SpecView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at its most telling token."""
         super().show(trace, source)
-        self.asked = self.request if source == "run" else None
         self.token = telling_token(trace)
         if self.linked is not None:
-            self.look_at(*self.linked)
+            there = self.look_at(*self.linked)
             if source != "example" or st.query_params.get("run") != "1":
                 self.linked = None
+                if not there:
+                    link.tell(_NO_TOKEN.format(st.query_params.get(TOKEN, "")[:20]))
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:
         return self.trace.rounds if self.trace else ()
 
-    def look_at(self, at: int, place: int) -> None:
-        """Select a token and bring its round into the window; what isn't there stays unselected."""
-        if self.trace is not None and token_at(self.trace, at, place) is not None:
-            self.token = (at, place)
-            if not self.first <= at < self.first + COLUMNS:
-                self.first = at // COLUMNS * COLUMNS
+    def look_at(self, at: int, place: int) -> bool:
+        """Select a token and bring its round into the window; what isn't there stays unselected.
+
+        Returns whether it is there.
+        """
+        if self.trace is None or token_at(self.trace, at, place) is None:
+            return False
+        self.token = (at, place)
+        if not self.first <= at < self.first + COLUMNS:
+            self.first = at // COLUMNS * COLUMNS
+        return True
 
     def may_load(self, chosen: str) -> bool:
         """Whether both models may be loaded: a file must not make the app fetch a model."""
@@ -120,13 +127,15 @@ def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
 
 
 def _linked_token() -> tuple[int, int] | None:
-    """The token in the address, as `keep_token` writes it."""
-    parts = st.query_params.get(TOKEN, "").split(".")
-    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 7 for part in parts[:1]):
+    """The token in the address, as `keep_token` writes it; one that no run has where it is none."""
+    said = st.query_params.get(TOKEN, "")
+    if not said:
         return None
-    if parts[1] == _OWN:
-        return int(parts[0]), EXTRA
-    return (int(parts[0]), int(parts[1])) if parts[1].isdecimal() and len(parts[1]) < 7 else None
+    parts = said.split(".")
+    numbers = [int(part) for part in parts if part.isdecimal() and len(part) < 7]
+    if len(parts) == 2 and parts[1] == _OWN and len(numbers) == 1:
+        return numbers[0], EXTRA
+    return (numbers[0], numbers[1]) if len(parts) == len(numbers) == 2 else _NOWHERE
 
 
 def keep_token(found: SpecView) -> None:

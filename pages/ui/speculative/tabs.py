@@ -1,4 +1,4 @@
-"""The figures of a speculative run: its timeline, one trial, and four more looks in tabs."""
+"""The figures of a speculative run: its timeline, one trial, and four more figures in tabs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import nth
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
@@ -131,7 +132,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with st.container(
             key="node-head", horizontal=True, vertical_alignment="center", gap="small"
         ):
-            st.markdown(f"**Round {at}**, {where_words(place)}", width="content")
+            st.markdown(f"**Round {nth(at)}**, {where_words(place)}", width="content")
             st.text(kind_words(kind), width="stretch")
         with st.container(key="node-path"):
             st.text(visible_token(token.text, 60))

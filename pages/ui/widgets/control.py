@@ -6,18 +6,22 @@ A page declares its rows once with `declare`. From a row come the widget (`draw`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.decoding.errors import ConfigError, DecodingError
-from pages.ui.widgets.knob import LAB_KNOBS, Knob, draw_knob, nearest_temperature, set_knob
+from pages.ui.widgets import rail
+from pages.ui.widgets.knob import Knob
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
+# Of any field: a browser holds to its `max_chars`, others needn't.
+LONGEST_TEXT = 20_000
 _rows: dict[str, Control] = {}
 
 
@@ -71,12 +75,22 @@ class Control:
         """Set the control before it is drawn."""
         st.session_state[self.key] = held
 
+    @property
+    def held(self) -> Any:
+        """What it says now; None before it was drawn, or where it was emptied."""
+        return st.session_state.get(self.key)
+
+    def in_address(self, held: Any) -> str:
+        """A value as the address says it."""
+        return str(held)
+
     def draw(self, **more: Any) -> None:
         """Draw the widget.
 
         Args:
             more: arguments of Streamlit's function, before the row's own.
         """
+        self._tell_address()
         self._widget(
             label=self.label,
             **{
@@ -89,6 +103,14 @@ class Control:
                 **more,
             },
         )
+
+    def _tell_address(self) -> None:
+        """Say in the address what was set before the control was ever drawn: Streamlit doesn't."""
+        held = st.session_state.get(self.key)
+        if held is None or held == self.default or self.key in st.query_params:
+            return
+        with suppress(StreamlitAPIException):  # It was drawn before: Streamlit keeps its address.
+            st.query_params[self.key] = self.in_address(held)
 
     def _widget(self, **arguments: Any) -> None:
         raise NotImplementedError
@@ -119,6 +141,9 @@ class Number(Control):
     def fit(self, held: Any) -> float:
         return self.cast(min(max(held, self.low), self.high))
 
+    def in_address(self, held: Any) -> str:
+        return str(self.cast(held))
+
     def _widget(self, **arguments: Any) -> None:
         bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
@@ -136,6 +161,9 @@ class Choice(Control):
 
     def fit(self, held: Any) -> Any:
         return held if held in self.options else None
+
+    def in_address(self, held: Any) -> str:
+        return self.options[held]
 
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
@@ -162,6 +190,9 @@ class Menu(Control):
     def fit(self, held: Any) -> Any:
         return held if self.free() or held in self.options() else None
 
+    def in_address(self, held: Any) -> str:
+        return self.options().get(held, str(held))
+
     def takes(self, word: str) -> bool:
         """Whether the address may name this."""
         return self.free() or word in self.options().values()
@@ -186,7 +217,7 @@ class Text(Control):
     max_chars: int | None = None
 
     def fit(self, held: Any) -> str:
-        return str(held)[: self.max_chars]
+        return str(held)[: self.max_chars or LONGEST_TEXT]
 
     def _widget(self, **arguments: Any) -> None:
         arguments |= {"placeholder": self.placeholder, "max_chars": self.max_chars}
@@ -199,6 +230,9 @@ class Text(Control):
 @dataclass(frozen=True)
 class Toggle(Control):
     """On or off."""
+
+    def in_address(self, held: Any) -> str:
+        return str(bool(held)).lower()
 
     def _widget(self, **arguments: Any) -> None:
         st.toggle(value=self.default, **arguments)
@@ -223,13 +257,17 @@ class Slider(Control):
         return self.cast(held) if self.knob.low <= held <= self.knob.typed_high else None
 
     def set(self, held: Any) -> None:
-        set_knob(self.knob, held)
+        rail.put(self.knob, held)
+
+    @property
+    def held(self) -> float:
+        return rail.held(self.knob)
 
     def draw(self, *, width: int | str | None = None, **more: Any) -> None:
-        """Draw the slider and the field; `more` are arguments of `draw_knob`."""
+        """Draw the slider and the field by themselves; `more` are arguments of `rail.draw`."""
         width = width or self.width or "stretch"
         with st.container(key=f"knob-{self.key}", gap=None, width=width):
-            draw_knob(self.knob, **{"disabled": not self.acts(value), **more})
+            rail.draw(f"rail-{self.key}", [(self.knob, self.acts(value))], **more)
 
 
 def slider(knob: Knob, **more: Any) -> Slider:
@@ -239,62 +277,23 @@ def slider(knob: Knob, **more: Any) -> Slider:
 
 def free_menus() -> list[str]:
     """The keys of the menus that take any text."""
-    return [row.key for row in _rows.values() if isinstance(row, Menu) and row.free]
+    return [row.key for row in _rows.values() if isinstance(row, Menu) and row.free()]
 
 
-def clean_address() -> None:
-    """Remove infinite numbers and NaN from the address: a field for whole numbers fails at them.
-
-    A field reads the address that its run began with, so the run begins again: before any control
-    of the run is drawn, as later the address belongs to the controls. What lies outside a field's
-    range the field leaves out by itself; the visitor is told.
-    """
-    numbers = [key for key in st.query_params if isinstance(_rows.get(key), Number | Slider)]
-    wrong = [key for key in numbers if not _is_usable(st.query_params[key])]
-    for key in wrong:
-        del st.query_params[key]
-    if wrong:
-        st.rerun()
-    for key in numbers:
-        if words := _outside(_rows[key], st.query_params[key]):
-            st.toast(words, icon=":material/error:", duration="long")
-
-
-def _outside(row: Control, text: str) -> str:
-    """What is said of a number in the address that the row's field doesn't take."""
-    assert isinstance(row, Number | Slider)
-    low, high = row.range
-    try:
-        number = float(text)
-    except ValueError:
-        return ""
-    if low <= number <= high:
-        return ""
-    label = row.label.partition(",")[0]
-    return f"{label}: {number:,g} in the link lies outside {low:,g} to {high:,g} and is left out."
-
-
-def refused_menus() -> list[str]:
-    """Keys of menus for which the address names what isn't among their options.
-
-    Streamlit takes it out of the address as it draws the menu, and shows the default.
-    """
-    menus = {key: row for key, row in _rows.items() if isinstance(row, Menu)}
-    named = {key: st.query_params[key] for key in menus if key in st.query_params}
-    return [key for key, word in named.items() if not menus[key].takes(word)]
-
-
-def _is_usable(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return True  # A word: the field falls back to its default.
+def rows_in_address() -> dict[str, Control]:
+    """The declared rows that the address names, by their keys."""
+    return {key: _rows[key] for key in st.query_params if key in _rows}
 
 
 def declare(*rows: Control) -> tuple[Control, ...]:
     """Make rows known by their keys; returns them."""
     _rows.update({row.key: row for row in rows})
     return rows
+
+
+def row_of(key: str) -> Control:
+    """The declared row of a key."""
+    return _rows[key]
 
 
 def draw(*keys: str, **more: Any) -> None:
@@ -305,7 +304,7 @@ def draw(*keys: str, **more: Any) -> None:
 
 def value(key: str) -> Any:
     """What a control says now; its default before it was drawn, or where it was emptied."""
-    found = st.session_state.get(key)
+    found = _rows[key].held
     return _rows[key].default if found is None else found
 
 
@@ -329,16 +328,3 @@ def load(said: Mapping[str, Any]) -> None:
     """Set controls, before they are drawn, by their keys."""
     for key, held in said.items():
         _rows[key].set(held)
-
-
-# The settings of `Shaping` that pages share.
-KNOB_ROWS = declare(
-    *(
-        slider(
-            knob,
-            field=f"shaping.{knob.field}",
-            to_field=nearest_temperature if knob.field == "temperature" else _unchanged,
-        )
-        for knob in LAB_KNOBS
-    )
-)

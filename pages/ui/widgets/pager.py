@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from core.decoding.counting import span_of
 from pages.ui.run.view import View
 
 
@@ -39,7 +40,7 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
     ):
         _turn(view, field, f"Earlier {what}", "left", window.earlier, disabled=window.first == 0)
         st.markdown(
-            f"{what.capitalize()} {window.first} to {window.last - 1} of {window.count}",
+            span_of(what.capitalize(), window.first, window.last, window.count),
             width="content",
         )
         last = window.last == window.count

@@ -96,13 +96,12 @@ function show(play, count) {
   play.shown = count;
   play.range.value = count;
   const whole = count === end(play) && !play.playing;
-  const last = Math.max(count - 1, 0);
   const word = play.data.word;
   play.text.textContent = !whole
-    ? `up to ${word} ${last}`
-    : first || last + 1 < all
-      ? `${word}s ${first} to ${last}`
-      : `all ${word}s to ${last}`;
+    ? `${word}s up to ${count}`
+    : first || count < all
+      ? `${word}s ${first + 1} to ${count} of ${all}`
+      : `all ${all} ${word}s`;
   document.dispatchEvent(new CustomEvent("de-play", { detail: whole ? Infinity : count }));
   lay(play);
 }

@@ -10,6 +10,8 @@ import streamlit as st
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 ASSETS = Path(__file__).parents[3] / "assets"
+# Of a figure across the page, px: on a desktop, and on a phone.
+_WIDE, _NARROW = 900, 370
 
 
 @cache
@@ -20,6 +22,18 @@ def _css() -> str:
 def theme() -> Theme:
     """The figures' theme that fits the page as the browser shows it."""
     return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def narrow() -> bool:
+    """Whether the page is as wide as a phone's; before the browser has told, what it calls itself
+    has to do."""
+    told = (st.session_state.get("prepared") or {}).get("narrow")
+    return "Mobi" in st.context.headers.get("User-Agent", "") if told is None else bool(told)
+
+
+def figure_width() -> int:
+    """About how wide a figure is that takes the page's width, px."""
+    return _NARROW if narrow() else _WIDE
 
 
 def use() -> None:

@@ -1,10 +1,14 @@
 // The generated text, token by token. Text goes in by textContent only.
 
 const ARROWS = { ArrowLeft: -1, ArrowRight: 1 };
+// So often at most is a choice told; and so long after the last one the page draws what is out of sight.
+const PACE_MS = 120;
+const REST_MS = 600;
+const NEAR_PX = 300;
 const TYPING = "input, textarea, select, [contenteditable], [role=slider], [role=radio], [role=tab], [role=menu], [role=listbox], [role=dialog]";
 
 function create(root) {
-  const strip = { root, selected: -1, sent: null, timer: 0, live: false, send: null };
+  const strip = { root, selected: -1, sent: null, told: 0, timer: 0, live: false, send: null, marked: [] };
   strip.prompt = root.querySelector(".prompt");
   strip.tokens = root.querySelector(".tokens");
   strip.tokens.addEventListener("click", (event) => {
@@ -20,6 +24,7 @@ function destroy(strip) {
   document.removeEventListener("keydown", strip.onKey);
   document.removeEventListener("de-play", strip.onPlay);
   clearTimeout(strip.timer);
+  clearTimeout(strip.resting);
 }
 
 function buttons(strip) {
@@ -36,6 +41,7 @@ function onKey(strip, event) {
   if (last < 0 || strip.live) return;
   let next = null;
   if (event.key in ARROWS) next = strip.selected + ARROWS[event.key];
+  else if (event.key === "u" && strip.marked.length) next = strip.marked.find((at) => at > strip.selected) ?? strip.marked[0];
   else if (inside && event.key === "Home") next = 0;
   else if (inside && event.key === "End") next = last;
   if (next === null) return;
@@ -49,7 +55,21 @@ function choose(strip, index, focus) {
   if (focus) buttons(strip)[index].focus({ preventScroll: true });
   strip.sent = index;
   clearTimeout(strip.timer);
-  strip.timer = setTimeout(() => strip.send(index), 60);
+  clearTimeout(strip.resting);
+  // A single choice goes at once; of many in a row the last one within a pace.
+  const wait = Math.max(0, strip.told + PACE_MS - performance.now());
+  strip.timer = setTimeout(() => {
+    strip.told = performance.now();
+    strip.send(index);
+    if (strip.rests) strip.resting = setTimeout(() => rest(strip), REST_MS);
+  }, wait);
+}
+
+// What is out of sight is drawn once it comes near.
+function rest(strip) {
+  const below = document.querySelector(".st-key-rest");
+  if (!below || below.getBoundingClientRect().top < innerHeight + NEAR_PX) strip.rest();
+  else strip.resting = setTimeout(() => rest(strip), REST_MS);
 }
 
 function mark(strip, index) {
@@ -61,9 +81,12 @@ function mark(strip, index) {
   }
   strip.selected = index;
   const now = all[index];
+  now?.setAttribute("aria-current", "true");
+  // One stop of the Tab key for the whole text: the arrow keys go on from there.
+  all[0]?.setAttribute("tabindex", now && index ? -1 : 0);
   if (!now) return;
-  now.setAttribute("aria-current", "true");
   now.tabIndex = 0;
+  if (before !== now) scrollTo(strip, now);
 }
 
 function draw(strip, data) {
@@ -84,7 +107,7 @@ function reveal(strip, until) {
   });
 }
 
-function place(strip, existing, [text, background, label, kind, group], index) {
+function place(strip, existing, [text, color, label, kind, group, ink], index) {
   const button = existing || add(strip, index);
   if (button.textContent !== text) button.textContent = text;
   if (button.className !== kind) button.parentElement.className = button.className = kind;
@@ -92,15 +115,17 @@ function place(strip, existing, [text, background, label, kind, group], index) {
     button.title = label;
     button.setAttribute("aria-label", label);
   }
-  button.style.setProperty("--c", background);
-  if (group !== undefined) button.dataset.group = group;
+  button.style.setProperty("--c", color);
+  button.style.setProperty("--ink", ink || "inherit");
+  button.style.setProperty("--fill", ink ? color : "");
+  if (group != null) button.dataset.group = group;
 }
 
 function add(strip, index) {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.index = index;
-  button.tabIndex = index === 0 ? 0 : -1;
+  button.tabIndex = -1;
   const holder = document.createElement("span");
   holder.append(button);
   strip.tokens.append(holder);
@@ -110,6 +135,21 @@ function add(strip, index) {
 function keepInView(strip, data) {
   const box = strip.root.querySelector(".text");
   if (data.live) box.scrollTop = box.scrollHeight;
+}
+
+// Within the text's own box: the page stays where it is.
+function scrollTo(strip, button) {
+  const box = strip.root.querySelector(".text");
+  const [outer, inner] = [box.getBoundingClientRect(), button.getBoundingClientRect()];
+  if (inner.top < outer.top) box.scrollTop += inner.top - outer.top - 6;
+  else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 6;
+}
+
+// The first chart takes the browser's time alone.
+function afterFirstChart(tell, tries = 200) {
+  const drawn = document.querySelector(".js-plotly-plot .main-svg");
+  if (drawn || tries === 0) requestAnimationFrame(() => setTimeout(tell, 30));
+  else setTimeout(() => afterFirstChart(tell, tries - 1), 50);
 }
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -122,6 +162,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   strip.drawn = data.drawn;
   document.addEventListener("keydown", strip.onKey);
   document.addEventListener("de-play", strip.onPlay);
+  strip.rests = data.rests;
+  strip.marked = data.marked || [];
+  strip.rest = () => setTriggerValue("rested", true);
   strip.send = (index) => setStateValue("selected", index);
   if (data.run !== strip.run) {
     strip.sent = null;
@@ -129,8 +172,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   strip.run = data.run;
   draw(strip, data);
-  // While the keys are faster than the server, the newest choice stays.
-  if (strip.sent === null || strip.sent === data.selected) {
+  // While the keys are faster than the server, the newest choice stays; once it was heard, the server's.
+  if (strip.sent === null || strip.sent === data.selected || strip.sent === data.heard) {
     strip.sent = null;
     mark(strip, data.live ? -1 : data.selected);
   } else {
@@ -138,7 +181,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   if (data.first && !strip.painted) {
     strip.painted = true;
-    requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
+    afterFirstChart(() => setTriggerValue("painted", true));
   }
   return () => strip.drawn === data.drawn && destroy(strip);
 }

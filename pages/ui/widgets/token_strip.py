@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
+from core.decoding.counting import nth
 from core.decoding.trace import TokenStep, Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import percent, visible_token
@@ -34,71 +36,93 @@ _component = st.components.v2.component(
 )
 
 
-def draw(view: View, trace: Trace, theme: Theme, *, by: str, live: bool) -> None:
-    """Draw the strip; a click or an arrow key selects the step in `view` and reruns.
+def draw(
+    view: View,
+    trace: Trace,
+    theme: Theme,
+    *,
+    by: str,
+    live: bool,
+    marked: Sequence[int] = (),
+    then: Callable[[], None] = lambda: None,
+    rested: Callable[[], None] | None = None,
+    painted: Callable[[], None] | None = None,
+) -> None:
+    """Draw the strip; a click or a key selects the step in `view`.
 
     Args:
         live: the run goes on, so nothing can be selected yet.
+        marked: steps that the key U goes to.
+        then: ends the callback of a choice.
+        rested: ends the callback that comes once after choices.
+        painted: called once the first chart is drawn, where the others wait for it.
     """
-    # Said before it is drawn: the run that the strip asks for may cut this one off.
-    wait, view.painted = not view.painted, True
     draw_tokens(
         KEY,
         view,
-        trace,
+        trace.rendered_prompt or trace.prompt,
         theme,
         _tokens(trace, theme, by),
         selected=view.selected,
         live=live,
-        on_selected=_on_selected,
-        wait=wait,
+        on_selected=partial(_on_selected, view, then),
+        on_rested=rested,
+        marked=marked,
+        wait=None if view.painted else painted,
     )
 
 
 def draw_tokens(
     key: str,
     view: View,
-    trace: Trace,
+    prompt: str,
     theme: Theme,
     tokens: Sequence[Sequence[Any]],
     *,
     selected: int,
     live: bool,
     on_selected: Callable[[], None],
-    wait: bool = False,
+    on_rested: Callable[[], None] | None = None,
+    marked: Sequence[int] = (),
+    wait: Callable[[], None] | None = None,
 ) -> None:
     """Draw a strip of tokens behind the prompt.
 
     Args:
-        tokens: of each its text, colour, label and classes, and where a chart plays its group.
+        tokens: of each its text, colour, label and classes; where a chart plays, its group, else
+            None; and the text's colour where the token is filled with its own.
         selected: the place of the selected one, -1 for none.
-        wait: ask for another run as soon as the text is drawn.
+        on_rested: called once after choices, when no key or click has followed for a moment.
+        marked: places that the key U goes to.
+        wait: called once the first chart is drawn.
     """
     _component(
         key=key,
         data={
-            "prompt": ending(trace.rendered_prompt or trace.prompt),
+            "prompt": ending(prompt),
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "tokens": tuple(tokens),
             "selected": selected,
+            "heard": (st.session_state.get(key) or {}).get("selected"),
             "live": live,
             "run": view.number,
-            "first": wait,
+            "first": wait is not None,
+            "rests": on_rested is not None,
+            "marked": tuple(marked),
             "mark": theme.accent,
             "drawn": drawn_at(),
         },
         on_selected_change=on_selected,
-        # The text is drawn: the run that this starts draws what follows.
-        on_painted_change=lambda: None,
+        on_painted_change=wait or (lambda: None),
+        on_rested_change=on_rested or (lambda: None),
     )
 
 
-def _on_selected() -> None:
-    state = st.session_state.get(KEY) or {}
-    index = state.get("selected")
-    view = st.session_state.get("view")
-    if isinstance(index, int) and isinstance(view, View):
+def _on_selected(view: View, then: Callable[[], None]) -> None:
+    index = (st.session_state.get(KEY) or {}).get("selected")
+    if isinstance(index, int):
         view.select(index)
+        then()
 
 
 def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
@@ -109,8 +133,15 @@ def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
 def _tokens(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
-        [shown_text(step.text, step.chosen.text), color, _label(step), kind_of(step.text)]
-        for step, (color, _) in zip(trace.token_steps, colors, strict=True)
+        [
+            shown_text(step.text, step.chosen.text),
+            color,
+            _label(step),
+            kind_of(step.text),
+            None,
+            ink,
+        ]
+        for step, (color, ink) in zip(trace.token_steps, colors, strict=True)
     ]
 
 
@@ -137,7 +168,7 @@ def kind_of(added: str) -> str:
 def _label(step: TokenStep) -> str:
     token = step.chosen
     return (
-        f"Step {step.index}: {visible_token(token.text)}, "
+        f"Step {nth(step.index)}: {visible_token(token.text)}, "
         f"probability {percent(token.raw_prob)}, rank {token.rank}"
     )
 

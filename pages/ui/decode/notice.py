@@ -1,0 +1,59 @@
+"""What to notice at the step that is shown, under the method that made it; numbers alone."""
+
+from __future__ import annotations
+
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.counting import nth
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.labels import NBSP, percent, stage_name
+
+# From this on no setting changes much.
+_SURE = 0.95
+
+
+def words(trace: Trace, step: TokenStep) -> str:
+    """Three sentences or so, as Markdown; no token's text, which would be a stranger's markup."""
+    points = [_certainty(trace, step), _choice(trace, step), _cuts(step)]
+    listed = "\n".join(f"- {point}" for point in points if point)
+    return f"**What to notice at step {nth(step.index)}**\n\n{listed}".replace(NBSP, " ")
+
+
+def _certainty(trace: Trace, step: TokenStep) -> str:
+    top = max(candidate.raw_prob for candidate in step.candidates)
+    if top < _SURE:
+        return (
+            f"The likeliest token has {percent(top)}, and the entropy is {step.entropy:.2f} nats: "
+            "several share the probability, so the strategy decides."
+        )
+    open_step = max(trace.token_steps, key=lambda one: one.entropy)
+    where = ""
+    if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:
+        where = f" Step {nth(open_step.index)} is where the model was least sure."
+    return f"One token has {percent(top)}: hardly any setting changes this step.{where}"
+
+
+def _choice(trace: Trace, step: TokenStep) -> str:
+    chosen = step.chosen
+    if step.origin == "forced":
+        return "The token was put there, whatever its probability."
+    if isinstance(trace.config, Greedy):
+        return "Greedy takes rank 1, whatever the others have: the lower bars never count."
+    if step.compared:
+        return "The score decides: probability less the likeness to a token before it."
+    if chosen.rank == 1:
+        return "The draw took the likeliest token. With another seed a lower bar may win."
+    return (
+        f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy would have taken "
+        "rank 1; lower the temperature, and the bars lean to the top."
+    )
+
+
+def _cuts(step: TokenStep) -> str:
+    cut = [stage for stage in step.stages if stage.removed_mass > 0 and stage.name != "argmax"]
+    if not cut or step.origin == "forced":
+        return ""
+    stage, everything = cut[-1], step.stages[0].kept
+    return (
+        f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens are left; what is "
+        "removed has no lower bar and can't be drawn."
+    )

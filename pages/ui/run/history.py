@@ -1,0 +1,47 @@
+"""The runs that a session made on a page, to go back to."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.counting import counted, nth
+from core.decoding.trace import Trace
+from pages.ui import registry
+from pages.ui.run.view import View
+
+
+def menu(view: View) -> None:
+    """The runs, newest first; nothing where there is none to go back to."""
+    if len(view.runs) < 2:
+        return
+    labels = [_label(at, trace) for at, trace in enumerate(view.runs)]
+    st.menu_button(
+        "Runs",
+        labels[::-1],
+        key="earlier_runs",
+        icon=":material/history:",
+        type="tertiary",
+        on_click=_back,
+        args=(view, labels),
+    )
+
+
+def _label(at: int, trace: Trace) -> str:
+    """Which run it is; no text of a token or a prompt, which a menu would take for markup."""
+    config = trace.config
+    parts = [config.method, counted(len(trace.token_ids), "token")]
+    if config.can_draw:
+        parts.append(f"temperature {config.shaping.temperature:g}")
+    if hasattr(config, "seed"):
+        parts.append(f"seed {config.seed}")
+    return f"Run {nth(at)}: {', '.join(parts)}"
+
+
+def _back(view: View, labels: list[str]) -> None:
+    """Show a run again, with its controls."""
+    chosen = st.session_state.get("earlier_runs")
+    if chosen not in labels:
+        return
+    trace = view.runs[labels.index(chosen)]
+    view.show(trace, "run")
+    registry.page_of(trace.config.method).load_controls(trace)

@@ -1,0 +1,144 @@
+"""The link that makes the run that is shown again, and what such a link can't carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import DecodingError
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.trace import Trace
+from core.figures.base.labels import settings_caption, visible_token
+from pages.ui import registry
+from pages.ui.run.view import View
+from pages.ui.shell import sidebar
+from pages.ui.widgets.control import Control, Menu, Read, Text, row_of, value
+
+# How a step is recorded and computed changes no token of a run.
+_NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class RunControls:
+    """What a page tells of its controls, for links.
+
+    Args:
+        rows: those that make a run, but for the sidebar's.
+        config: the config that they describe; takes what gives a control's value by its key.
+        said_by: what they say for a trace, by key, as far as they reach.
+        draft: gives the key of the menu of the draft model; empty for none.
+    """
+
+    rows: tuple[Control, ...]
+    config: Callable[[Read], MethodConfig]
+    said_by: Callable[[Trace], dict[str, Any]]
+    draft: str = ""
+
+
+@dataclass(frozen=True)
+class RunLink:
+    """A link to a run.
+
+    Args:
+        parameters: by the controls' names in the address; None is out of it.
+        which: the run in words.
+        lost: what the link can't carry, in a sentence; empty where it carries all.
+        changed: whether the controls say something else now.
+    """
+
+    parameters: dict[str, str | None]
+    which: str
+    lost: str
+    changed: bool
+
+
+def link_to(view: View, trace: Trace) -> RunLink | None:
+    """The link to the run that a page shows; None where the address alone says what was run."""
+    named = registry.page_of(trace.config.method).run_controls
+    if named is None:
+        return None
+    controls: RunControls = named.find()
+    said, lost = _said(view, trace, controls)
+    rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
+
+    def read(key: str) -> Any:
+        return said[key] if key in said else row_of(key).default
+
+    try:
+        config = controls.config(read)
+        lost += _differences(trace.config, config, rows)
+    except DecodingError as error:
+        config = None
+        lost.append(str(error))
+    words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
+    parameters = {key: _parameter(row, read(key)) for key, row in rows.items()}
+    changed = _changed(said, config, controls)
+    return RunLink(parameters, settings_caption(trace), words, changed)
+
+
+def _said(view: View, trace: Trace, controls: RunControls) -> tuple[dict[str, Any], list[str]]:
+    """What the controls say for the run, the sidebar's included; and what can't be said."""
+    said, asked = controls.said_by(trace), view.asked
+    lost: list[str] = []
+    if asked is not None:
+        said |= {"prompt": asked.prompt, "chat": asked.chat}
+        said["system"] = asked.system if asked.chat else ""
+    else:
+        said["system"] = ""
+        if trace.rendered_prompt not in ("", trace.prompt):
+            lost.append("the messages of its chat (the link sends the prompt as it is)")
+        if trace.prompt != said["prompt"]:
+            lost.append(f"the prompt beyond {sidebar.MAX_PROMPT:,} characters")
+    for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
+        row = row_of(key) if key and name else None
+        if isinstance(row, Menu):
+            if row.takes(row.in_address(name)):
+                said[key] = name
+            else:
+                lost.append(f"the {row.label.lower()} {visible_token(name, _SHOWN)}")
+    return said, lost
+
+
+def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
+    """Settings of the run that the controls can't say, with their values."""
+    draws = bool(getattr(ran, "draws", ran.can_draw))
+    names = [own.name for own in fields(ran) if own.name not in _NOT_THE_RUN]
+    own = {name: getattr(ran, name) for name in names if draws or name != "seed"}
+    lost = [(name, held) for name, held in own.items() if held != getattr(asked, name, None)]
+    shaped = (
+        config.shaping if draws else config.shaping.penalties_only() for config in (ran, asked)
+    )
+    then, now = shaped
+    lost += [
+        (f"shaping.{name}", getattr(then, name))
+        for name in SETTINGS
+        if getattr(then, name) != getattr(now, name)
+    ]
+    return [f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}" for name, held in lost]
+
+
+def _label(field: str, rows: dict[str, Control]) -> str:
+    row = next((row for row in rows.values() if row.field == field), None)
+    plain = field.removeprefix("shaping.")
+    return row.label.partition(",")[0] if row else plain.replace("_", " ")
+
+
+def _parameter(row: Control, held: Any) -> str | None:
+    if held == row.default or (isinstance(row, Text) and not held):
+        return None
+    return row.in_address(held)
+
+
+def _changed(said: dict[str, Any], config: MethodConfig | None, controls: RunControls) -> bool:
+    """Whether Run would now make another run than the link."""
+    keys = ["model", "prompt", "chat", *([controls.draft] if controls.draft in said else [])]
+    keys += ["system"] if said.get("chat") else []
+    if any(said[key] != value(key) for key in keys if key in said):
+        return True
+    try:
+        return controls.config(value) != config
+    except DecodingError:
+        return True

@@ -1,0 +1,106 @@
+"""What a link asks of the controls, and what they can't take of it: each is told in a sentence."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from pages.ui.widgets.control import (
+    Choice,
+    Control,
+    Menu,
+    Number,
+    Slider,
+    Text,
+    Toggle,
+    rows_in_address,
+)
+
+# Whether a server offers a model is told on the page itself.
+MODELS = frozenset({"model", "draft"})
+_SAID, _SHOWN = "link_refusals", 40
+
+
+def check_address() -> None:
+    """Tell what the controls don't take of the address, and take it out.
+
+    A control reads the address that its run began with, and some fail at what they can't read. So
+    the run begins again: before any control is drawn, as later the address belongs to them.
+    """
+    taken_out = False
+    for key, row in rows_in_address().items():
+        reason, used = _refusal(row, st.query_params[key]) if key not in MODELS else ("", None)
+        if reason and used is None:
+            used = row.in_address(row.default) or "nothing"
+            with suppress(StreamlitAPIException):
+                del st.query_params[key]
+                taken_out = True
+        if reason:
+            tell(f"{row.label.partition(',')[0]}: {reason}: {used} is used.")
+    if taken_out:
+        st.rerun()
+    say()
+
+
+def say() -> None:
+    """Show what was told since the last time."""
+    for sentence in st.session_state.pop(_SAID, ()):
+        st.toast(sentence, icon=":material/error:", duration="long")
+
+
+def tell(sentence: str) -> None:
+    """Say once what a link asks for in vain."""
+    said = st.session_state.setdefault(_SAID, [])
+    if sentence not in said:
+        said.append(sentence)
+
+
+def refused_models() -> list[str]:
+    """Keys of the menus of models for which the address names one that isn't offered.
+
+    Streamlit takes it out of the address as it draws the menu, and shows the default.
+    """
+    named = {key: row for key, row in rows_in_address().items() if key in MODELS}
+    return [
+        key
+        for key, row in named.items()
+        if isinstance(row, Menu) and not row.takes(st.query_params[key])
+    ]
+
+
+def _refusal(row: Control, word: str) -> tuple[str, str | None]:
+    """Why a control doesn't take a word as it is, and what it makes of it; None: its default.
+
+    The reason is empty where it takes it.
+    """
+    shown = f"“{word[:_SHOWN]}” in the link"
+    if isinstance(row, Number | Slider):
+        return _refused_number(row, word, shown)
+    if isinstance(row, Choice | Menu):
+        words = (row.options() if isinstance(row, Menu) else row.options).values()
+        taken = row.takes(word) if isinstance(row, Menu) else word in words
+        return ("" if taken else f"{shown} is none of {', '.join(words)}"), None
+    if isinstance(row, Toggle):
+        return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
+    if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:
+        most = f"{row.max_chars:,}"
+        return f"the link holds more than {most} characters", f"the beginning, {most} characters,"
+    return "", None
+
+
+def _refused_number(row: Number | Slider, word: str, shown: str) -> tuple[str, str | None]:
+    low, high = row.range
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        return f"{shown} is no number", None
+    if not low <= number <= high:
+        return f"{number:,g} in the link lies outside {low:,g} to {high:,g}", None
+    if row.cast(number) != number:
+        return f"{number:,g} in the link is no whole number", f"{row.cast(number):g}"
+    return "", None

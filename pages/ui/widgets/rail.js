@@ -1,0 +1,186 @@
+// Knobs: a range and a field each, which hold one number. Text goes in by textContent only.
+
+// So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
+const PACE_MS = 140;
+const NOTE_MS = 8000;
+
+function create(root) {
+  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null };
+  rail.list = root.querySelector(".knobs");
+  rail.pick = root.querySelector("select");
+  rail.pick.addEventListener("change", () => show(rail, rail.pick.value));
+  return rail;
+}
+
+function build(rail, { key, label }) {
+  const knob = { key, box: make("div", "knob"), note: make("output", "note") };
+  const head = make("div", "head");
+  knob.name = make("label", "name");
+  knob.name.textContent = label;
+  knob.about = make("button", "about");
+  knob.about.textContent = "?";
+  knob.reset = make("button", "reset");
+  knob.reset.textContent = "↺";
+  knob.about.type = knob.reset.type = "button";
+  // Named as Streamlit names the place of a widget.
+  const place = make("span", `field st-key-${key}`);
+  knob.field = make("input");
+  knob.field.type = "number";
+  knob.range = make("input");
+  knob.range.type = "range";
+  knob.range.id = `range-${key}`;
+  knob.name.htmlFor = knob.range.id;
+  knob.help = make("p", "help");
+  knob.help.hidden = true;
+  knob.about.setAttribute("aria-expanded", "false");
+  place.append(knob.field);
+  head.append(knob.name, knob.about, knob.reset, place);
+  knob.box.append(head, knob.range, knob.help, knob.note);
+  rail.list.append(knob.box);
+  listen(rail, knob);
+  rail.knobs.set(key, knob);
+  return knob;
+}
+
+function make(tag, name = "") {
+  const element = document.createElement(tag);
+  element.className = name;
+  return element;
+}
+
+function listen(rail, knob) {
+  knob.range.addEventListener("input", () => move(rail, knob, Number(knob.range.value)));
+  knob.range.addEventListener("change", () => flush(rail));
+  knob.field.addEventListener("change", () => typed(rail, knob));
+  knob.reset.addEventListener("click", () => {
+    move(rail, knob, knob.data.start);
+    flush(rail);
+    knob.range.focus();
+  });
+  knob.about.addEventListener("click", () => {
+    knob.help.hidden = !knob.help.hidden;
+    knob.about.setAttribute("aria-expanded", String(!knob.help.hidden));
+  });
+}
+
+// A number beyond the range becomes the nearest in it, and that is said.
+function typed(rail, knob) {
+  const { low, most, start, step } = knob.data;
+  const asked = knob.field.value === "" ? start : Number(knob.field.value);
+  let near = Math.min(Math.max(asked, low), most);
+  if (near !== asked) {
+    const [said, taken] = [asked, near].map((number) => number.toLocaleString("en"));
+    note(knob, `${said} is ${near < asked ? "more" : "less"} than this knob takes: it is ${taken} now.`);
+  }
+  if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
+  move(rail, knob, near);
+  flush(rail);
+}
+
+function note(knob, words) {
+  knob.note.textContent = words;
+  clearTimeout(knob.noted);
+  knob.noted = setTimeout(() => (knob.note.textContent = ""), NOTE_MS);
+}
+
+function move(rail, knob, value) {
+  if (value === knob.value) {
+    write(knob, value);
+    return;
+  }
+  write(knob, value);
+  rail.pending[knob.key] = value;
+  if (rail.timer) return;
+  rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));
+}
+
+function flush(rail) {
+  if (!rail.timer) return;
+  clearTimeout(rail.timer);
+  rail.timer = 0;
+  rail.sent = performance.now();
+  rail.number += 1;
+  rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
+}
+
+// What a knob holds, with at least its digits.
+function shown(value, digits) {
+  const short = value.toFixed(digits);
+  return Number(short) === value ? short : String(value);
+}
+
+function write(knob, value) {
+  knob.value = value;
+  const words = shown(value, knob.data.digits);
+  if (knob.field.value !== words) knob.field.value = words;
+  knob.range.value = value;
+  const { low, high } = knob.data;
+  const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
+  knob.range.style.setProperty("--share", `${share * 100}%`);
+  const moved = value !== knob.data.start;
+  knob.reset.style.visibility = moved ? "" : "hidden";
+  if (knob.option) knob.option.textContent = `${knob.data.label} ${words}`;
+}
+
+function update(rail, data) {
+  const knob = rail.knobs.get(data.key) || build(rail, data);
+  knob.data = data;
+  const { low, high, most, step, label, help, start, digits } = data;
+  Object.assign(knob.range, { min: low, max: high, step });
+  Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
+  knob.field.name = data.key;
+  knob.field.setAttribute("aria-label", `${label}, typed`);
+  knob.about.setAttribute("aria-label", `About ${label}`);
+  knob.about.title = knob.name.title = help;
+  knob.help.textContent = help;
+  knob.reset.title = `Back to ${shown(start, digits)}`;
+  knob.reset.setAttribute("aria-label", `${label}: back to ${shown(start, digits)}`);
+  knob.range.disabled = knob.field.disabled = knob.reset.disabled = !data.enabled;
+  knob.box.classList.toggle("idle", !data.enabled);
+  const typing = knob.field.matches(":focus") && rail.root.getRootNode().activeElement === knob.field;
+  if (data.key in rail.pending || (typing && Number(knob.field.value) !== knob.value)) return;
+  // After its bounds, or the range would cut off what it is given.
+  write(knob, data.value);
+}
+
+// The list of the knobs, for where one is shown at a time.
+function list(rail, knobs) {
+  const keys = knobs.map((data) => data.key);
+  for (const [key, knob] of rail.knobs) {
+    if (keys.includes(key)) continue;
+    knob.box.remove();
+    rail.knobs.delete(key);
+  }
+  rail.pick.replaceChildren(...keys.map((key) => {
+    const knob = rail.knobs.get(key);
+    const option = make("option");
+    option.value = key;
+    option.textContent = `${knob.data.label} ${shown(knob.value, knob.data.digits)}`;
+    knob.option = option;
+    return option;
+  }));
+  const first = knobs.find((data) => data.enabled) || knobs[0];
+  show(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
+}
+
+function show(rail, key) {
+  rail.shown = rail.pick.value = key;
+  for (const [own, knob] of rail.knobs) knob.box.classList.toggle("shown", own === key);
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".rail");
+  if (!root || !data.knobs.length) return;
+  const rail = root.rail || (root.rail = create(root));
+  // While the module loads, a later call may overtake an earlier one.
+  if (data.drawn < rail.drawn) return;
+  rail.drawn = data.drawn;
+  rail.tell = setStateValue;
+  if (data.seen >= rail.number) {
+    rail.number = data.seen;
+    if (!rail.timer) rail.pending = {};
+  }
+  root.classList.toggle("single", data.knobs.length === 1);
+  data.knobs.forEach((knob) => update(rail, knob));
+  list(rail, data.knobs);
+}

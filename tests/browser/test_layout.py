@@ -1,0 +1,191 @@
+"""Knob and effect on one screen, at three sizes, and a page that stays where it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from tests.browser.app_page import AppPage
+from tests.browser.decode_page import DecodePage
+from tests.browser.sampling_page import SamplingPage
+
+pytestmark = pytest.mark.browser
+
+DESKTOP: ViewportSize = {"width": 1280, "height": 720}
+NARROW: ViewportSize = {"width": 720, "height": 900}
+PHONE: ViewportSize = {"width": 400, "height": 800}
+SIZES = [DESKTOP, NARROW, PHONE]
+# Below the navigation.
+TOP = 55
+
+# How far parts of the page moved on the screen, at most, while it is watched.
+WATCH = """(selectors) => {
+  const top = (one) => document.querySelector(one)?.getBoundingClientRect().top
+  const tops = () => selectors.map(top)
+  const first = tops()
+  window.moved = 0
+  const look = () => {
+    tops().forEach((now, at) => {
+      if (now !== undefined) moved = Math.max(moved, Math.abs(now - first[at]))
+    })
+    window.watching = requestAnimationFrame(look)
+  }
+  look()
+}"""
+
+
+def moved(page: Page) -> float:
+    """Pixels, since `WATCH` began."""
+    return float(page.evaluate("() => { cancelAnimationFrame(watching); return moved }"))
+
+
+def box(part: Locator) -> dict[str, float]:
+    found = part.bounding_box()
+    assert found
+    return dict(found)
+
+
+def is_in_sight(app: AppPage, part: Locator) -> bool:
+    """Whether all of it is inside the window, below the navigation."""
+    size, found = app.page.viewport_size, box(part)
+    assert size
+    return (
+        found["y"] >= TOP
+        and found["y"] + found["height"] <= size["height"] + 1
+        and found["x"] >= 0
+        and found["x"] + found["width"] <= size["width"]
+    )
+
+
+def knob(app: AppPage, name: str = "Temperature") -> Locator:
+    return app.page.get_by_role("slider", name=name)
+
+
+def caption(app: AppPage, figure: str) -> str:
+    return str(app.figure_data(figure)["layout"]["meta"]["caption"])
+
+
+def move_knob(app: AppPage, figure: str) -> None:
+    """Move the temperature, and wait until the figure shows it."""
+    knob(app).press("ArrowRight")
+    app.page.wait_for_function(
+        "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
+        "?.layout?.meta?.caption?.includes('temperature 0.85')",
+        arg=figure,
+    )
+
+
+def scroll_to(app: AppPage, part: Locator, top: float) -> None:
+    """Bring the upper edge of a part to so many pixels below that of the window."""
+    by = box(part)["y"] - top
+    app.page.get_by_test_id("stMain").evaluate("(main, by) => main.scrollBy(0, by)", by)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])
+def test_a_knob_of_decode_and_the_step_that_it_reshapes_are_in_sight(
+    page: Page, server: str, size: ViewportSize
+) -> None:
+    page.set_viewport_size(size)
+    decode = DecodePage(page, server).open()
+    expect(decode.drawn("candidates")).to_be_visible()
+    if size == DESKTOP:
+        bars = decode.figure("candidates").locator(".nsewdrag").first
+        assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, bars)
+    scroll_to(decode, decode.step_head, 130 if size == PHONE else 70)
+    move_knob(decode, "candidates")
+    figure = decode.figure("candidates")
+    assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, figure)
+    assert box(decode.step_head)["y"] >= TOP
+    assert_fits(page)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])
+def test_a_knob_of_the_lab_and_its_stages_are_in_sight(
+    page: Page, server: str, size: ViewportSize
+) -> None:
+    page.set_viewport_size(size)
+    lab = SamplingPage(page, server).open()
+    expect(lab.drawn("stages")).to_be_visible()
+    scroll_to(lab, lab.figure("stages"), 120 if size == PHONE else 64)
+    move_knob(lab, "stages")
+    assert is_in_sight(lab, knob(lab)) and is_in_sight(lab, lab.figure("stages"))
+    assert_fits(page)
+
+
+def assert_fits(page: Page) -> None:
+    """Nothing but a wide figure in its own box scrolls sideways, and no knob is over another."""
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+    rail = page.locator(".rail").first
+    assert rail.evaluate("rail => rail.scrollWidth - rail.clientWidth") <= 0
+
+
+def test_on_a_phone_one_knob_is_shown_and_another_can_be_chosen(page: Page, server: str) -> None:
+    page.set_viewport_size(PHONE)
+    decode = DecodePage(page, server).open()
+    expect(knob(decode)).to_be_visible()
+    expect(knob(decode, "Top-k")).to_be_hidden()
+    page.get_by_label("Which knob is in view").select_option("top_k")
+    expect(knob(decode, "Top-k")).to_be_visible()
+    expect(knob(decode)).to_be_hidden()
+    opener = page.get_by_test_id("stExpandSidebarButton")
+    words = opener.evaluate("button => getComputedStyle(button, '::after').content")
+    assert "Model and prompt" in words
+
+
+def test_a_tab_does_not_move_the_page(page: Page, server: str) -> None:
+    page.set_viewport_size(DESKTOP)
+    decode = DecodePage(page, server).open()
+    expect(decode.drawn("uncertainty")).to_be_visible()
+    tabs = page.locator(".st-key-more [role=tablist]")
+    scroll_to(decode, tabs, 300)
+    page.evaluate(WATCH, [".st-key-more [role=tablist]", ".st-key-rail"])
+    for name, chart in (("Time", "time"), ("Reading the prompt", "prompt")):
+        page.get_by_role("tab", name=name).click()
+        expect(decode.drawn(chart)).to_be_visible()
+    assert moved(page) <= 2
+
+
+def test_a_run_moves_nothing_and_dims_what_it_makes_old(page: Page, server: str) -> None:
+    page.set_viewport_size(DESKTOP)
+    decode = DecodePage(page, server).open(tokens=12)
+    expect(decode.drawn("uncertainty")).to_be_visible()
+    page.evaluate(WATCH, [".st-key-rail", ".st-key-text-panel", ".st-key-figures"])
+    page.evaluate("""() => {
+      window.palest = 1
+      const look = () => {
+        const figures = document.querySelector('.st-key-figures')
+        if (figures) palest = Math.min(palest, Number(getComputedStyle(figures).opacity))
+        requestAnimationFrame(look)
+      }
+      look()
+    }""")
+    decode.run()
+    assert moved(page) <= 2
+    assert page.evaluate("palest") < 0.6
+    assert_at_the_most_uncertain_step(decode)
+
+
+def assert_at_the_most_uncertain_step(decode: DecodePage) -> None:
+    expect(decode.drawn("uncertainty")).to_be_visible()
+    drawn: list[dict[str, Any]] = decode.figure_data("uncertainty")["data"]
+    entropies = next(trace["y"] for trace in drawn if trace.get("name") == "entropy")
+    assert decode.step_number() == entropies.index(max(entropies))
+
+
+def test_the_next_uncertain_step_is_a_key_and_a_button(page: Page, server: str) -> None:
+    decode = DecodePage(page, server).open(step=0)
+    decode.expect_step(0)
+    expect(decode.selected).to_have_attribute("data-index", "0")
+    page.keyboard.press("u")
+    expect(decode.step_head).not_to_contain_text("Step 1 of")
+    found = decode.step_number()
+    expect(page).to_have_url(re.compile(rf"[?&]step={found}\b"))
+    decode.tokens.first.click()
+    decode.expect_step(0)
+    page.get_by_role("button", name="Next uncertain step").click()
+    decode.expect_step(found)
+    expect(decode.selected).to_have_attribute("data-index", str(found))

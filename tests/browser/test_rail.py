@@ -1,0 +1,123 @@
+"""The script of a rail of knobs by itself, as a browser runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from pages.ui.widgets import rail
+from pages.ui.widgets.figure import source
+
+pytestmark = pytest.mark.browser
+
+SETUP = """async ([html, code]) => {
+  document.body.innerHTML = html
+  window.told = []
+  const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })))
+  window.show = (data) => module.default({
+    data,
+    parentElement: document.body,
+    setStateValue: (name, value) => told.push(value),
+  })
+}"""
+
+
+@pytest.fixture
+def alone(context: BrowserContext) -> Iterator[Page]:
+    """A tab with the script and its markup."""
+    page = context.new_page()
+    page.evaluate(SETUP, [rail._HTML, source("widgets/rail.js")])
+    yield page
+    page.close()
+
+
+def show(page: Page, drawn: float, seen: int = 0, heat: float = 0.8, width: int = 0) -> None:
+    own = {"help": "Help.", "enabled": True}
+    knobs = [
+        {"key": "heat", "label": "Heat", "low": 0, "high": 2, "most": 10, "step": 0.05}
+        | {"digits": 2, "start": 0.8, "value": heat, **own},
+        {"key": "width", "label": "Width", "low": 0, "high": 50, "most": 1000, "step": 1}
+        | {"digits": 0, "start": 0, "value": width, **own},
+    ]
+    page.evaluate(f"show({json.dumps({'knobs': knobs, 'seen': seen, 'drawn': drawn})}); null")
+
+
+def told(page: Page, count: int) -> list[dict[str, Any]]:
+    """What was reported, once there are so many reports."""
+    page.wait_for_function("count => told.length >= count", arg=count)
+    found: list[dict[str, Any]] = page.evaluate("told")
+    return found
+
+
+def field(page: Page, key: str) -> str:
+    return page.locator(f".st-key-{key} input").input_value()
+
+
+def test_a_slider_and_its_field_hold_one_value(alone: Page) -> None:
+    show(alone, 1)
+    assert (field(alone, "heat"), field(alone, "width")) == ("0.80", "0")
+    alone.get_by_role("slider", name="Heat").press("ArrowRight")
+    assert field(alone, "heat") == "0.85"
+    alone.locator(".st-key-heat input").fill("1.234")
+    alone.locator(".st-key-heat input").press("Enter")
+    assert alone.get_by_role("slider", name="Heat").input_value() == "1.25"
+    assert field(alone, "heat") == "1.234"
+    assert told(alone, 2)[-1] == {"number": 2, "values": {"heat": 1.234}}
+
+
+def test_what_the_server_has_not_seen_stays_and_is_told_again(alone: Page) -> None:
+    show(alone, 1)
+    alone.get_by_role("slider", name="Heat").press("ArrowRight")
+    told(alone, 1)
+    show(alone, 2, seen=0, heat=0.8, width=3)
+    assert (field(alone, "heat"), field(alone, "width")) == ("0.85", "3")
+    alone.get_by_role("slider", name="Width").press("ArrowRight")
+    assert told(alone, 2)[-1] == {"number": 2, "values": {"heat": 0.85, "width": 4}}
+    show(alone, 3, seen=2, heat=0.5, width=4)
+    assert (field(alone, "heat"), field(alone, "width")) == ("0.50", "4")
+
+
+def test_an_earlier_drawing_does_not_overtake_a_later_one(alone: Page) -> None:
+    show(alone, 2, heat=1.5)
+    show(alone, 1, heat=0.1)
+    assert field(alone, "heat") == "1.50"
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken", "words"),
+    [("1e3", "10.00", "1,000 is more"), ("-4", "0.00", "-4 is less"), ("", "0.80", "")],
+)
+def test_a_number_out_of_range_becomes_the_nearest_and_says_so(
+    alone: Page, typed: str, taken: str, words: str
+) -> None:
+    show(alone, 1, heat=1.0)
+    alone.locator(".st-key-heat input").fill(typed)
+    alone.locator(".st-key-heat input").press("Enter")
+    assert field(alone, "heat") == taken
+    assert told(alone, 1)[-1]["values"] == {"heat": float(taken)}
+    assert words in alone.locator(".note").first.inner_text()
+
+
+def test_a_held_key_is_told_at_a_pace_and_ends_where_it_leads(alone: Page) -> None:
+    show(alone, 1)
+    slider = alone.get_by_role("slider", name="Width")
+    slider.focus()
+    for _ in range(20):
+        alone.keyboard.down("ArrowRight")
+    alone.keyboard.up("ArrowRight")
+    alone.wait_for_function("told.at(-1)?.values.width === 20")
+    assert field(alone, "width") == "20"
+
+
+def test_reset_goes_back_to_the_default_and_help_is_a_press_away(alone: Page) -> None:
+    show(alone, 1, heat=1.5)
+    alone.get_by_role("button", name="About Heat").click()
+    assert alone.get_by_text("Help.").first.is_visible()
+    alone.get_by_role("button", name="Heat: back to 0.80").click()
+    assert field(alone, "heat") == "0.80"
+    assert told(alone, 1)[-1]["values"] == {"heat": 0.8}
+    assert alone.get_by_role("button", name="Heat: back to 0.80").is_hidden()

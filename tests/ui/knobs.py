@@ -1,0 +1,40 @@
+"""Knobs in AppTest: what the rails show, and a knob that is moved."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+
+def shown_knobs(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the page's rails are told of each knob, by its key."""
+    drawn = [_data(element) for element in app.get("bidi_component")]
+    return {knob["key"]: knob for data in drawn for knob in data.get("knobs", ())}
+
+
+def move(app: AppTest, key: str, value: float) -> AppTest:
+    """Move a knob without a report from the browser; the caller runs the app."""
+    app.session_state[key] = value
+    return app
+
+
+def report(app: AppTest, **values: float) -> AppTest:
+    """Run the app as the browser has it run when knobs of a rail were moved."""
+    rail = next(
+        element.proto
+        for element in app.get("bidi_component")
+        if values.keys() <= {knob["key"] for knob in _data(element).get("knobs", ())}
+    )
+    number = json.loads(rail.json)["seen"] + 1
+    states = app._tree.get_widget_states()
+    told = {"moved": {"number": number, "values": values}}
+    states.widgets.append(WidgetState(id=rail.id, json_value=json.dumps(told)))
+    return app._run(states)
+
+
+def _data(element: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(element.proto.json or "{}")
+    return found

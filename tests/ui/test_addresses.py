@@ -1,0 +1,74 @@
+"""What the controls hold is in the address, and the address says so in a new session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pages.ui.shell import prompts, sidebar
+from pages.ui.shell.prompts import Example
+from pages.ui.widgets.control import load
+from tests.ui.conftest import Open
+
+_SET = ("prompt", "chat", "system")
+
+
+@pytest.fixture
+def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a press on "New seed" sets, as a choice in the menu of examples would."""
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(sidebar, "_new_seed", lambda: load(asked))
+    return asked
+
+
+@pytest.mark.parametrize("chosen", prompts.examples(), ids=lambda one: one.label)
+def test_all_that_an_example_sets_is_in_the_address(
+    open_app: Open, load_in_callback: dict[str, Any], chosen: Example
+) -> None:
+    load_in_callback |= {key: getattr(chosen, key) for key in _SET}
+    app = open_app().button(key="new_seed").click().run()
+    again = open_app(**app.query_params)
+    held = {key: again.session_state[key] for key in _SET if key in again.session_state}
+    assert held.get("system", "") == chosen.system
+    assert (held["prompt"], held["chat"]) == (chosen.prompt, chosen.chat)
+
+
+@pytest.mark.parametrize(
+    ("key", "word", "sentence"),
+    [
+        ("tokens", "5000", "New tokens: 5,000 in the link lies outside 1 to 2,000: 40 is used."),
+        ("temperature", "150", "Temperature: 150 in the link lies outside 0 to 10: 0.8 is used."),
+        ("temperature", "warm", "Temperature: “warm” in the link is no number: 0.8 is used."),
+        ("seed", "nan", "Seed: “nan” in the link is no number: 16 is used."),
+        ("tokens", "3.5", "New tokens: 3.5 in the link is no whole number: 3 is used."),
+        ("cache", "maybe", "KV cache: “maybe” in the link is not true or false: true is used."),
+        (
+            "method",
+            "Best",
+            "Strategy: “Best” in the link is none of Sampling, Greedy, Contrastive: "
+            "Sampling is used.",
+        ),
+        (
+            "prompt",
+            "word " * 5000,
+            "Prompt: the link holds more than 20,000 characters: the beginning, 20,000 "
+            "characters, is used.",
+        ),
+    ],
+)
+def test_what_a_link_asks_for_in_vain_is_told_with_what_is_used(
+    open_app: Open, key: str, word: str, sentence: str
+) -> None:
+    app = open_app(**{key: word})
+    assert not app.exception
+    assert [toast.value for toast in app.toast] == [sentence]
+    assert not app.run().toast
+
+
+def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None:
+    app = open_app(tokens="5000", top_p="7", method="Greedy", seed="3")
+    assert len(app.toast) == 2
+    assert app.number_input(key="tokens").value == 40
+    assert app.number_input(key="seed").value == 3
+    assert app.query_params == {"method": "Greedy", "seed": "3"}
