@@ -95,8 +95,8 @@ def answers(address: str) -> bool:
         return False
 
 
-def wait_for(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + START_SECONDS
+def wait_for(reached: Callable[[], bool], seconds: float = START_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.05)
@@ -120,8 +120,16 @@ def assert_ends(process: subprocess.Popen[bytes]) -> None:
     assert started, "the process that reads models"
     process.send_signal(signal.SIGTERM)
     process.wait(STOP_SECONDS)
-    time.sleep(0.2)
-    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    wait_for(lambda: not any(map(is_alive, started)), seconds=STOP_SECONDS)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it still runs: one that has ended may wait for whoever adopted it to notice."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return "State:\tZ" not in status
 
 
 @pytest.mark.slow
