@@ -16,7 +16,6 @@ _WAYS = {"": 45, "none": 6, "word": 8, "sentence": 9, "answer": 15, "capitals": 
 _ARTICLE = re.compile(r"\b(the baby of|the young of|the child of) an? ")
 
 _SYNONYMS = 0.2  # of the questions have other words for the same
-_SMALL = "The A An After Before In To People We".split()
 
 Asked = tuple[str, str, str]  # the question, the sentence that answers it, the bare answer
 
@@ -112,10 +111,10 @@ def _with_yes_or_no(rng: random.Random, fact: Fact) -> Asked:
     else:
         statement = said.fill(rng.choice(wording.states.splitlines()))
         question = rng.choice(words.CHECKS).replace("@", statement)
-    word, sentence = "Yes" if true else "No", _sentence(fact)
-    if sentence.split(" ", 1)[0] in _SMALL or category.name == "maker":
-        sentence = sentence[0].lower() + sentence[1:]
-    return roughen(rng, question), f"{word}, {sentence}", f"{word}."
+    word = "yes" if true else "no"
+    # The fact comes first: a model that says yes or no before it has to guess.
+    sentence = f"{_sentence(fact).removesuffix('.')}, so {word}."
+    return roughen(rng, question), sentence, f"{word.capitalize()}."
 
 
 def _fill(rng: random.Random, fact: Fact, pattern: str) -> str:

@@ -159,9 +159,36 @@ What {kind} could you name?
 What are a few {kind}?
 What are the names of some {kind}?
 What would you call {kind}? Name some.
+What are some of the {kind} that people know?
+What are some {kind} that you have heard of?
+What are some good examples of {kind}?
+{Kind}! Let me have some.
+{Kind}! Go on.
+{Kind}! As many as you can.
+{Kind}! Write them down, please.
+{Kind}. List a few.
+{Kind}, list some of them.
+{Kind}: list whichever you know.
+List {kind}.
+List them: {kind}.
+Now {kind}! Say some.
+Could I hear some {kind}?
+Could I have a few {kind}?
+May I have a list with {kind} in it?
+Put down some {kind} for me.
+Is there a list of {kind} you can give me?
+Anything that belongs to {kind}?
+My homework is to name {kind}. Which are there?
+We collect {kind}. Which do you know?
+I can't think of any {kind}. Can you?
+Let us talk about {kind}. Name some.
+I wonder which {kind} there are.
+How about some {kind}?
 Say which {kind} there are.
 Tell me what {kind} there are."""
-ADJECTIVES = "common good known nice simple typical various well-known different".split()
+ADJECTIVES = """common good known nice simple typical various well-known different famous \
+ordinary everyday important popular interesting useful beautiful real usual main favorite musical \
+classic little big modern old""".split()
 COUNTED_ASKS = """Name {count} {kind}.
 Name {count} {kind}.
 List {count} {kind}.

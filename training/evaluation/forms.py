@@ -89,7 +89,7 @@ def is_stepwise(reply: str) -> bool:
     return END_THINK in reply and " = " in reply.split(END_THINK)[0]
 
 
-_COUNTED = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|planets|days)\b")
+_COUNTED = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|planets|days|months)\b")
 _FORMS: dict[str, dict[str, Callable[[str], bool]]] = {
     "one word": {"sums": is_one_word, "facts": is_one_word, "lists": is_one_word},
     "one sentence": dict.fromkeys(("sums", "facts", "lists", "stories", "talk"), is_one_sentence),

@@ -67,7 +67,7 @@ def ask_sums(subject: Subject) -> list[Answered]:
 
 
 def ask_facts(subject: Subject) -> list[Answered]:
-    """Ask every fact; right is a reply that states the answer, or says yes or no first."""
+    """Ask every fact; right is a reply that states it, or begins or ends with yes or no."""
     rows = _rows(subject, "facts")
     texts = replies(subject, [row[1] for row in rows], MOST_ANSWER)
     return [
@@ -78,7 +78,8 @@ def ask_facts(subject: Subject) -> list[Answered]:
 
 def _is_fact(kind: str, reply: str, answers: list[str]) -> bool:
     if kind == "yes-no":
-        return re.split(r"\W", reply.lower(), maxsplit=1)[0] == answers[0]
+        words = re.findall(r"\w+", reply.lower())
+        return {"yes", "no"}.intersection(words[:1] + words[-1:]) == {answers[0]}
     return any(states(reply, answer) for answer in answers)
 
 
