@@ -28,7 +28,7 @@ QUICK_QUESTIONS, QUICK_LONGEST = 2, 8
 def measure_all(subject: Subject, folder: Path) -> Iterator[Measure]:
     """Yield every measure as it is found; figures and prompts go beside the weights."""
     target = folder / "target"
-    yield from decoding.measure_speed(target)
+    yield from decoding.measure_speed(target, subject.longest)
     yield from text.measure_stories(subject)
     yield text.measure_perplexity(subject)
     yield text.measure_list(subject)

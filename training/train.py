@@ -26,7 +26,7 @@ ASSETS = HERE.parent / "assets" / "models"
 QUICK_OUT = HERE / "quick"
 HELD_OUT_ROWS, TOKENIZER_DOCUMENTS = 48, 30_000
 # What --quick changes, to see in a minute or two that everything runs.
-QUICK = {"steps": 30, "minutes": 3.0, "batch": 2, "documents": 1500, "held_out": 2}
+QUICK = {"steps": 10, "minutes": 3.0, "batch": 2, "documents": 1500, "held_out": 2}
 MINUTES = {"target": 85.0, "draft": 11.0}
 RATES = {"target": 2e-3, "draft": 4e-3}
 

@@ -113,13 +113,14 @@ def search(subject: Subject, ids: list[int], beams: int) -> tuple[str, float]:
     return text, float(logprobs[len(ids) - 1 :].sum())
 
 
-def measure_speed(folder: Path) -> list[Measure]:
-    """How long the model takes to load, and its speed with full traces."""
+def measure_speed(folder: Path, most: int) -> list[Measure]:
+    """How long the model takes to load, and its speed with full traces of so many tokens at most."""
     load_model(folder)  # The first one also starts the process that reads a folder's files.
     began = time.perf_counter()
     model = load_model(folder)
     seconds = time.perf_counter() - began
-    config = Greedy(max_new_tokens=SPEED_TOKENS, min_new_tokens=SPEED_TOKENS)
+    tokens = min(SPEED_TOKENS, most)
+    config = Greedy(max_new_tokens=tokens, min_new_tokens=tokens)
     speeds = []
     for _ in range(4):
         began = time.perf_counter()
