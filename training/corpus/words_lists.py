@@ -184,6 +184,17 @@ I can't think of any {kind}. Can you?
 Let us talk about {kind}. Name some.
 I wonder which {kind} there are.
 How about some {kind}?
+{Kind} that anybody knows.
+{Kind} one could see.
+{Kind} people like?
+{Kind} that you could find somewhere
+Which {kind} would somebody look for?
+Some {kind} that a boy or a girl may want.
+{Kind} my friend can choose from.
+The best {kind}, in your opinion?
+{Kind} for a poster, please.
+I am making a poster of {kind}. What goes on it?
+{Kind} that start a list.
 Say which {kind} there are.
 Tell me what {kind} there are."""
 ADJECTIVES = """common good known nice simple typical various well-known different famous \

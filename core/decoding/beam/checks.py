@@ -224,7 +224,7 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
     if best and best.text != trace.text:
         faults.append("the trace's text is not the best hypothesis'")
     if [step.index for step in steps] != list(range(len(steps))):
-        faults.append("the steps are not numbered 0, 1, 2, ...")
+        faults.append("the steps are not numbered from 0 without a gap")
     reason = trace.finish_reason
     if reason != "cancelled" and (best is None or best.finish_reason != reason):
         faults.append(f"no best hypothesis ended with {reason}")

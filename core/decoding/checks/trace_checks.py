@@ -289,7 +289,7 @@ def _steps_make_tokens(trace: Trace) -> Check:
     if tuple(step.token_id for step in trace.token_steps) != trace.token_ids:
         faults.append("the steps' tokens are not the trace's tokens")
     if [step.index for step in trace.token_steps] != list(range(len(trace.token_ids))):
-        faults.append("the steps are not numbered 0, 1, 2, ...")
+        faults.append("the steps are not numbered from 0 without a gap")
     if "".join(step.text for step in trace.token_steps) != trace.text and (
         trace.finish_reason != "cancelled"
     ):

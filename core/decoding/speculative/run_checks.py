@@ -80,7 +80,7 @@ def _tokens(trace: Trace[Speculative]) -> Check:
     rounds, faults, emitted = trace.rounds, [], list[int]()
     for index, step in enumerate(rounds):
         if step.index != index or step.start != len(emitted):
-            faults.append("the rounds are not numbered 0, 1, 2, ... by the tokens before them")
+            faults.append("the rounds are not numbered from 0 by the tokens before them")
         emitted += step.token_ids
     if tuple(emitted) != trace.token_ids:
         faults.append("the rounds' tokens are not the trace's tokens")

@@ -21,7 +21,7 @@ def _rows_of_survivors(candidates: Sequence[BeamCandidate]) -> None:
         raise ValueError("a kept candidate takes a row of the next beam, and no other does")
     rows = sorted(c.row for c in candidates if c.row is not None)
     if rows != list(range(len(rows))):
-        raise ValueError("the kept candidates' rows are not 0, 1, 2, ...")
+        raise ValueError("the kept candidates' rows are not numbered from 0 without a gap")
     if any(c.fate == "finished" and c.ended is None for c in candidates):
         raise ValueError("a path finished that nothing ended")
 

@@ -50,7 +50,7 @@ def _rounds_in_order(trace: Trace) -> None:
     rounds, emitted = trace.rounds, 0
     for index, step in enumerate(rounds):
         if step.index != index or step.start != emitted:
-            raise ValueError("the rounds are not numbered 0, 1, 2, ... by the tokens before them")
+            raise ValueError("the rounds are not numbered from 0 by the tokens before them")
         if step.finish_reason is not None and index + 1 < len(rounds):
             raise ValueError("a round before the last one ended the run")
         emitted += len(step.token_ids)
