@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from core import Greedy, collect, load_model
-from training import evaluate, train
+from training import average, evaluate, train
 from training.evaluation.card import history
 from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
 
@@ -57,6 +58,22 @@ def test_a_training_may_begin_with_stored_weights_and_tells_of_their_own_trainin
     assert train.before(stored)[-1]["tokens"] == earlier["tokens"]
     told = history(train.before(stored))
     assert told.endswith(f"{earlier['tokens']:,} tokens in {earlier['minutes']} minutes")
+
+
+def test_the_mean_of_two_trainings_is_stored_and_told(tmp_path: Path) -> None:
+    first, second = train.ASSETS / "draft", tmp_path / "second"
+    shutil.copytree(first, second)
+    model = AutoModelForCausalLM.from_pretrained(first)
+    for weight in model.parameters():
+        weight.data.add_(0.5)
+    model.save_pretrained(second)
+    average.main([str(first), str(second), "--out", str(tmp_path / "mean")])
+    mean = AutoModelForCausalLM.from_pretrained(tmp_path / "mean").state_dict()
+    for name, weight in AutoModelForCausalLM.from_pretrained(first).state_dict().items():
+        assert torch.allclose(mean[name], weight + 0.25, atol=2e-3)
+    told = json.loads((tmp_path / "mean" / "training.json").read_text(encoding="utf-8"))
+    assert told["averaged"] and told["stored_loss"] > 0
+    assert history([], told["averaged"]).endswith("the mean of these weights and those before")
 
 
 @pytest.mark.slow

@@ -11,10 +11,11 @@ TEMPLATES = Path(__file__).parents[1] / "cards"
 EXAMPLES, SHOWN = "examples.json", 10
 
 
-def history(before: list[dict[str, Any]]) -> str:
-    """What the weights had learned already when their last training began."""
+def history(before: list[dict[str, Any]], averaged: bool = False) -> str:
+    """What the weights had learned when their last training began; averaged: with its own start."""
     rounds = (f"{one['tokens']:,} tokens in {one['minutes']} minutes" for one in before)
-    return "".join(f", after a training on {words}" for words in rounds)
+    told = "".join(f", after a training on {words}" for words in rounds)
+    return told + ", and the mean of these weights and those before" * averaged
 
 
 def in_words(shares: dict[str, float]) -> str:
@@ -33,7 +34,7 @@ def write_cards(folder: Path, measures: list[Measure]) -> None:
         template = (TEMPLATES / f"{role}.md").read_text(encoding="utf-8")
         values["shares"] = in_words(values.get("shares", {}))
         values["examples"] = read_examples(folder / role)
-        values["history"] = history(values.pop("before", []))
+        values["history"] = history(values.pop("before", []), "averaged" in values)
         chosen = [one for one in measures if role == "target" or "draft" in one.name]
         card = template.format(table=table(chosen), **values)
         (folder / role / "README.md").write_text(card, encoding="utf-8")

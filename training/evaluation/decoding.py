@@ -114,7 +114,7 @@ def search(subject: Subject, ids: list[int], beams: int) -> tuple[str, float]:
 
 
 def measure_speed(folder: Path, most: int) -> list[Measure]:
-    """How long the model takes to load, and its speed with full traces of so many tokens at most."""
+    """The seconds to load the model, and its speed with full traces of at most so many tokens."""
     load_model(folder)  # The first one also starts the process that reads a folder's files.
     began = time.perf_counter()
     model = load_model(folder)
