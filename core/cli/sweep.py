@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.cli.loading import load
 from core.cli.output import require_writable
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
@@ -54,9 +55,8 @@ def run(args: Namespace) -> int:
     from core.evaluation.sweep.types import SweepPlan, SweepRow
 
     problems = _problems(args, steps)
-    from core import load_model
 
-    model = load_model(args.model, dtype=args.dtype, device=args.device)
+    model = load(args.model, args.dtype, args.device)
     plan = SweepPlan(
         model_id=model.model_id,
         problems=problems,

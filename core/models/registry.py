@@ -1,4 +1,4 @@
-"""Finding and loading models: embedded, from a local folder, or from the hub."""
+"""Finding and loading models: embedded, in a package, from local files, or from the hub."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from weakref import WeakValueDictionary
 
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.isolation.client import prepare
+from core.models.packaged import PACKAGED, packaged_file
+from core.models.reporting import Report, reporting, unheard
 
 if TYPE_CHECKING:
     import torch
@@ -46,15 +48,20 @@ def load_model(
     dtype: str | torch.dtype | None = None,
     device: str | torch.device | None = None,
     should_stop: Callable[[], bool] | None = None,
+    on_progress: Report = unheard,
 ) -> TransformersModel:
-    """Load a decoder-only model with its tokenizer, from safetensors only.
+    """Load a decoder-only model with its tokenizer, from safetensors or a GGUF file.
+
+    A GGUF file is converted once and kept under the user's cache directory.
 
     Args:
-        where: `embedded:NAME`, a local folder, or a hub id such as `Qwen/Qwen2.5-0.5B`.
+        where: `embedded:NAME`, `smollm2`, a local folder, a GGUF file (or a folder with one), or a
+            hub id such as `Qwen/Qwen2.5-0.5B`.
         dtype: of the weights, such as `"bfloat16"`; float32 on a CPU when left out, elsewhere
             what the model was saved in.
         device: `"cpu"` when left out; `"cuda"`, `"cuda:1"`, `"mps"`.
         should_stop: asked all the while until the weights are read.
+        on_progress: is told in a few words how far it is.
 
     Raises:
         ModelError: nothing there, no network, wrong kind of model, damaged or incomplete files,
@@ -64,12 +71,14 @@ def load_model(
     model_id = str(where).strip()
     if not model_id:
         raise ModelError(
-            "No model was named; give embedded:NAME, a local folder or a hub id "
+            "No model was named; give embedded:NAME, a local folder, a GGUF file or a hub id "
             f"({_embedded_names()})."
         )
     folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
+    elif model_id in PACKAGED:
+        folder = packaged_file(model_id)
     elif isinstance(where, Path) or looks_like_path(model_id):
         folder = _expanded(model_id)
     if not trusted:
@@ -77,7 +86,7 @@ def load_model(
     from core.models.loading.load import Source, load_transformers_model
 
     stops = should_stop or (lambda: False)
-    with _alone(model_id, stops):
+    with _alone(model_id, stops), reporting(on_progress):
         return load_transformers_model(Source(model_id, folder, trusted), dtype, device, stops)
 
 
@@ -119,6 +128,6 @@ def looks_like_path(text: str) -> bool:
     """Whether `text` is meant as a path; `owner/name` is one only if it exists."""
     written_so = text.startswith(("/", ".", "~")) or "\\" in text or text.count("/") > 1
     try:
-        return written_so or text.endswith("/") or Path(text).exists()
+        return written_so or text.endswith(("/", ".gguf")) or Path(text).exists()
     except OSError:  # Too long for a file name.
         return False

@@ -7,10 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from core import check
-from core.decoding.errors import ConfigError, DecodingError, ProblemError, SweepError, TraceError
+from core.decoding.errors import (
+    ConfigError,
+    DecodingError,
+    ModelError,
+    ProblemError,
+    SweepError,
+    TraceError,
+)
 from core.decoding.lab.types import LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.calculator import result_of
@@ -23,6 +31,7 @@ from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.sweep.files import SCHEMA, VERSION, read_sweep
 from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.evaluation.verifier import worked_out
+from core.models.gguf.header import header_in
 from core.server.api.chat import read_chat
 from core.server.api.completions import read_completion
 from core.server.api.errors import ApiError
@@ -38,6 +47,7 @@ from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.sweep import budgets
 from pages.ui.requests.controls import decoding_in
 from tests.figures.reasons import make_sweep
+from tests.models.gguf.files import write_gguf
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "tests/traces/data"
@@ -103,6 +113,11 @@ def _reasoning() -> bytes:
     data["run"]["steps"] = data["run"]["steps"][:2]
     data["rivalry"]["votes"] = data["rivalry"]["votes"][:1]
     return json.dumps(data).encode()
+
+
+def _gguf() -> bytes:
+    with TemporaryDirectory() as folder:
+        return write_gguf(Path(folder) / "seed.gguf").read_bytes()
 
 
 def _text(data: bytes) -> str:
@@ -205,4 +220,6 @@ READERS = (
         "core/traces/foreign.py"),
     Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,
         (b'{"method": "greedy"}',), "pages/ui/requests/controls.py"),
+    Reader("GGUF header", lambda data: header_in(data, "x.gguf"), ModelError, (_gguf(),),
+        "core/models/gguf/header.py"),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from typing import Any
 from core.decoding import errors
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
 from core.models.isolation.server import READY, receive_message, send_message
+from core.models.reporting import current_report
 from core.models.stopping import ShouldStop, never
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -31,6 +32,7 @@ _START = (
 _START_SECONDS = 180.0
 _POLL_SECONDS = 0.05
 _AT_ONCE = 4
+_LONGEST_TOLD = 300
 _TIME = "takes too much time"
 _MEMORY = "takes too much memory, or makes its reader crash"
 AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
@@ -158,6 +160,8 @@ def ask(
 ) -> Any:  # JSON: the caller knows the task's shape.
     """Do a task in a child process of its own and return what it returns.
 
+    What the task reports on its way goes to this thread's `current_report`.
+
     Raises:
         DecodingError: what the task refused with.
         LimitError: it took too much, crashed, or failed in a way of its own.
@@ -176,7 +180,8 @@ def ask(
                 "memory_bytes": limits.memory_bytes,
             }
             send_message(channel, request)
-            reply = receive_message(receive)
+            while "told" in (reply := receive_message(receive)):
+                current_report()(str(reply["told"])[:_LONGEST_TOLD])
         except (EOFError, OSError):
             late = time.monotonic() - begun >= limits.cpu_seconds
             raise LimitError(_TIME if late else _MEMORY) from None

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError
+from core.models.reporting import reporting
 
 READY = b"R"
 _LENGTH = struct.Struct("!I")
@@ -67,7 +68,9 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
         send_message(channel, os.getpid())
         request = receive_message(lambda size: _exactly(channel, size))
         _bound(request["cpu_seconds"], request["memory_bytes"])
-        send_message(channel, _answer(tasks[request["task"]], request["arguments"]))
+        with reporting(lambda told: send_message(channel, {"told": told})):
+            reply = _answer(tasks[request["task"]], request["arguments"])
+        send_message(channel, reply)
     finally:
         os._exit(0)
 

@@ -7,13 +7,19 @@ from contextlib import suppress
 from typing import Any
 
 from core.decoding.errors import DecodingError
+from core.models.gguf.conversion import convert_gguf
 from core.models.isolation.chat_task import write_chat
 from core.models.isolation.server import serve
 from core.models.loading.hub import fetch
 from core.models.loading.inspection import inspect
 from core.models.registry import EMBEDDED_FOLDER, list_embedded
 
-TASKS: dict[str, Callable[..., Any]] = {"inspect": inspect, "chat": write_chat, "fetch": fetch}
+TASKS: dict[str, Callable[..., Any]] = {
+    "inspect": inspect,
+    "chat": write_chat,
+    "fetch": fetch,
+    "convert_gguf": convert_gguf,
+}
 
 
 def main(descriptor: int) -> None:

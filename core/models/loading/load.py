@@ -25,6 +25,8 @@ from transformers import (
 
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.decoding.validation import brief
+from core.models.gguf.conversion import source_of
+from core.models.gguf.source import converted_folder, gguf_in
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits
 from core.models.loading import hub
@@ -61,7 +63,7 @@ class Source:
 
     Args:
         model_id: as the user named it.
-        folder: its files; None for a model of the hub.
+        folder: its files, or a GGUF file; None for a model of the hub.
         trusted: it came with the app.
     """
 
@@ -88,8 +90,8 @@ def load_transformers_model(
         hub.check_hub_id(source.model_id)
     with quiet():
         if source.trusted and source.folder is not None:
-            return _load(source.folder, source, number_type, target, should_stop)
-        folder = source.folder or _fetch(source.model_id, should_stop)
+            return _load(source.folder, source, number_type, target, should_stop, "")
+        folder, revision = _folder_of(source, number_type, should_stop)
         seen = state_of(folder)
         needed = _inspect(folder, source, number_type, should_stop)
         with reserved(source.model_id, needed, should_stop):
@@ -98,7 +100,23 @@ def load_transformers_model(
                     f"The files of {_in_sentence(source)} changed while they were checked; load "
                     "the model again."
                 )
-            return _load(folder, source, number_type, target, should_stop)
+            return _load(folder, source, number_type, target, should_stop, revision)
+
+
+def _folder_of(
+    source: Source, dtype: torch.dtype | Literal["auto"], should_stop: Callable[[], bool]
+) -> tuple[Path, str]:
+    """The folder that is loaded, and what a trace names this version of the model by."""
+    if source.folder is None:
+        folder = _fetch(source.model_id, should_stop)
+        return folder, folder.name
+    name = _in_sentence(source)
+    file = gguf_in(source.folder, name)
+    if file is None:
+        return source.folder, ""
+    number_type = str(torch.float32 if dtype == "auto" else dtype).removeprefix("torch.")
+    folder = converted_folder(file, source.model_id, name, number_type, should_stop)
+    return folder, source_of(folder)
 
 
 def _device(device: str | torch.device | None) -> torch.device:
@@ -177,7 +195,9 @@ def _load(
     dtype: torch.dtype | Literal["auto"],
     device: torch.device,
     should_stop: Callable[[], bool],
+    revision: str,
 ) -> TransformersModel:
+    """Read it; without a revision it is a digest of the weights."""
     model_id = source.model_id
     config = load_config(folder, model_id)
     tokenizer = load_tokenizer(folder, model_id)
@@ -186,7 +206,7 @@ def _load(
     if should_stop():
         raise LoadingStoppedError
     check_vocabulary(tokenizer, hf_model, model_id)
-    return _assemble(hf_model, tokenizer, device, folder, source)
+    return _assemble(hf_model, tokenizer, device, source, revision or _digest(folder))
 
 
 def _load_weights(
@@ -233,8 +253,8 @@ def _assemble(
     hf_model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     device: torch.device,
-    folder: Path,
     source: Source,
+    revision: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
     try:
@@ -242,7 +262,7 @@ def _assemble(
             hf_model.to(device),
             tokenizer,
             model_id=source.model_id,
-            revision=_digest(folder) if source.folder else folder.name,
+            revision=revision,
             isolate_templates=client.AVAILABLE and not source.trusted,
         )
         broken = bool(model.start([0]).logits.isnan().any())

@@ -1,4 +1,4 @@
-"""Reading weights tensor by tensor, so that it can be stopped between two of them.
+"""Reading weights tensor by tensor: it can be stopped between two of them, and tells how far it is.
 
 transformers reads all of a model's files in one call that asks nobody. What it reads them through
 asks here.
@@ -6,7 +6,9 @@ asks here.
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -14,10 +16,12 @@ from safetensors import safe_open
 from transformers import PreTrainedModel
 
 from core.decoding.errors import LoadingStoppedError
-from core.models.stopping import ShouldStop, current
+from core.models.reporting import current_report
+from core.models.stopping import current
 
 # As transformers does: a mapped file counts there as memory that is taken.
 _OPTIONS = {"backend": "pread"} if sys.platform == "win32" else {}
+_TELLING_SECONDS = 0.1
 
 
 def read_through_here() -> None:
@@ -31,29 +35,55 @@ def read_through_here() -> None:
     ) -> Any:
         if state is not None:
             return load(model, state, files, *rest, **options)
-        tensors = dict[str, _Tensor]()
+        tensors, progress = dict[str, _Tensor](), _Progress()
         with ExitStack() as opened:
             for path in files:
                 file = opened.enter_context(safe_open(path, framework="pt", **_OPTIONS))
                 names: list[str] = file.keys()
-                tensors |= {name: _Tensor(file.get_slice(name), current()) for name in names}
+                tensors |= {name: _Tensor(file.get_slice(name), progress) for name in names}
             return load(model, tensors, files, *rest, **options)
 
     PreTrainedModel._load_pretrained_model = staticmethod(load_stoppably)
     PreTrainedModel._reads_stoppably = True
 
 
+class _Progress:
+    """Of one load; its tensors are read by several threads, which know nothing of its own."""
+
+    def __init__(self) -> None:
+        self.should_stop = current()
+        self._report = current_report()
+        self._read = self._all = 0
+        self._told = time.monotonic()
+
+    def expect(self, numbers: int) -> None:
+        """So many more are to be read."""
+        self._all += numbers
+
+    def advance(self, numbers: int) -> None:
+        """So many were read; a sum that two threads spoil is a report a moment late."""
+        self._read += numbers
+        now = time.monotonic()
+        if now - self._told > _TELLING_SECONDS:
+            self._told = now
+            self._report(f"Reading weights: {min(self._read / max(self._all, 1), 1):.0%}")
+
+
 class _Tensor:
     """One in a file: indexing reads it."""
 
-    def __init__(self, stored: Any, should_stop: ShouldStop) -> None:
+    def __init__(self, stored: Any, progress: _Progress) -> None:
         self._stored = stored
-        self._should_stop = should_stop
+        self._progress = progress
+        self._numbers = math.prod(stored.get_shape())
+        progress.expect(self._numbers)
 
     def __getitem__(self, index: Any) -> Any:
-        if self._should_stop():
+        if self._progress.should_stop():
             raise LoadingStoppedError
-        return self._stored[index]
+        found = self._stored[index]
+        self._progress.advance(self._numbers)
+        return found
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stored, name)

@@ -102,7 +102,7 @@ def test_a_tokenizer_that_encodes_to_nothing_is_refused(
 
 
 def test_a_file_is_not_a_folder(good: Path) -> None:
-    assert "is a file; give the folder" in refusal(good / "config.json")
+    assert "is a file, but no GGUF file; give" in refusal(good / "config.json")
 
 
 def test_an_embedded_model_is_found_by_name(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,38 @@
+"""`python -m core models`: the models at hand, and the cache of converted GGUF files."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from core.cli.loading import load
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument(
+        "--load", metavar="MODEL", help="load a model once; a GGUF file is converted by it"
+    )
+    parser.add_argument(
+        "--empty-cache", action="store_true", help="remove the converted GGUF files"
+    )
+
+
+def run(args: Namespace) -> int:
+    """Do what is asked for, then list what there is."""
+    from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
+    from core.models.loading.memory import in_words
+    from core.models.packaged import PACKAGED, is_installed
+    from core.models.registry import EMBEDDED_PREFIX, list_embedded
+
+    if args.empty_cache:
+        print(f"[{in_words(empty_cache())} freed]", file=sys.stderr)
+    if args.load is not None:
+        load(args.load)
+    for name in list_embedded():
+        print(f"{EMBEDDED_PREFIX}{name}")
+    for name, one in PACKAGED.items():
+        print(f"{name}: {one.words}, {'installed' if is_installed(name) else one.command}")
+    count, size = cached_bytes()
+    print(f"Converted GGUF files: {count}, {in_words(size)} in {cache_root()}")
+    return 0

@@ -1,0 +1,115 @@
+"""Where converted GGUF files are kept: a folder for each, under the user's cache directory.
+
+A conversion is written beside its place and moved there when it is whole, so that half of one is
+never used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from core.decoding.errors import ModelError
+from core.models.loading.memory import in_words
+
+_LAYOUT = 1  # Of what a conversion holds; another number converts anew.
+_SAMPLED_BYTES = 2**20
+_BEGUN = "begun-"
+# A conversion whose process was killed leaves its folder; none takes so long.
+_ABANDONED_SECONDS = 24 * 3600.0
+
+
+def cache_root() -> Path:
+    """The folder of all conversions; it may not be there."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "decoding-explorer" / "gguf"
+
+
+def key_of(path: Path, dtype: str) -> str:
+    """What names a file's conversion: another file, or a changed one, has another key."""
+    digest, state = hashlib.sha256(), path.stat()
+    digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
+    with path.open("rb") as file:
+        digest.update(file.read(_SAMPLED_BYTES))
+        file.seek(max(0, state.st_size - _SAMPLED_BYTES))
+        digest.update(file.read(_SAMPLED_BYTES))
+    return digest.hexdigest()[:32]
+
+
+def converted(key: str) -> Path | None:
+    """The folder of a whole conversion."""
+    folder = cache_root() / key
+    return folder if folder.is_dir() else None
+
+
+@contextmanager
+def being_converted(key: str) -> Iterator[Path]:
+    """A new folder that becomes the conversion's when the block ends, and goes where it fails."""
+    root = cache_root()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(root)
+        begun = Path(tempfile.mkdtemp(prefix=_BEGUN, dir=root))
+    except OSError as error:
+        raise ModelError(
+            f"The cache folder {root} can't be written ({error.strerror}); make room for it, or "
+            "name another place in XDG_CACHE_HOME."
+        ) from None
+    try:
+        yield begun
+        with suppress(OSError):  # Another process has converted the same file meanwhile.
+            begun.rename(root / key)
+    finally:
+        shutil.rmtree(begun, ignore_errors=True)
+
+
+def check_room(name: str, needed: int) -> None:
+    """Refuse a conversion that the disk can't hold.
+
+    Raises:
+        ModelError: says both numbers.
+    """
+    root = cache_root()
+    existing = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        raise ModelError(
+            f"{name} takes {in_words(needed)} once it is converted, and {in_words(free)} are free "
+            "on the disk; make room, or use a smaller model."
+        )
+
+
+def cached_bytes() -> tuple[int, int]:
+    """How many conversions there are, and the bytes that they take with what was left over."""
+    root = cache_root()
+    folders = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    whole = sum(not path.name.startswith(_BEGUN) for path in folders)
+    size = 0
+    for folder in folders:
+        for path in folder.rglob("*"):
+            with suppress(OSError):
+                size += path.lstat().st_size
+    return whole, size
+
+
+def empty_cache() -> int:
+    """Remove all conversions; the bytes that this frees.
+
+    A model that is loaded keeps its weights in memory; the next load converts its file again.
+    """
+    _, size = cached_bytes()
+    shutil.rmtree(cache_root(), ignore_errors=True)
+    return size - cached_bytes()[1]
+
+
+def _remove_abandoned(root: Path) -> None:
+    for path in root.glob(f"{_BEGUN}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)

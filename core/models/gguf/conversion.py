@@ -1,0 +1,154 @@
+"""A GGUF file read by transformers and written as a folder of safetensors.
+
+It follows what a stranger's file says, so it runs in a child process (`core.models.isolation`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    modeling_gguf_pytorch_utils,
+)
+
+from core.decoding.errors import ModelError
+from core.models.gguf.header import quantization, read_header
+from core.models.loading.errors import explain
+from core.models.reporting import Report, current_report
+
+SOURCE_FILE = "gguf_source.json"
+# Saving copies no more than one such piece at a time.
+_SHARD = "1GB"
+_DIGEST_LENGTH = 12
+_LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+
+
+def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
+    """Write a file's model as safetensors in this dtype, with its configuration and tokenizer.
+
+    Args:
+        name: the file in a sentence.
+        out: an empty folder.
+
+    Raises:
+        ModelError: what is wrong with the file.
+    """
+    file, folder, report = Path(path), Path(out), current_report()
+    report("Reading the GGUF file")
+    with _read_once(), _counted(report):
+        tokenizer = _part(name, "tokenizer", AutoTokenizer, file)
+        config: PreTrainedConfig = _part(name, "configuration", AutoConfig, file)
+        model = _model(name, file, config, getattr(torch, dtype))
+    report("Writing the converted model")
+    tokenizer.save_pretrained(folder)
+    _save(model, folder)
+    _write_source(file, folder, name)
+
+
+def source_of(folder: Path) -> str:
+    """What a trace names a converted file by: its name, its quantization and a digest."""
+    said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+    return f"{said['file']} {said['quantization']} {said['sha256'][:_DIGEST_LENGTH]}"
+
+
+def _write_source(file: Path, folder: Path, name: str) -> None:
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    said = {
+        "file": file.name,
+        "quantization": quantization(read_header(file, name)),
+        "sha256": digest,
+    }
+    (folder / SOURCE_FILE).write_text(json.dumps(said), encoding="utf-8")
+
+
+def _part(name: str, part: str, loader: Any, file: Path, **options: Any) -> Any:
+    """What a class of transformers makes of the file."""
+    try:
+        return loader.from_pretrained(file.parent, gguf_file=file.name, **options, **_LOCAL)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise explain(name, part, error) from None
+
+
+def _model(name: str, file: Path, config: PreTrainedConfig, dtype: torch.dtype) -> PreTrainedModel:
+    options: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
+    model, report = _part(name, "weights", AutoModelForCausalLM, file, **options)
+    if report["missing_keys"] or report["mismatched_keys"]:
+        lacking = sorted(map(str, report["missing_keys"] | report["mismatched_keys"]))[0]
+        raise ModelError(
+            f"The weights of {name} are incomplete: {lacking} is missing; get the file again."
+        )
+    return model
+
+
+def _save(model: PreTrainedModel, folder: Path) -> None:
+    """As a model that was never quantized."""
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder, max_shard_size=_SHARD)
+
+
+@contextmanager
+def _replaced(module: Any, **others: Any) -> Iterator[None]:
+    """A library's functions replaced by ours for a while."""
+    originals = {name: getattr(module, name) for name in others}
+    for name, other in others.items():
+        setattr(module, name, other)
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(module, name, original)
+
+
+def _read_once() -> AbstractContextManager[None]:
+    """Parse the file once for all of its parts, and make the table of names once for all modules.
+
+    Else it takes four times as long. Slices of a memory map cost several times as much as those of
+    a plain array over it.
+    """
+    import gguf
+
+    class Reader(gguf.GGUFReader):
+        @property
+        def data(self) -> Any:
+            return self._plain
+
+        @data.setter
+        def data(self, mapped: Any) -> None:
+            self._plain = mapped.view(np.ndarray)
+
+    return _replaced(
+        gguf,
+        GGUFReader=lru_cache(maxsize=1)(Reader),
+        get_tensor_name_map=lru_cache(maxsize=1)(gguf.get_tensor_name_map),
+    )
+
+
+def _counted(report: Report) -> AbstractContextManager[None]:
+    """Tells how many tensors are converted, in place of transformers' progress bar."""
+
+    def count(tensors: Iterable[Any], **_: Any) -> Iterator[Any]:
+        waiting = list(tensors)
+        for done, tensor in enumerate(waiting):
+            if done % 8 == 0:
+                report(f"Converting: {done} of {len(waiting)} tensors")
+            yield tensor
+
+    return _replaced(modeling_gguf_pytorch_utils, tqdm=count)

