@@ -1,25 +1,30 @@
 """Short steps of Llama-like models with a third of the Python: the same numbers, sooner.
 
 A step of a few tokens through transformers spends most of its time between the matrix products. For
-the architectures below the step is written out: query, key and value (and gate and up) share a
-product, residuals are added by it. Everything else (prompts, other models) goes through
-transformers. A fused step is used only after it gave transformers' logits on this model.
+the architectures of `families` the step is written out: query, key and value (and gate and up)
+share a product, residuals are added by it. Everything else (prompts, other models, texts longer
+than a sliding window) goes through transformers. A fused step is used only after it gave
+transformers' logits on this model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from transformers import LlamaForCausalLM, MistralForCausalLM, PreTrainedModel, Qwen2ForCausalLM
+from transformers import PreTrainedModel
 
 from core.models.cache import GrowingCache
+from core.models.families import FAMILIES, Family
 
-_ARCHITECTURES = (LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM)
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}
+_ACTIVATIONS = {"silu": F.silu, "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh")}
+_KINDS = {"full_attention", "sliding_attention"}
 _TOLERANCE = 1e-4
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65
@@ -28,20 +33,37 @@ MOST_TOKENS = 65
 class _Layer:
     """One decoder layer's weights; `transformers`' own modules become views of the joined ones."""
 
-    def __init__(self, layer: Any, eps: float) -> None:
+    def __init__(self, layer: Any, family: Family, kind: str) -> None:
         attention, mlp = layer.self_attn, layer.mlp
-        self.qkv = _join(attention.q_proj, attention.k_proj, attention.v_proj)
-        self.gate_up = _join(mlp.gate_proj, mlp.up_proj)
-        biases = [p.bias for p in (attention.q_proj, attention.k_proj, attention.v_proj)]
+        if family.joined:
+            parts, gates = [attention.qkv_proj], [mlp.gate_up_proj]
+        else:
+            parts = [attention.q_proj, attention.k_proj, attention.v_proj]
+            gates = [mlp.gate_proj, mlp.up_proj]
+        self.qkv, self.gate_up = _join(*parts), _join(*gates)
+        biases = [part.bias for part in parts]
         self.bias = None if biases[0] is None else torch.cat(biases)
         self.out = attention.o_proj.weight.t()
         self.down = mlp.down_proj.weight.t()
-        self.norm, self.mlp_norm = (
-            layer.input_layernorm.weight,
-            layer.post_attention_layernorm.weight,
+        norms = [getattr(layer, name) if name else None for name in family.norms]
+        self.before, self.after, self.mlp_before, self.mlp_after = (
+            _scale(norm, family) for norm in norms
         )
+        self.query_norm = self.key_norm = None
+        if family.query_key_norm:
+            self.query_norm = _scale(attention.q_norm, family)
+            self.key_norm = _scale(attention.k_norm, family)
         self.scaling = float(attention.scaling)
-        self.eps = eps
+        self.turns = bool(getattr(attention, "use_rope", True))
+        self.kind = kind
+
+
+def _scale(norm: Any, family: Family) -> Tensor | None:
+    """What a norm multiplies by; None without the norm."""
+    if norm is None:
+        return None
+    weight: Tensor = norm.weight.detach()
+    return 1 + weight if family.one_plus else weight
 
 
 def _join(*projections: nn.Linear) -> Tensor:
@@ -58,17 +80,23 @@ def _join(*projections: nn.Linear) -> Tensor:
 class FusedStep:
     """The forward of a few tokens of every row, behind tokens that are in the cache."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, layer_types: list[str]) -> None:
         config, body = model.config, model.model
+        self._family = FAMILIES[type(model).__name__]
         self._embedding = body.embed_tokens.weight
-        self._layers = [_Layer(layer, config.rms_norm_eps) for layer in body.layers]
-        self._norm, self._eps = body.norm.weight, config.rms_norm_eps
+        self._embedding_scale = float(getattr(body.embed_tokens, "embed_scale", 1.0))
+        pairs = zip(body.layers, layer_types, strict=True)
+        self._layers = [_Layer(layer, self._family, kind) for layer, kind in pairs]
+        self._norm, self._eps = _scale(body.norm, self._family), config.rms_norm_eps
+        self._activation = _ACTIVATIONS[_activation(config)]
         self._head = model.lm_head.weight.t()
         self._heads = config.num_attention_heads
         self._kv_heads = config.num_key_value_heads
         self._head_dim = body.layers[0].self_attn.head_dim
         self._rotary = body.rotary_emb
-        self._cos = self._sin = torch.empty(0, 1, self._head_dim)
+        self._turns: dict[str, tuple[Tensor, Tensor]] = {}
+        sliding = "sliding_attention" in layer_types
+        self.most_length: int | None = config.sliding_window if sliding else None
 
     def __call__(
         self, ids: Tensor, cache: GrowingCache, last: list[Tensor] | None = None
@@ -80,29 +108,39 @@ class FusedStep:
         """
         rows, added = ids.shape
         start = cache.get_seq_length()
-        turn = self._rotation(start, added)
         mask = None if added == 1 else self._mask(start, added)
         hidden = F.embedding(ids.reshape(-1), self._embedding)
+        if self._embedding_scale != 1:
+            hidden = hidden * self._embedding_scale
         for at, layer in enumerate(self._layers):
-            normed = F.rms_norm(hidden, layer.norm.shape, layer.norm, layer.eps)
-            keys_and_values = cache.layers[at]
-            attended = self._attend(
-                layer, normed.view(rows, added, -1), turn, mask, keys_and_values
-            )
-            hidden = torch.addmm(hidden, attended, layer.out)
-            normed = F.rms_norm(hidden, layer.mlp_norm.shape, layer.mlp_norm, layer.eps)
+            turn = self._rotation(layer.kind, start, added) if layer.turns else None
+            normed = self._normed(hidden, layer.before).view(rows, added, -1)
+            attended = self._attend(layer, normed, turn, mask, cache.layers[at])
+            hidden = self._added(hidden, attended, layer.out, layer.after)
+            normed = self._normed(hidden, layer.mlp_before)
             gate, up = torch.mm(normed, layer.gate_up).chunk(2, dim=-1)
-            hidden = torch.addmm(hidden, F.silu(gate) * up, layer.down)
-        normed = F.rms_norm(hidden, self._norm.shape, self._norm, self._eps)
+            hidden = self._added(hidden, self._activation(gate) * up, layer.down, layer.mlp_after)
+        normed = self._normed(hidden, self._norm)
         if last is not None:
             last.append(normed.view(rows, added, -1))
         return torch.mm(normed, self._head).view(rows, added, -1)
+
+    def _normed(self, hidden: Tensor, scale: Tensor | None) -> Tensor:
+        if scale is None:
+            return hidden
+        return F.rms_norm(hidden, scale.shape, scale, self._eps)
+
+    def _added(self, hidden: Tensor, inner: Tensor, weight: Tensor, norm: Tensor | None) -> Tensor:
+        """The residual and a product, which is normalised first where there is a norm."""
+        if norm is None:
+            return torch.addmm(hidden, inner, weight)
+        return hidden + self._normed(torch.mm(inner, weight), norm)
 
     def _attend(
         self,
         layer: _Layer,
         normed: Tensor,
-        turn: tuple[Tensor, Tensor],
+        turn: tuple[Tensor, Tensor] | None,
         mask: Tensor | None,
         cached: Any,
     ) -> Tensor:
@@ -111,13 +149,8 @@ class FusedStep:
         joined = torch.mm(normed.view(rows * added, -1), layer.qkv)
         if layer.bias is not None:
             joined = joined + layer.bias
-        heads = joined.view(rows, added, -1, self._head_dim)
-        turning, values = (
-            heads[:, :, : self._heads + self._kv_heads],
-            heads[:, :, -self._kv_heads :],
-        )
-        first, second = turning.chunk(2, dim=-1)
-        turned = turning * turn[0] + torch.cat((-second, first), dim=-1) * turn[1]
+        turning, values = self._turning(layer, joined.view(rows, added, -1))
+        turned = turning if turn is None else _turned(turning, *turn)
         keys, values = cached.update(
             turned[:, :, self._heads :].transpose(1, 2), values.transpose(1, 2)
         )
@@ -130,18 +163,45 @@ class FusedStep:
         mixed = mixed.view(rows, self._kv_heads, added, -1, self._head_dim).transpose(1, 2)
         return mixed.reshape(rows * added, -1)
 
+    def _turning(self, layer: _Layer, joined: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries with keys, and values: `[rows, n, heads, head_dim]` of what is joined."""
+        rows, added, _ = joined.shape
+        cut = (self._heads + self._kv_heads) * self._head_dim
+        values = joined[:, :, cut:].view(rows, added, -1, self._head_dim)
+        turning = joined[:, :, :cut]
+        if layer.query_norm is None:
+            return turning.view(rows, added, -1, self._head_dim), values
+        queries, keys = turning.tensor_split([self._heads * self._head_dim], dim=-1)
+        if self._family.query_key_norm == "head":
+            queries, keys = (part.unflatten(-1, (-1, self._head_dim)) for part in (queries, keys))
+        normed = [self._normed(queries, layer.query_norm), self._normed(keys, layer.key_norm)]
+        parts = [part.reshape(rows, added, -1, self._head_dim) for part in normed]
+        return torch.cat(parts, dim=2), values
+
     def _mask(self, start: int, added: int) -> Tensor:
         """`[n * heads that share a key head, start + n]`: each position sees those up to it."""
         seen = torch.ones(added, start + added, dtype=torch.bool).tril_(start)
         return seen.repeat_interleave(self._heads // self._kv_heads, dim=0)
 
-    def _rotation(self, start: int, added: int) -> tuple[Tensor, Tensor]:
-        """`[n, 1, head_dim]` each: one for all heads."""
-        if start + added > len(self._cos):
+    def _rotation(self, kind: str, start: int, added: int) -> tuple[Tensor, Tensor]:
+        """`[n, 1, turned dimensions]` each: one for all heads."""
+        kind = kind if self._family.by_kind else ""
+        if kind not in self._turns or start + added > len(self._turns[kind][0]):
             positions = torch.arange(2 * (start + added) + 128)[None]
-            cos, sin = self._rotary(self._embedding, positions)
-            self._cos, self._sin = cos[0][:, None], sin[0][:, None]
-        return self._cos[start : start + added], self._sin[start : start + added]
+            of_kind = (kind,) if kind else ()
+            cos, sin = self._rotary(self._embedding, positions, *of_kind)
+            self._turns[kind] = cos[0][:, None], sin[0][:, None]
+        cos, sin = self._turns[kind]
+        return cos[start : start + added], sin[start : start + added]
+
+
+def _turned(turning: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Heads turned by their position; of some models the last dimensions aren't."""
+    width = cos.shape[-1]
+    inner = turning[..., :width]
+    first, second = inner.chunk(2, dim=-1)
+    turned = inner * cos + torch.cat((-second, first), dim=-1) * sin
+    return turned if width == turning.shape[-1] else torch.cat((turned, turning[..., width:]), -1)
 
 
 def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | None:
@@ -151,25 +211,39 @@ def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | No
     """
     if not _can_be_fused(model, layer_types):
         return None
-    step = FusedStep(model)
+    step = FusedStep(model, layer_types)
     return step if _equals_transformers(step, model, layer_types) else None
 
 
 def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
     config = model.config
-    rope = getattr(config, "rope_parameters", None) or {}
     return (
-        type(model) in _ARCHITECTURES
+        type(model).__name__ in FAMILIES
         and model.dtype is torch.float32
         and model.device.type == "cpu"
-        and set(layer_types) == {"full_attention"}
-        and config.hidden_act == "silu"
-        and rope.get("rope_type", "default") in _ROPE_TYPES
+        and bool(layer_types)
+        and _KINDS.issuperset(layer_types)
+        and _activation(config) in _ACTIVATIONS
+        and _ROPE_TYPES.issuperset(_rope_types(getattr(config, "rope_parameters", None) or {}))
+        and not getattr(config, "attn_logit_softcapping", None)
+        and not getattr(config, "final_logit_softcapping", None)
+        and not getattr(config, "use_bidirectional_attention", None)
         and not any(
             name.endswith(("o_proj.bias", "gate_proj.bias", "down_proj.bias", "lm_head.bias"))
             for name, _ in model.named_parameters()
         )
     )
+
+
+def _activation(config: Any) -> str:
+    return getattr(config, "hidden_activation", None) or config.hidden_act
+
+
+def _rope_types(parameters: dict[str, Any]) -> Iterator[str]:
+    """Of all layers, or of each kind of layer."""
+    inner = [value for value in parameters.values() if isinstance(value, dict)]
+    for own in inner or [parameters]:
+        yield own.get("rope_type", "default")
 
 
 @torch.inference_mode()

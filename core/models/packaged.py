@@ -19,13 +19,15 @@ class Packaged:
         module: the package's, which is looked up and never imported.
         file: the GGUF file in it.
         command: installs it.
-        words: what it is, for a menu.
+        words: what it is.
+        look_for: what it is good for, in a sentence.
     """
 
     module: str
     file: str
     command: str
     words: str
+    look_for: str
 
 
 PACKAGED: Mapping[str, Packaged] = MappingProxyType(
@@ -35,6 +37,7 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
             "SmolLM2-135M-Instruct.Q4_1.gguf",
             "make smollm2",
             "SmolLM2-135M-Instruct",
+            "134.5 million parameters, 49,152 tokens, English, a chat template.",
         )
     }
 )

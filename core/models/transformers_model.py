@@ -19,7 +19,7 @@ from core.decoding.reasoning.types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.chat import encode_chat, panics_told, render_chat
 from core.models.contexts import CachedContext, UncachedContext
-from core.models.fused import MOST_TOKENS, fused_step
+from core.models.fused import MOST_TOKENS, FusedStep, fused_step
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
@@ -246,7 +246,7 @@ class TransformersModel:
         Args:
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
         """
-        if self._fused and cache is not None and self._is_short(ids.shape[1], cache):
+        if self._fused and cache is not None and self._is_short(ids.shape[1], cache, self._fused):
             return self._fused(ids, cache, hidden)[:, -keep:]
         options: dict[str, object] = {"use_cache": cache is not None}
         if hidden is not None:
@@ -271,9 +271,12 @@ class TransformersModel:
             self._fused = fused
 
     @staticmethod
-    def _is_short(added: int, cache: GrowingCache) -> bool:
+    def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
         """Whether the fused step takes so many tokens; a prompt's first ones it never does."""
-        return added == 1 or (added <= MOST_TOKENS and cache.get_seq_length() > 0)
+        held = cache.get_seq_length()
+        if step.most_length is not None and held + added > step.most_length:
+            return False
+        return added == 1 or (added <= MOST_TOKENS and held > 0)
 
     @cached_property
     def supports_cache(self) -> bool:

@@ -16,7 +16,10 @@ from transformers import (
 
 from core.models.transformers_model import TransformersModel
 
-KINDS = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox", "gemma2", "gemma3_text")
+KINDS = (
+    *("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox", "gemma2", "gemma3_text"),
+    *("qwen3", "phi3", "smollm3", "olmo2"),
+)
 SLIDING_WINDOW = 8
 TINY_TEXT = (
     "Once upon a time there was a small red fox. The fox had a hat, and the hat was blue.\n"
@@ -43,6 +46,10 @@ _OF_KIND: dict[str, dict[str, Any]] = {
     "mistral": {**_GROUPED, "sliding_window": SLIDING_WINDOW},
     "gemma": _GEMMA,
     "gpt_neox": {},
+    "qwen3": {**_GROUPED, "head_dim": 16},
+    "phi3": _GROUPED,
+    "smollm3": {**_GROUPED, "no_rope_layers": [1, 0]},
+    "olmo2": _GROUPED,
     "gemma2": {**_GEMMA, "sliding_window": SLIDING_WINDOW},
     "gemma3_text": {
         **_GEMMA,

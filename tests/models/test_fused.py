@@ -9,7 +9,7 @@ import torch
 
 from core.models.fused import FusedStep, fused_step
 from core.models.transformers_model import TransformersModel
-from tests.models.builders import random_language_model, random_model
+from tests.models.builders import SLIDING_WINDOW, random_language_model, random_model
 
 IDS = [(7 * place + 3) % 299 + 1 for place in range(200)]
 FUSED = {
@@ -22,10 +22,23 @@ FUSED = {
     },
     "qwen2": {},
     "mistral": {"sliding_window": None},
+    "qwen3": {},
+    "phi3": {},
+    "phi3 turned in part": {
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 10000.0,
+            "partial_rotary_factor": 0.5,
+        },
+    },
+    "smollm3": {},
+    "olmo2": {},
+    "gemma": {},
+    "gemma3_text": {"sliding_window": 512},
 }
 NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "gpt2": ("gpt2", {}),
-    "a sliding window": ("mistral", {}),
+    "capped logits": ("gemma2", {}),
     "biases in the output projection": ("llama", {"attention_bias": True}),
     "biases in the MLP": ("llama", {"mlp_bias": True}),
     "another activation": ("llama", {"hidden_act": "gelu"}),
@@ -112,6 +125,16 @@ def test_a_step_whose_positions_see_later_ones_is_not_used(
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 
 
+@pytest.mark.parametrize("kind", ["mistral", "gemma3_text"])
+def test_what_is_longer_than_a_sliding_window_goes_through_transformers(kind: str) -> None:
+    model = random_language_model(kind)
+    assert model._fused is not None and model._fused.most_length == SLIDING_WINDOW
+    context = model.start(IDS[:2])
+    for at, token in enumerate(IDS[2 : 2 * SLIDING_WINDOW], start=3):
+        logits = context.extend([token])[0, -1]
+        torch.testing.assert_close(logits, _expected(model, IDS[:at]), rtol=0, atol=2e-5)
+
+
 def test_a_prompt_of_one_token_can_be_fused(model: TransformersModel) -> None:
     logits = model.start([5]).logits[0]
     torch.testing.assert_close(logits, _expected(model, [5]), rtol=0, atol=2e-5)
@@ -130,7 +153,9 @@ def test_other_models_run_through_transformers(why: str) -> None:
 
 def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = FusedStep._rotation
-    monkeypatch.setattr(FusedStep, "_rotation", lambda self, at, n: honest(self, 2 * at, n))
+    monkeypatch.setattr(
+        FusedStep, "_rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n)
+    )
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 
 

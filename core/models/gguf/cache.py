@@ -25,10 +25,15 @@ _BEGUN = "begun-"
 _ABANDONED_SECONDS = 24 * 3600.0
 
 
+def user_cache() -> Path:
+    """What the project keeps for the user who runs it; it may not be there."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "decoding-explorer"
+
+
 def cache_root() -> Path:
     """The folder of all conversions; it may not be there."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "decoding-explorer" / "gguf"
+    return user_cache() / "gguf"
 
 
 def key_of(path: Path, dtype: str) -> str:

@@ -20,7 +20,7 @@ def service() -> Service:
     keys = settings().api_keys
     return Service(
         load=models.load,
-        offered=models.options,
+        offered=models.offered,
         queue=QUEUE,
         keys=keys,
         closed=NO_KEY if reach.shared() and not keys else "",

@@ -91,6 +91,10 @@ class Job:
         """Say that somebody still looks at this job."""
         self.watched = time.monotonic()
 
+    def tell(self, stage: str) -> None:
+        """Say how far the work is."""
+        self.stage = stage
+
     def stop(self) -> None:
         """End the work at its next step."""
         self.stopping.set()
@@ -249,7 +253,7 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
     """
     job.stage = "Loading the model"
     try:
-        model = models.load(where, job.should_stop)
+        model = models.load(where, job.should_stop, job.tell)
     except LoadingStoppedError:
         raise StoppedError from None
     from core.models.threads import leave_a_processor

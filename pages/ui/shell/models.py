@@ -13,6 +13,9 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models import recent
+from core.models.packaged import PACKAGED, is_installed
+from core.models.reporting import Report, unheard
 from core.server.settings import settings
 from pages.ui.hosting import reach
 from pages.ui.shell.shared_loads import SharedLoads
@@ -23,7 +26,7 @@ WARM_UP_DELAY = 1.5
 NOT_OFFERED = "This server doesn't offer that model: choose one of its list."
 NOT_LOADED = "{where} can't be loaded now; who runs this server finds the reason in its log."
 NO_MODEL_THERE = (
-    "No model can be read at {where}: give the folder that holds its config.json and its "
+    "No model can be read at {where}: give a GGUF file, the folder that holds config.json and "
     "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
 )
 
@@ -39,9 +42,25 @@ def embedded() -> list[str]:
     return sorted(set(names) | {DEFAULT_MODEL}, key=lambda name: (name != DEFAULT_MODEL, name))
 
 
+def offered() -> list[str]:
+    """The embedded models, on one's own machine those of installed packages, and the operator's."""
+    packaged = filter(is_installed, PACKAGED) if free_choice() else ()
+    return list(dict.fromkeys([*embedded(), *packaged, *settings().models]))
+
+
 def options() -> list[str]:
-    """What the picker offers: the embedded models, then the operator's."""
-    return [*embedded(), *settings().models]
+    """What the picker offers: on one's own machine all in packages and the last used ones too."""
+    own = [*PACKAGED, *recent.last_used()] if free_choice() else []
+    return list(dict.fromkeys([*embedded(), *own, *settings().models]))
+
+
+def hint(where: str) -> str:
+    """What is to be known before this model is loaded; empty where nothing is."""
+    if where in PACKAGED and not is_installed(where):
+        return f"Not installed yet: type {PACKAGED[where].command} in the project's folder."
+    if where in PACKAGED:
+        return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
+    return ""
 
 
 def free_choice() -> bool:
@@ -73,24 +92,38 @@ def _cached(where: str) -> Any:
     place = settings().models.get(where, where)
     if not is_embedded(where) and looks_like_path(place):
         _see_folder(where, place)
-    model = load_model(place, should_stop=LOADS.nobody_waits_for(where))
+    model = load_model(
+        place,
+        should_stop=LOADS.nobody_waits_for(where),
+        on_progress=LOADS.progress_of(where),
+    )
     # A trace names a folder as the picker does, not by its path on this machine.
     model.model_id = where
     return model
 
 
 def _see_folder(where: str, place: str) -> None:
-    """One answer for whatever a path leads to that isn't a model's folder."""
+    """One answer for whatever a path leads to that is neither a model's folder nor a GGUF file."""
+    from core.models.gguf.header import begins_as_gguf
+    from core.models.gguf.source import gguf_in
     from core.models.loading.folder import check_folder
 
     try:
-        check_folder(Path(place).expanduser(), where)
+        folder = Path(place).expanduser()
+        file = gguf_in(folder, where)
+        if file is None or not begins_as_gguf(file):
+            check_folder(folder, where)
     except (ModelError, RuntimeError):  # A home that nobody has.
         raise ModelError(NO_MODEL_THERE.format(where=where)) from None
 
 
-def load(where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
+def load(
+    where: str, should_stop: Callable[[], bool] = lambda: False, report: Report = unheard
+) -> Any:
     """The model, from the cache if it is there; call it from a worker thread only.
+
+    Args:
+        report: is told how far it is.
 
     Raises:
         LoadingStoppedError: `should_stop` said so.
@@ -99,7 +132,7 @@ def load(where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
     if refusal := unknown(where):
         raise ModelError(refusal)
     try:
-        model = LOADS.wait_for(where, lambda: _cached(where), should_stop)
+        model = LOADS.wait_for(where, lambda: _cached(where), should_stop, report)
     except LoadingStoppedError:
         raise
     except ModelError as error:
@@ -109,6 +142,8 @@ def load(where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
         print(f"{where}: {error}", file=sys.stderr)
         raise ModelError(NOT_LOADED.format(where=where)) from None
     _templates[where] = bool(getattr(model, "has_chat_template", False))
+    if free_choice() and where not in (*PACKAGED, *offered()):
+        recent.remember(where)
     return model
 
 

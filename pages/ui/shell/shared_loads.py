@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from core.decoding.errors import LoadingStoppedError
+from core.models.reporting import Report, unheard
 
 _POLL_SECONDS = 0.05
 
@@ -16,6 +17,7 @@ _POLL_SECONDS = 0.05
 @dataclass(eq=False)
 class _Load:
     waiting: int = 0
+    progress: str = ""
     stopped: bool = False
     result: Future[Any] = field(default_factory=Future)
 
@@ -27,8 +29,17 @@ class SharedLoads:
         self._lock = Lock()
         self._loads: dict[str, _Load] = {}
 
-    def wait_for(self, name: str, load: Callable[[], Any], should_stop: Callable[[], bool]) -> Any:
+    def wait_for(
+        self,
+        name: str,
+        load: Callable[[], Any],
+        should_stop: Callable[[], bool],
+        report: Report = unheard,
+    ) -> Any:
         """What `load()` returns or raises; a load of this name that is under way is shared.
+
+        Args:
+            report: is told how far it is.
 
         Raises:
             LoadingStoppedError: `should_stop` said so.
@@ -43,6 +54,8 @@ class SharedLoads:
             while not found.result.done():
                 if should_stop():
                     raise LoadingStoppedError
+                if found.progress:
+                    report(found.progress)
                 wait([found.result], _POLL_SECONDS)
         finally:
             with self._lock:
@@ -54,6 +67,16 @@ class SharedLoads:
         """Whether everybody has gone who waited for the load that is under way now."""
         found = self._loads.get(name)
         return lambda: found is not None and found.stopped
+
+    def progress_of(self, name: str) -> Report:
+        """Takes how far the load is that is under way now, for those who wait for it."""
+        found = self._loads.get(name)
+
+        def report(text: str) -> None:
+            if found is not None:
+                found.progress = text
+
+        return report
 
     def _run(self, name: str, own: _Load, load: Callable[[], Any]) -> None:
         try:

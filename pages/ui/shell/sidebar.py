@@ -11,6 +11,8 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.trace import Trace
+from core.models.gguf.cache import cached_bytes, empty_cache
+from core.models.loading.memory import in_words
 from pages.ui.shell import models, prompts
 from pages.ui.widgets.control import (
     Menu,
@@ -35,7 +37,8 @@ ROWS = declare(
     Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
         free=models.free_choice,
         help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
-        "decoder-only model with safetensors weights works. The embedded ones know English "
+        "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
+        "The embedded ones know English "
         "stories, lists, short facts and sums; they know no Japanese, Korean or emoji."),
     Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
         placeholder="Write what the model should continue."),
@@ -73,6 +76,9 @@ def show(*, prompt: bool = True) -> None:
         draw("model")
     else:
         draw("model", help="The models that this server offers.")
+    if said := models.hint(model()):
+        st.html(f'<p class="de-hint">{escape(said)}</p>')
+    _cache()
     if prompt:
         _prompt()
         _chat()
@@ -106,6 +112,22 @@ def _prompt() -> None:
             on_click=_use_example,
         )
         draw("prompt")
+
+
+def _cache() -> None:
+    """How much the converted GGUF files take on one's own disk, and the button that removes them."""
+    count, size = cached_bytes() if models.free_choice() else (0, 0)
+    if not size:
+        return
+    with st.container(key="gguf-cache", horizontal=True, vertical_alignment="center", gap="small"):
+        st.text(f"GGUF cache: {count}, {in_words(size)}", width="stretch")
+        st.button(
+            "Empty",
+            key="empty_gguf_cache",
+            type="tertiary",
+            help="Remove the converted GGUF files; the next load of one converts it again.",
+            on_click=empty_cache,
+        )
 
 
 def _hint() -> None:

@@ -1,0 +1,53 @@
+"""How the decoder layers of architectures differ from Llama's, as far as the fused step knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The differences that a layer's modules don't tell.
+
+    Args:
+        norms: names of the norms before and after attention, before and after the feed-forward
+            network; empty where there is none.
+        query_key_norm: queries and keys are normalised by `head`, or `whole`.
+        one_plus: norms multiply by 1 + weight.
+        joined: `qkv_proj` and `gate_up_proj` stand for their parts.
+        by_kind: position embeddings depend on the layer's kind.
+    """
+
+    norms: tuple[str, str, str, str] = ("input_layernorm", "", "post_attention_layernorm", "")
+    query_key_norm: Literal["", "head", "whole"] = ""
+    one_plus: bool = False
+    joined: bool = False
+    by_kind: bool = False
+
+
+_LLAMA = Family()
+_SANDWICH = (
+    "input_layernorm",
+    "post_attention_layernorm",
+    "pre_feedforward_layernorm",
+    "post_feedforward_layernorm",
+)
+# By transformers' class; used only after it gave transformers' logits on the very model.
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "LlamaForCausalLM": _LLAMA,
+        "MistralForCausalLM": _LLAMA,
+        "Qwen2ForCausalLM": _LLAMA,
+        "SmolLM3ForCausalLM": _LLAMA,
+        "Qwen3ForCausalLM": replace(_LLAMA, query_key_norm="head"),
+        "Phi3ForCausalLM": replace(_LLAMA, joined=True),
+        "Olmo2ForCausalLM": Family(
+            ("", "post_attention_layernorm", "", "post_feedforward_layernorm"), "whole"
+        ),
+        "GemmaForCausalLM": replace(_LLAMA, one_plus=True),
+        "Gemma3ForCausalLM": Family(_SANDWICH, "head", one_plus=True, by_kind=True),
+    }
+)

@@ -1,0 +1,43 @@
+"""The models that were used last on this machine, for the picker."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+from core.models.gguf.cache import user_cache
+
+_MOST = 5
+_LONGEST = 4_096
+_MOST_BYTES = 2**16
+_LOCK = Lock()
+
+
+def recent_file() -> Path:
+    """Where they are kept; it may not be there."""
+    return user_cache() / "recent.json"
+
+
+def last_used() -> list[str]:
+    """The newest first; none where the file can't be read."""
+    with suppress(OSError, ValueError, RecursionError):
+        with recent_file().open("rb") as file:
+            found = json.loads(file.read(_MOST_BYTES))
+        if isinstance(found, list):
+            return [one for one in found if isinstance(one, str) and 0 < len(one) <= _LONGEST][
+                :_MOST
+            ]
+    return []
+
+
+def remember(where: str) -> None:
+    """Put a model first, that it is offered again; in vain where nothing can be written."""
+    with _LOCK, suppress(OSError):
+        file = recent_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        kept = [where, *(one for one in last_used() if one != where)][:_MOST]
+        begun = file.with_suffix(".begun")
+        begun.write_text(json.dumps(kept), encoding="utf-8")
+        begun.replace(file)
