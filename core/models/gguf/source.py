@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,11 @@ def gguf_in(where: Path, name: str) -> Path | None:
     Raises:
         ModelError: the folder holds several.
     """
-    if where.is_file():
+    if os.path.isfile(where):  # Unlike a path's own method it answers for any text.
         return where
-    if not where.is_dir() or (where / CONFIG_FILE).exists():
+    if not os.path.isdir(where) or os.path.exists(where / CONFIG_FILE):
         return None
-    found = sorted(path for path in where.glob(f"*{SUFFIX}") if path.is_file())
+    found = sorted(path for path in where.glob(f"*{SUFFIX}") if os.path.isfile(path))
     if len(found) > 1:
         others = ", ..." if len(found) > _SHOWN else ""
         names = ", ".join(path.name for path in found[:_SHOWN])

@@ -73,6 +73,11 @@ def is_embedded(where: str) -> bool:
     return where in embedded()
 
 
+def is_at_hand(where: str) -> bool:
+    """Whether a press on an example may run it: nothing has to be fetched or installed."""
+    return is_embedded(where) or is_installed(where)
+
+
 def unknown(where: str) -> str:
     """Why a model is not to be had, before anything is looked at; empty where it may be."""
     if where in options():

@@ -1,4 +1,4 @@
-"""The example prompts that come with the embedded model, each with what to look for."""
+"""The example prompts of a model's menu, each with what to look for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-FILE = Path(__file__).parents[3] / "assets" / "models" / "target" / "prompts.json"
+_ASSETS = Path(__file__).parents[3] / "assets"
+FILE = _ASSETS / "models" / "target" / "prompts.json"
+# Of models that have some of their own; all others have the embedded model's.
+_OWN = {"smollm2": _ASSETS / "prompts" / "smollm2.json"}
 
 
 @dataclass(frozen=True)
@@ -22,17 +25,18 @@ class Example:
 
 
 @cache
-def examples() -> tuple[Example, ...]:
-    """The menu's entries in their order, at least one."""
-    return tuple(Example(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8")))
+def examples(model: str = "") -> tuple[Example, ...]:
+    """The menu's entries for a model in their order, at least one."""
+    file = _OWN.get(model, FILE)
+    return tuple(Example(**entry) for entry in json.loads(file.read_text(encoding="utf-8")))
 
 
-def named(label: object) -> Example | None:
-    """The example of a label."""
-    return next((example for example in examples() if example.label == label), None)
+def named(label: object, model: str) -> Example | None:
+    """The example of a label in this model's menu."""
+    return next((example for example in examples(model) if example.label == label), None)
 
 
-def shown(prompt: str, chat: bool, system: str) -> Example | None:
-    """The example that the controls hold, if they hold one."""
+def shown(prompt: str, chat: bool, system: str, model: str) -> Example | None:
+    """The example of this model that the controls hold, if they hold one."""
     held = (prompt, chat, system if chat else "")
-    return next((e for e in examples() if (e.prompt, e.chat, e.system) == held), None)
+    return next((e for e in examples(model) if (e.prompt, e.chat, e.system) == held), None)

@@ -106,7 +106,7 @@ def _prompt() -> None:
     with st.container(key="prompt-field", gap=None):
         st.menu_button(
             "Examples",
-            [example.label for example in prompts.examples()],
+            [example.label for example in prompts.examples(model())],
             key="example_prompt",
             type="tertiary",
             on_click=_use_example,
@@ -115,7 +115,7 @@ def _prompt() -> None:
 
 
 def _cache() -> None:
-    """How much the converted GGUF files take on one's own disk, and the button that removes them."""
+    """What converted GGUF files take on one's own disk, and the button that removes them."""
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return
@@ -131,15 +131,17 @@ def _cache() -> None:
 
 
 def _hint() -> None:
-    example = prompts.shown(str(value("prompt")), bool(value("chat")), str(value("system")))
+    example = prompts.shown(
+        str(value("prompt")), bool(value("chat")), str(value("system")), model()
+    )
     if example is not None:
         st.html(f'<p class="de-hint">{escape(example.look_for)}</p>')
 
 
 def _use_example() -> None:
-    example = prompts.named(st.session_state.get("example_prompt"))
+    example = prompts.named(st.session_state.get("example_prompt"), model())
     if example is not None:
-        st.session_state[RUN_EXAMPLE] = models.is_embedded(model())
+        st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
         load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
 
 

@@ -22,6 +22,7 @@ from tests.models.builders import random_model, tiny_tokenizer
 KINDS = {
     "F32": (GGMLQuantizationType.F32, LlamaFileType.ALL_F32),
     "F16": (GGMLQuantizationType.F16, LlamaFileType.MOSTLY_F16),
+    "Q4_1": (GGMLQuantizationType.Q4_1, LlamaFileType.MOSTLY_Q4_1),
     "Q8_0": (GGMLQuantizationType.Q8_0, LlamaFileType.MOSTLY_Q8_0),
 }
 TEMPLATE = (
