@@ -51,7 +51,8 @@ def running_app(log: Path, *options: str, **environment: str) -> Iterator[str]:
     port = free_port()
     options = ("--server.headless", "true", "--server.port", str(port), *options)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
-    variables = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **environment}
+    own = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(log.parent)}
+    variables = {**os.environ, **own, **environment}
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=variables)
         url = f"http://127.0.0.1:{port}"

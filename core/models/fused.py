@@ -9,7 +9,7 @@ transformers' logits on this model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,10 @@ from core.models.families import FAMILIES, Family
 
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}
-_ACTIVATIONS = {"silu": F.silu, "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh")}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "silu": F.silu,
+    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
+}
 _KINDS = {"full_attention", "sliding_attention"}
 _TOLERANCE = 1e-4
 # A whole draft of the greatest length, and the token before it.
@@ -173,7 +176,8 @@ class FusedStep:
             return turning.view(rows, added, -1, self._head_dim), values
         queries, keys = turning.tensor_split([self._heads * self._head_dim], dim=-1)
         if self._family.query_key_norm == "head":
-            queries, keys = (part.unflatten(-1, (-1, self._head_dim)) for part in (queries, keys))
+            queries = queries.view(rows, added, -1, self._head_dim)
+            keys = keys.view(rows, added, -1, self._head_dim)
         normed = [self._normed(queries, layer.query_norm), self._normed(keys, layer.key_norm)]
         parts = [part.reshape(rows, added, -1, self._head_dim) for part in normed]
         return torch.cat(parts, dim=2), values
@@ -236,7 +240,7 @@ def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
 
 
 def _activation(config: Any) -> str:
-    return getattr(config, "hidden_activation", None) or config.hidden_act
+    return str(getattr(config, "hidden_activation", None) or config.hidden_act)
 
 
 def _rope_types(parameters: dict[str, Any]) -> Iterator[str]:

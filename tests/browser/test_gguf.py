@@ -19,14 +19,13 @@ pytestmark = pytest.mark.browser
 def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """An app whose user has an empty cache directory, and a GGUF file."""
     folder = tmp_path_factory.mktemp("gguf")
-    cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-    with running_app(folder / "log.txt", **cache) as url:
+    with running_app(folder / "log.txt") as url:
         yield url, write_gguf(folder / "small.gguf", "Q8_0")
 
 
 def test_a_gguf_file_is_picked_and_decodes(page: Page, own_server: tuple[str, Path]) -> None:
     url, file = own_server
-    page.goto(f"{url}/decode?prompt={quote('the fox')}&tokens=8")
+    page.goto(f"{url}/?prompt={quote('the fox')}&tokens=8")
     picker = page.get_by_role("combobox", name="Model")
     picker.click()
     picker.fill(str(file))

@@ -29,6 +29,12 @@ def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_resource.clear()
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache directory without converted files and without models that were used last."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trace | None) -> None:
     """What views of just this kind show first."""
     load = View.load_example.__func__  # type: ignore[attr-defined]

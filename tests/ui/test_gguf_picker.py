@@ -17,13 +17,6 @@ from tests.ui.seen import texts
 from tests.ui.test_decode_page import markup
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache directory of the user who runs the test."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def test_a_packaged_model_that_isnt_installed_says_the_command(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
