@@ -1,9 +1,10 @@
 """The app as a visitor meets it: its first figure, gestures, and a rerun that reshapes a step.
 
-First figure: from opening a page until a chart is drawn, beside a Streamlit page with nothing but
-one Plotly chart, in the same run. Server time of a rerun: the page's script under `AppTest`, with a
-temperature that differs from the run's, so that the selected step is shaped anew and every visible
-figure is built.
+First figure: from opening a page until a chart is drawn, in a browser that never saw the app, and
+after a reload. The pages take turns with a Streamlit page of nothing but one Plotly chart, whose
+times theirs are divided by, round by round: what else the machine does meets all of them. Server
+time of a rerun: the page's script under `AppTest`, with a temperature that differs from the run's,
+so that the selected step is shaped anew and every visible figure is built.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
+from typing import TypeAlias
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.gestures import DECODE, LAB, ONE_CHART, PLAIN, Gesture, milliseconds
+from pages.ui import registry
 from tests.browser.find_browser import installed_browser
 from tests.ui.knobs import move
 
+Paint: TypeAlias = tuple[float, float]
+
 ROOT = Path(__file__).parent.parent
+PLAIN_PAGE = "a plain page of one chart"
 # Seconds until a server or a page that shows nothing is given up.
 PATIENCE = 120
 FIRST_CHART = ".js-plotly-plot .main-svg"
@@ -55,62 +61,71 @@ SEEN = """async (selector) => {
 
 
 def run(repeats: int = 5) -> None:
-    """Print a table of seconds and milliseconds, medians."""
+    """Print tables of seconds and milliseconds, medians."""
     print(f"\nThe app, medians of {repeats}")
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(
             executable_path=installed_browser(), args=["--no-sandbox", "--disable-gpu"]
         )
-        with TemporaryDirectory() as folder:
-            plain = Path(folder, "app.py")
-            plain.write_text(PLAIN, encoding="utf-8")
-            _print_paints(
-                {
-                    "Decode": _paints(browser, ROOT / "app.py", "", repeats),
-                    "the lab": _paints(browser, ROOT / "app.py", "sampling", repeats),
-                    "a plain page of one chart": _paints(browser, plain, "", repeats),
-                }
-            )
+        plain = Path(folder, "app.py")
+        plain.write_text(PLAIN, encoding="utf-8")
+        with _served(plain) as (beside, _), _served(ROOT / "app.py") as (url, ready):
+            print(f"The server answers after {ready:.2f} s.")
+            pages = {PLAIN_PAGE: beside} | {row.title: f"{url}/{row.path}" for row in _pages()}
+            _print_paints(_paints(browser, pages, repeats))
             print("| gesture, until the figure shows it | measured |")
             print("|---|---|")
-            _print_gestures(browser, ROOT / "app.py", "", DECODE, repeats)
-            _print_gestures(browser, ROOT / "app.py", "sampling", LAB, repeats)
-            _print_gestures(browser, plain, "", ONE_CHART, repeats)
+            _print_gestures(browser, url, DECODE, repeats)
+            _print_gestures(browser, f"{url}/sampling", LAB, repeats)
+            _print_gestures(browser, beside, ONE_CHART, repeats)
         browser.close()
     print(f"| server time of a rerun that reshapes | {_rerun(repeats * 4) * 1e3:.0f} ms |")
 
 
-def _print_paints(found: dict[str, list[float]]) -> None:
-    print("| page | server answers | first figure, new browser | after a reload |")
-    print("|---|---|---|---|")
-    for name, (ready, first, again) in found.items():
-        print(f"| {name} | {ready:.2f} s | {first:.2f} s | {again:.2f} s |")
+def _pages() -> list[registry.Page]:
+    """Those that show an example, and so a figure, as soon as they are opened."""
+    return [row for row in registry.PAGES if row.shows or not row.path]
+
+
+def _print_paints(found: dict[str, list[Paint]]) -> None:
+    print("| page | first figure, new browser | by the plain page | after a reload | by it |")
+    print("|---|---|---|---|---|")
+    for name, paints in found.items():
+        pairs = list(zip(paints, found[PLAIN_PAGE], strict=True))
+        cells = [
+            f"{statistics.median(paint[of] for paint in paints):.2f} s | "
+            f"{statistics.median(paint[of] / plain[of] for paint, plain in pairs):.2f}"
+            for of in (0, 1)
+        ]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def _print_gestures(
-    browser: Browser, app: Path, path: str, gestures: Sequence[Gesture], repeats: int
+    browser: Browser, address: str, gestures: Sequence[Gesture], repeats: int
 ) -> None:
-    with _served(app) as (url, _), _opened(browser, f"{url}/{path}") as page:
+    with _opened(browser, address) as page:
         page.wait_for_selector(FIRST_CHART, timeout=PATIENCE * 1000)
         page.wait_for_timeout(8000)  # The model loads.
         for gesture in gestures:
             print(f"| {gesture.name} | {milliseconds(page, gesture, repeats):.0f} ms |", flush=True)
 
 
-def _paints(browser: Browser, app: Path, path: str, repeats: int) -> list[float]:
-    """Seconds, medians: until the server answers; from opening the page until its first figure is
-    drawn, in a browser that never saw it; and after a reload.
-    """
-    rows = [_paint(browser, app, path) for _ in range(repeats)]
-    return [statistics.median(column) for column in zip(*rows, strict=True)]
+def _paints(browser: Browser, pages: dict[str, str], repeats: int) -> dict[str, list[Paint]]:
+    """The pages' paints, in turns; a first round, in which the server loads its parts, is left out."""
+    rounds = [
+        {name: _paint(browser, address) for name, address in pages.items()}
+        for _ in range(repeats + 1)
+    ][1:]
+    return {name: [found[name] for found in rounds] for name in pages}
 
 
-def _paint(browser: Browser, app: Path, path: str) -> tuple[float, float, float]:
-    with _served(app) as (url, ready), _opened(browser, f"{url}/{path}") as page:
+def _paint(browser: Browser, address: str) -> Paint:
+    """Seconds until the first figure is drawn, opened for the first time and after a reload."""
+    with _opened(browser, address) as page:
         first = page.evaluate(SEEN, FIRST_CHART)
         page.wait_for_timeout(2000)
         page.reload()
-        return ready, first / 1e3, page.evaluate(SEEN, FIRST_CHART) / 1e3
+        return first / 1e3, page.evaluate(SEEN, FIRST_CHART) / 1e3
 
 
 @contextmanager

@@ -19,7 +19,6 @@ import streamlit as st
 bars = st.slider("Bars", 1, 20, 10)
 st.plotly_chart(go.Figure(go.Bar(y=list(range(bars))), {"meta": {"alt": str(bars)}}))
 """
-_PATIENCE_MS = 60_000
 # `said` is what a figure says of itself; nothing before it is drawn.
 _WATCH = """([figure]) => {
   const said = () => {
@@ -39,6 +38,15 @@ _WATCH = """([figure]) => {
   }
   look()
 }"""
+# Asked from inside: the page's policy forbids what is evaluated from outside again and again.
+_ENDED = """async () => {
+  const late = performance.now() + PATIENCE_MS
+  while (gesture.ended === undefined) {
+    if (performance.now() > late) throw new Error('The figure did not change within PATIENCE_MS ms')
+    await new Promise((next) => setTimeout(next, 20))
+  }
+  return gesture.ended - gesture.began
+}""".replace("PATIENCE_MS", "60_000")
 
 
 @dataclass(frozen=True)
@@ -89,5 +97,4 @@ def _once(page: Page, gesture: Gesture, turn: int) -> float:
     page.wait_for_timeout(1500)
     page.evaluate(_WATCH, [gesture.figure])
     gesture.act(page, turn)
-    page.wait_for_function("gesture.ended !== undefined", timeout=_PATIENCE_MS)
-    return float(page.evaluate("gesture.ended - gesture.began"))
+    return float(page.evaluate(_ENDED))

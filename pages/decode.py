@@ -14,7 +14,7 @@ with frame.desk():
     frame.intro(
         "Decode",
         "A language model writes one token at a time: at every step it gives each token that it "
-        "knows a probability, and the strategy picks one. Click a token to see what the model saw "
+        "knows a probability, and the method picks one. Click a token to see what the model saw "
         "there.",
     )
     with frame.rail():

@@ -1,4 +1,4 @@
-"""Speculative decoding: every draft token's trial, and where the time goes."""
+"""Speculative decoding: every draft token's verification, and where the time goes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ view.collect_results()
 frame.intro(
     "Speculative decoding",
     "A small draft model proposes several tokens, and the target judges all of them in one "
-    "forward. Every trial below really happened: its probabilities, its dice, and its outcome.",
+    "forward. Every verification below really happened: its probabilities, its dice, and its outcome.",
 )
 with frame.controls():
     row = frame.row()

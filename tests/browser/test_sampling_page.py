@@ -297,13 +297,13 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     lab.page.get_by_role("link", name="Sampling lab").click()
     lab.expect_open()
     expect(lab.page.get_by_role("button", name=re.compile("Step 5 of 12"))).to_be_visible()
-    lab.wait_for_caption("stages", "throw 4")
+    lab.wait_for_caption("stages", "throw 5")
     expect(lab.outcome).to_contain_text("Throw 4,")
     expect(lab.page).to_have_url(re.compile("ids="))
     text, words = lab.text_before.inner_text(), lab.outcome.inner_text()
     other = SamplingPage(context.new_page(), lab.server)
     other.page.goto(lab.page.url)
-    other.wait_for_caption("stages", "throw 4")
+    other.wait_for_caption("stages", "throw 5")
     assert other.text_before.inner_text() == text
     assert other.outcome.inner_text() == words
 
@@ -321,7 +321,7 @@ def test_the_knobs_are_the_same_on_both_pages(lab: SamplingPage) -> None:
 def test_markup_in_a_prompt_and_in_tokens_stays_text(lab: SamplingPage) -> None:
     lab.open(at="The prompt's next token", prompt=HOSTILE, lab_look="Continuations")
     expect(lab.text_before).to_have_text(HOSTILE, timeout=PATIENCE_MS)
-    lab.wait_for_caption("stages", "throw 0")
+    lab.wait_for_caption("stages", "throw 1")
     lab.page.get_by_role("button", name="Continue", exact=True).click()
     expect(lab.drawn("tree")).to_be_visible(timeout=PATIENCE_MS)
     assert lab.page.evaluate("window.__hit") is None

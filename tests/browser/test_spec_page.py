@@ -39,7 +39,7 @@ def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
     at, place = spec.click_token("rejected", 1)
     expect(spec.token).to_contain_text(f"Round {at + 1}, position {place + 1}")
     expect(spec.token).to_contain_text("accept")
-    expect(spec.figure("trial")).to_contain_text(f"Round {at + 1}, position {place + 1}")
+    expect(spec.figure("verification")).to_contain_text(f"Round {at + 1}, position {place + 1}")
     spec.expect_ring(at, place)
     expect(spec.page).to_have_url(re.compile(rf"token={at}\.{place}"))
     spec.page.get_by_role("button", name="Show what took its place").click()

@@ -319,7 +319,7 @@ def test_the_table_holds_every_candidate(search):
     frame = beam_tree_data(search, guess_parents(search))
     candidates = [c for step in search.beam_steps for c in step.candidates]
     assert list(frame["token_id"]) == [c.token_id for c in candidates]
-    assert list(frame["parent_row"]) == [c.parent for c in candidates]
+    assert list(frame["parent_row"]) == [c.parent + 1 for c in candidates]
     assert list(frame["fate"]) == [c.fate for c in candidates]
     assert frame["on_best_path"].sum() == len(search.hypotheses[0].token_ids)
     guessed = frame["guessed_parent_row"].dropna()

@@ -101,7 +101,7 @@ def test_every_figure_says_what_it_shows_and_what_made_it(found) -> None:
         assert "embedded:target · sampling" in figure.layout.meta["caption"], name
         assert figure.layout.height > 150 and figure.layout.width is None, name
         if name not in ("tree", "unfolded"):
-            assert f"throw 2 · order of {found.step.order.label}" in figure.layout.meta["caption"]
+            assert f"throw 3 · order of {found.step.order.label}" in figure.layout.meta["caption"]
 
 
 @pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel", "multinomial"])

@@ -81,7 +81,7 @@ def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]
     for at, step in enumerate(trace.rounds):
         figures[f"feed {at}"] = spec_feed(trace, at, theme=theme)
         for place in (*range(len(step.drafted)), *([EXTRA] if step.extra else [])):
-            figures[f"trial {at} {place}"] = spec_verification(trace, at, place, theme=theme)
+            figures[f"verification {at} {place}"] = spec_verification(trace, at, place, theme=theme)
     return figures
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pages.ui.shell import prompts, sidebar
 from pages.ui.shell.prompts import Example
+from pages.ui.widgets import link
 from pages.ui.widgets.control import load
 from tests.ui.conftest import Open
 
@@ -46,7 +47,7 @@ def test_all_that_an_example_sets_is_in_the_address(
         (
             "method",
             "Best",
-            "Strategy: “Best” in the link is none of Sampling, Greedy, Contrastive: "
+            "Method: “Best” in the link is none of Sampling, Greedy, Contrastive: "
             "Sampling is used.",
         ),
         (
@@ -72,3 +73,7 @@ def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None
     assert app.number_input(key="tokens").value == 40
     assert app.number_input(key="seed").value == 3
     assert app.query_params == {"method": "Greedy", "seed": "3"}
+
+
+def test_a_link_s_word_is_no_markup() -> None:
+    assert link.quoted("![](//a.b/c)") == r"“\!\[\]\(\/\/a.b\/c\)”"

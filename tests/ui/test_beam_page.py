@@ -201,7 +201,7 @@ def test_a_search_stopped_before_its_first_step_is_drawn(open_beam: Open, search
     app = open_beam()
     empty = replace(search, steps=(), hypotheses=(), token_ids=(), text="")
     view_of(app).show(replace(empty, finish_reason="cancelled"), "run")
-    for look in ("Hypotheses", "Autopsy", "Guess against truth"):
+    for look in ("Hypotheses", "Against greedy", "Guess against truth"):
         app.session_state["beam-look"] = look
         app.run()
         assert not app.exception, look
@@ -332,10 +332,14 @@ def test_a_node_that_the_search_lacks_is_told(open_beam: Open, search: Trace) ->
         app = open_beam(node=node)
         assert view_of(app).node == beam_state.telling_node(search)
         assert [toast.value for toast in app.toast] == [
-            f"The link's node, “{node}”, is none of this search: its most telling one is selected."
+            f"“{node}” in the link is no candidate of this search (links count from 0): its most "
+            "telling one is selected."
         ]
     app = open_beam(first="20000")
-    assert app.toast[0].value == "The link's first step, “20000”, is none: 0 is used."
+    assert app.toast[0].value == (
+        "“20000” in the link is no step of this search (links count from 0): the tree begins at "
+        "step 1."
+    )
 
 
 def test_a_selected_node_can_be_deselected(open_beam: Open) -> None:
@@ -364,7 +368,7 @@ def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) ->
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
     app = open_beam(guesses="true", pruned="true")
-    for look in ("Autopsy", "Guess against truth", "Hypotheses"):
+    for look in ("Against greedy", "Guess against truth", "Hypotheses"):
         app.session_state["beam-look"] = look
         app.run()
         assert not app.exception, look
@@ -378,7 +382,7 @@ def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(
     open_beam: Open, scripted: ScriptedModel
 ) -> None:
     app = run(open_beam(prompt=PROMPT, beam_tokens="6", samples="3"))
-    app.session_state["beam-look"] = "Autopsy"
+    app.session_state["beam-look"] = "Against greedy"
     app.run()
     app = settle(app.button(key="compare_rivals").click().run())
     assert not app.exception
@@ -408,7 +412,7 @@ def test_without_a_finished_path_the_page_says_so(open_beam: Open, search: Trace
     assert "No path had finished when the search stopped" in texts(app)
     move(app, "length_penalty", -2.0).run()
     assert "no path has finished, so there is none to rank" in texts(app)
-    app.session_state["beam-look"] = "Autopsy"
+    app.session_state["beam-look"] = "Against greedy"
     app.run()
     assert "nothing to compare" in texts(app)
     assert app.button(key="compare_rivals").disabled
@@ -454,7 +458,7 @@ def test_greedy_that_ended_outside_the_first_places_is_not_called_behind(
     assert (trace.beam_steps[path.step].margin(path.path[-1]) or 0) > 0
     app = open_beam()
     view_of(app).show(trace, "file")
-    app.session_state["beam-look"] = "Autopsy"
+    app.session_state["beam-look"] = "Against greedy"
     app.run()
     told = next(t.value for t in app.text if t.value.startswith("Greedy's path left"))
     assert "behind" not in told and "it ended outside the first places" in told
@@ -513,7 +517,7 @@ def test_hostile_text_is_never_markup(open_beam: Open) -> None:
     app = open_beam()
     hostile = make_search(6, 10, hostile=True, num_return_sequences=3)
     view_of(app).show(hostile, "file")
-    for look in ("Hypotheses", "Autopsy", "Guess against truth"):
+    for look in ("Hypotheses", "Against greedy", "Guess against truth"):
         app.session_state["beam-look"] = look
         app.run()
         assert not app.exception

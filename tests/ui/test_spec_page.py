@@ -82,7 +82,7 @@ def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None
     app, example = open_spec(), make_spec(30)
     assert not app.exception
     assert f"Example · 30 tokens in {len(example.rounds)} rounds" in texts(app)
-    assert charts(app) == ["timeline", "trial", "time"]
+    assert charts(app) == ["timeline", "verification", "time"]
     at, place = view_of(app).token
     assert example.rounds[at].drafted[place].outcome == "rejected"
 

@@ -54,7 +54,7 @@ class TableRow(NamedTuple):
 
 
 class AcceptanceTable(NamedTuple):
-    """The exact outcome of one trial for a whole (small) vocabulary.
+    """The exact outcome of one verification for a whole (small) vocabulary.
 
     `rejected` is the probability that the drafted token is rejected.
     """

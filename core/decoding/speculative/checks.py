@@ -150,14 +150,14 @@ def _outcome_fault(step: DraftRound, config: Speculative) -> str:
     where, going = f"round {nth(step.index)}", True
     for at, token in enumerate(step.drafted):
         if not _passes(token, config):
-            return f"{where}: token {nth(at)} did not fare as its trial says"
+            return f"{where}: token {nth(at)} did not fare as its verification says"
         if going and token.outcome == "not_reached":
             # Only a token that ended the run hides the ones behind it.
             if step.finish_reason is None or at == 0:
                 return f"{where}: token {nth(at)} was not reached for no reason"
             going = False
         elif going and (token.outcome == "accepted") != token.passed:
-            return f"{where}: token {nth(at)} was {token.outcome} against its trial"
+            return f"{where}: token {nth(at)} was {token.outcome} against its verification"
         going = going and token.outcome == "accepted"
     recovered = step.recovered
     if config.acceptance == "exact" and recovered is not None:

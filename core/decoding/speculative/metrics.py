@@ -17,7 +17,7 @@ PERCENTILES = (10, 25, 50, 75, 90, 99)
 class Counts(NamedTuple):
     """Tokens of a run by what became of them.
 
-    `passed` counts every drafted token whose own trial holds, also behind a rejection; `reached`
+    `passed` counts every drafted token whose own verification holds, also behind a rejection; `reached`
     those that were tried in earnest; `emitted` what came out. Each round is one target forward.
     """
 
@@ -32,7 +32,7 @@ class Counts(NamedTuple):
 
 
 class PositionRate(NamedTuple):
-    """Trials at one draft position (from 0) over all rounds."""
+    """Verifications at one draft position (from 0) over all rounds."""
 
     position: int
     drafted: int
@@ -115,7 +115,7 @@ def acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
 
 
 def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
-    """Tokens whose own trial holds over drafted tokens, behind a rejection too.
+    """Tokens whose own verification holds over drafted tokens, behind a rejection too.
 
     vLLM v0's `draft_acceptance_rate` (vllm/spec_decode/metrics.py counts the rejection sampler's
     `accepted` before it cuts at the first rejection).
@@ -125,7 +125,7 @@ def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
 
 
 def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, ...]:
-    """Trials at each draft position (vLLM v1, `acceptance rate per position`)."""
+    """Verifications at each draft position (vLLM v1, `acceptance rate per position`)."""
     longest = max((len(step.drafted) for step in rounds), default=0)
     rates = []
     for position in range(longest):

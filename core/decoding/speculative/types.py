@@ -20,7 +20,7 @@ DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match",
 class PairCandidate(NamedTuple):
     """A token with both models' numbers at one position.
 
-    `target_prob` and `draft_prob` are what the trial compares (after shaping), the raw ones the
+    `target_prob` and `draft_prob` are what the verification compares (after shaping), the raw ones the
     models' own. The draft's are None where it has no distribution: at the bonus' position, and
     (raw) where tokens are looked up in the text.
     """
@@ -45,16 +45,16 @@ PairCandidates: TypeAlias = Annotated[
 
 
 class DraftToken(NamedTuple):
-    """One drafted token and its trial.
+    """One drafted token and its verification.
 
     Args:
         draft_prob: with which the draft proposed it, 1 where nothing was drawn.
         target_prob: with which the target would emit it here, after the drafted tokens before it.
         accept_prob: min(1, target_prob / draft_prob); of exact match target_prob, of typical
             acceptance 1 or 0.
-        uniform: the trial's number in [0, 1); drawn for every drafted token, reached or not; None
+        uniform: the verification's number in [0, 1); drawn for every drafted token, reached or not; None
             in typical acceptance, which draws none.
-        passed: what the trial says, whether or not it was reached.
+        passed: what the verification says, whether or not it was reached.
         outcome: `not_reached` behind a rejected token, and behind one that ended the run.
         residual_mass: sum of max(0, target - draft) over the vocabulary, which is also the
             probability that a token drafted here is rejected (1 - beta of Leviathan et al. 2023).
@@ -92,7 +92,7 @@ class ExtraToken(NamedTuple):
         target_prob: the target's at this position.
         draft_prob: the draft's, None for a bonus.
         uniform: the number that it was drawn with; of a recovered token in exact match the number
-            of its trial; None in typical acceptance, where the recovered token is the most
+            of its verification; None in typical acceptance, where the recovered token is the most
             probable one.
         interval: where that number fell.
         candidates: of a bonus; a recovered token's are those of the rejected one.
@@ -125,7 +125,7 @@ class RoundSeconds(NamedTuple):
     Args:
         propose: the draft's forwards and draws.
         score: the target's forward.
-        verify: shaping, trials, residual, rollback.
+        verify: shaping, verifications, residual, rollback.
         record: the running text, and what the trace shows beside: not decoding's own work.
         prefill: the draft's prompt processing, in the first round only.
     """

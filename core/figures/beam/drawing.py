@@ -232,7 +232,7 @@ class Drawing:
             nats(candidate.logprob),
             nats(candidate.cum_logprob),
             nats(score_at(self._trace, step, candidate)),
-            f"{before} (row {candidate.parent})",
+            f"{before} (row {nth(candidate.parent)})",
             escaped(fate_words(self._trace.beam_steps[step], candidate)),
             f"step {nth(step)}",
         ]

@@ -49,7 +49,7 @@ def place_words(step: BeamStep, candidate: BeamCandidate) -> str:
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
     """What became of a candidate, and by how much it was before or behind the last survivor."""
     if candidate.fate == "kept":
-        return f"kept as row {candidate.row}"
+        return f"kept as row {nth(candidate.row or 0)}"
     if candidate.fate == "finished":
         return f"finished: {ENDS[candidate.ended or 'length']}"
     margin = step.margin(candidate)
@@ -78,13 +78,18 @@ def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.Dat
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(steps):
         for place, c in enumerate(step.candidates):
-            who = (nth(at), c.rank, c.row, c.parent, c.token_id, table_text(c.text))
+            who = (nth(at), c.rank, *_rows(c.row, c.parent), c.token_id, table_text(c.text))
             scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))
             guess = guessed.get((step.index, c.row)) if c.row is not None else None
-            fate = (c.fate, c.ended, step.margin(c), (at, place) in best, guess)
+            fate = (c.fate, c.ended, step.margin(c), (at, place) in best, *_rows(guess))
             records.append((*who, *scores, *fate))
     frame = pd.DataFrame(records, columns=COLUMNS)
     return frame.astype({"row": "Int64", "guessed_parent_row": "Int64"})
+
+
+def _rows(*indices: int | None) -> tuple[int | None, ...]:
+    """Numbers of rows of a beam, from 1; None where there is none."""
+    return tuple(None if index is None else nth(index) for index in indices)
 
 
 def is_grouped(trace: Trace) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
 from core.figures.base.axes import axis
 from core.figures.base.labels import (
@@ -193,7 +194,7 @@ def _alt(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> str:
     sides = "; ".join(nearest_boundaries(knobs)) or none
     chosen = visible_token(lab.step.chosen.text, 24)
     return (
-        f"Tracks of {len(knobs)} knobs, coloured by the token that throw {lab.throw} would draw. "
+        f"Tracks of {len(knobs)} knobs, coloured by the token that throw {nth(lab.throw)} would draw. "
         f"Now it is {chosen}. It becomes: {sides}."
     ).replace(NBSP, " ")
 

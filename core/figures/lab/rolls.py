@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
@@ -36,7 +37,7 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
         theme,
         title=_TITLE,
         subtitle=_subtitle(rolls),
-        caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {rolls.first_throw:,} on",
+        caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {nth(rolls.first_throw):,} on",
         alt=_alt(lab, rolls),
         plot_height=_ROW * len(shown) + 8,
         left=left,

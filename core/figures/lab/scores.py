@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
@@ -141,7 +142,7 @@ def draw_alt(lab: LabStep) -> str:
     how = (
         f"The number {number:.4f} on the cumulative bar"
         if number is not None
-        else f"Throw {lab.throw} by {lab.draw}"
+        else f"Throw {nth(lab.throw)} by {lab.draw}"
     )
     text = (
         f"{how} picks {visible_token(chosen.text, 24)}, with a probability of "

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from core.decoding.autoregressive.config import Sampling
+from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Stage
@@ -50,7 +51,7 @@ def lab_caption(lab: LabStep) -> str:
     off = {name: SETTINGS[name].off for name in lab.skipped}
     shaping = replace(lab.config.shaping, **off)
     made = replace(lab.trace, config=replace(lab.config, shaping=shaping))
-    return f"{settings_caption(made)} · throw {lab.throw} · order of {lab.order.label}"
+    return f"{settings_caption(made)} · throw {nth(lab.throw)} · order of {lab.order.label}"
 
 
 def continuations_caption(grown: Continuations) -> str:
@@ -61,7 +62,7 @@ def continuations_caption(grown: Continuations) -> str:
     parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")
-    dice = f"{span}, each from throw 0"
+    dice = f"{span}, each from throw 1"
     return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", dice])
 
 

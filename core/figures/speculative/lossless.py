@@ -238,7 +238,7 @@ def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
         f"{name} emitted with {percent(row.emitted)}, target {percent(row.target_prob)}"
         for name, row in zip(names, table.rows, strict=True)
     )
-    return f"Bars of what one trial emits: {words}. {enumeration_words(table)}"
+    return f"Bars of what one verification emits: {words}. {enumeration_words(table)}"
 
 
 def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> pd.DataFrame:

@@ -85,9 +85,9 @@ def _rates(trace: Trace) -> list[Row]:
             "vLLM v1, transformers",
         ),
         (
-            "acceptance rate, all trials",
+            "acceptance rate, all verifications",
             _rate(vllm_acceptance_rate(rounds)),
-            "tokens whose own trial holds / drafted, behind a rejection too",
+            "tokens whose own verification holds / drafted, behind a rejection too",
             "vLLM v0",
         ),
         (

@@ -63,7 +63,7 @@ def spec_verification(
     if found is None:
         sentence = "No token is selected: click one in the timeline."
         caption = settings_caption(trace)
-        return plain_sentence(theme, sentence, title="The trial of a token", caption=caption)
+        return plain_sentence(theme, sentence, title="The verification of a token", caption=caption)
     shown = shown_candidates(found, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(found, candidate, theme) for candidate in shown]

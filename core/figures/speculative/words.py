@@ -123,7 +123,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def verification_words(token: DraftToken, rule: Acceptance) -> str:
-    """A drafted token's trial in one sentence with its numbers; plain text."""
+    """A drafted token's verification in one sentence with its numbers; plain text."""
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
     if rule == "typical" and token.threshold is not None:

@@ -65,7 +65,7 @@ def draw(view: BeamView, trace: Trace) -> None:
             else "This search has made no step."
         )
     else:
-        with st.container(key="autopsy", gap="small"):
+        with st.container(key="against-greedy", gap="small"):
             st.text(_left(trace, greedy))
             _go(view, trace, greedy)
             if greedy.parted_at is not None and winner is not None:

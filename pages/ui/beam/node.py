@@ -95,7 +95,7 @@ def _siblings(step: BeamStep, chosen: BeamCandidate) -> None:
     siblings = [c for c in step.candidates if c.parent == chosen.parent]
     st.caption(
         f"{len(siblings)} of the step's {len(step.candidates)} candidates extend the same row, "
-        f"row {chosen.parent}"
+        f"row {nth(chosen.parent)}"
     )
     table.draw(
         "siblings",

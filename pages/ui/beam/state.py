@@ -20,6 +20,7 @@ from pages.ui.shell import address
 from pages.ui.widgets import link
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
+_FROM_0 = "links count from 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,13 @@ class BeamView(View):
         if first is not None and first < len(self.beam_steps):
             self.first = first
         elif linked.first:
-            link.tell(f"The link's first step, “{linked.first[:20]}”, is none: 0 is used.")
+            told = f"{link.quoted(linked.first)} in the link is no step of this search ({_FROM_0})"
+            link.tell(f"{told}: the tree begins at step 1.")
         if linked.node == _NO_NODE:
             self.node = None
         elif linked.node and not self._look_at_linked(linked.node):
-            said = f"The link's node, “{linked.node[:20]}”, is none of this search"
-            link.tell(f"{said}: its most telling one is selected.")
+            told = f"{link.quoted(linked.node)} in the link is no candidate of this search ({_FROM_0})"
+            link.tell(f"{told}: its most telling one is selected.")
 
     def _look_at_linked(self, node: str) -> bool:
         parts = node.split(".")
@@ -150,7 +152,8 @@ def _whole(text: str) -> int | None:
 
 
 def keep_in_address(found: BeamView) -> None:
-    """Put the selected node and the window's first step into the address: `3.1` is step 3, place 1.
+    """Put the selected node and the window's first step into the address: `3.1` is the fourth
+    step's second candidate. Addresses count from 0, as they did before the screen counted from 1.
 
     What a search opens with needs no word.
     """

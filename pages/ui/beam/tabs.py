@@ -42,7 +42,7 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
         st.text("No candidate is selected: click one in the tree to see its step.")
     drawings = {
         "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
-        "Autopsy": partial(compare.draw, view, trace),
+        "Against greedy": partial(compare.draw, view, trace),
         "Guess against truth": partial(compare.guesses, view, trace),
     }
     panel.tabs("beam-look", drawings, linked=False)

@@ -52,7 +52,7 @@ COMMON = declare(
         "result."),
 )  # fmt: skip
 _METHOD, _ = declare(
-    Choice("method", "Strategy", "sampling", {key: s.label for key, s in STRATEGIES.items()}),
+    Choice("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()}),
     Choice("color", "Colour by", "probability",
         {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
          "surprisal": "Surprisal"}),

@@ -23,7 +23,7 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
     if top < _SURE:
         return (
             f"The likeliest token has {percent(top)}, and the entropy is {step.entropy:.2f} nats: "
-            "several share the probability, so the strategy decides."
+            "several share the probability, so the method decides."
         )
     open_step = max(trace.token_steps, key=lambda one: one.entropy)
     where = ""

@@ -169,7 +169,7 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     if step.step.draw.method == "argmax":
         return f"Temperature 0 takes the most probable token: {chosen}"
     number = step.step.draw.uniform
-    dice = f"Throw {step.throw}, the number {number:.4f}," if number else f"Throw {step.throw}"
+    dice = f"Throw {nth(step.throw)}, the number {number:.4f}," if number else f"Throw {nth(step.throw)}"
     words = [f"{dice} draws {chosen}"]
     raw = visible_token(step.raw_pick.text, 24)
     words.append(

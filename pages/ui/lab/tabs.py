@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep, distinct
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, Settings
@@ -144,13 +145,13 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 def _dice_words(ref: StepRef) -> str:
     """Whose dice the rows throw, and why the run's own text is none of them."""
     rows = (
-        "One batch, each row with dice of its own from throw 0: row i is what a run with its seed "
+        "One batch, each row with dice of its own from throw 1: row i is what a run with its seed "
         "gives that begins here, in transformers' order."
     )
     if not ref.index:
         return rows
     return (
-        f"{rows} The run itself came here with throw {ref.index}, so it went on otherwise, also "
+        f"{rows} The run itself came here with throw {nth(ref.index)}, so it went on otherwise, also "
         "than the row of its seed."
     )
 

@@ -93,7 +93,7 @@ def three_tokens() -> Three:
 
 
 def three_figure(three: Three, theme: Theme) -> go.Figure:
-    """What one trial emits for each of the three tokens."""
+    """What one verification emits for each of the three tokens."""
     names, rule = controls.NAMES, rule_words(three.rule)
     return figures.spec_enumeration(three.table, names, rule, theme=theme)
 
@@ -111,7 +111,7 @@ def _remarks() -> list[str]:
 
 
 def _draw_three() -> None:
-    """Every case of one trial on three tokens, worked out without chance."""
+    """Every case of one verification on three tokens, worked out without chance."""
     with st.container(key="pair", gap="small"):
         left, right = st.columns(2, gap="small")
     with left:

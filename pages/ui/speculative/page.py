@@ -61,7 +61,7 @@ def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
                 "Settings changed since this run: press Run."
                 if asked is not None and state.needs_run(view, asked)
                 else "",
-                "Click a token, here or in the timeline, to see its trial.",
+                "Click a token, here or in the timeline, to see its verification.",
             )
 
 

@@ -64,5 +64,5 @@ def _notes(view: SpecView, trace: Trace) -> list[Note]:
         found.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
     if view.three is not None:
         frame = figures.spec_enumeration_data(view.three.table, controls.NAMES)
-        found.append(("One trial on three tokens, enumerated.", frame))
+        found.append(("One verification on three tokens, enumerated.", frame))
     return found

@@ -21,7 +21,10 @@ from pages.ui.speculative import controls
 from pages.ui.widgets import link
 
 TOKEN, _OWN = "token", "own"
-_NO_TOKEN = "The link's token, “{}”, is none of this run: its most telling one is selected."
+_NO_TOKEN = (
+    "{} in the link is no token of this run (links count from 0): its most telling one is "
+    "selected."
+)
 _NOWHERE = (-1, 0)
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
 
@@ -78,7 +81,7 @@ class SpecView(View):
             if source != "example" or st.query_params.get("run") != "1":
                 self.linked = None
                 if not there:
-                    link.tell(_NO_TOKEN.format(st.query_params.get(TOKEN, "")[:20]))
+                    link.tell(_NO_TOKEN.format(link.quoted(st.query_params.get(TOKEN, ""))))
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:

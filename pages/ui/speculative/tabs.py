@@ -1,4 +1,4 @@
-"""The figures of a speculative run: its timeline, one trial, and four more figures in tabs."""
+"""The figures of a speculative run: its timeline, one verification, and four more figures in tabs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_THE_RULE: dict[Acceptance, str] = {
     "rejected. Only where the draft is too sure can the number fall above accept_prob.",
     "exact": "The target draws for itself at every position: even a token that it finds likelier "
     "than the draft is rejected where it draws another. So less is accepted, and nothing is lost.",
-    "typical": "Nothing is thrown in a trial: a token passes if target_prob lies above the "
+    "typical": "Nothing is thrown in a verification: a token passes if target_prob lies above the "
     "threshold, which falls where the target is unsure. How sure the draft was doesn't count.",
 }
 _GREEDY = (
@@ -109,7 +109,7 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "trial",
+                "verification",
                 figures.spec_verification,
                 figures.spec_verification_data,
                 (view.number, at, place),
@@ -122,7 +122,7 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
 
 
 def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
-    """The selected token in words: its trial, and what took its place."""
+    """The selected token in words: its verification, and what took its place."""
     token = token_at(trace, at, place)
     step = trace.rounds[at]
     if token is None:

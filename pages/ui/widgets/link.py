@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 
 import streamlit as st
@@ -58,6 +59,11 @@ def tell(sentence: str) -> None:
         said.append(sentence)
 
 
+def quoted(word: str) -> str:
+    """The beginning of a link's word for a sentence: what a toast would read as markup is text."""
+    return "“" + re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", word[:_SHOWN]) + "”"
+
+
 def refused_models() -> list[str]:
     """Keys of the menus of models for which the address names one that isn't offered.
 
@@ -76,7 +82,7 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
 
     The reason is empty where it takes it.
     """
-    shown = f"“{word[:_SHOWN]}” in the link"
+    shown = f"{quoted(word)} in the link"
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
     if isinstance(row, Choice | Menu):
