@@ -111,7 +111,7 @@ def _print_gestures(
 
 
 def _paints(browser: Browser, pages: dict[str, str], repeats: int) -> dict[str, list[Paint]]:
-    """The pages' paints, in turns; a first round, in which the server loads its parts, is left out."""
+    """The pages' paints, in turns, after a round in which the server loads its parts."""
     rounds = [
         {name: _paint(browser, address) for name, address in pages.items()}
         for _ in range(repeats + 1)

@@ -13,7 +13,7 @@ view.collect_results()
 frame.intro(
     "Speculative decoding",
     "A small draft model proposes several tokens, and the target judges all of them in one "
-    "forward. Every verification below really happened: its probabilities, its dice, and its outcome.",
+    "forward. Every verification below really happened: probabilities, dice and outcome.",
 )
 with frame.controls():
     row = frame.row()

@@ -13,11 +13,18 @@ from core.decoding.trace import Trace
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.view import View
 from pages.ui.shell import models
+from pages.ui.widgets import later
 from tests.figures.traces import make_trace
 from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page draws all its figures at once; a browser asks for those below the first one."""
+    monkeypatch.setattr(later, "waits", lambda _: False)
 
 
 @pytest.fixture(autouse=True)

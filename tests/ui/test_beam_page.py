@@ -109,6 +109,7 @@ def test_first_paint_loads_no_torch() -> None:
         "app = AppTest.from_file('pages/main.py', default_timeout=30).run();"
         "assert 'networkx' not in sys.modules;"
         "app = app.switch_page('beam.py').run(); assert not app.exception;"
+        "assert len(app.get('plotly_chart')) == 1; app.run();"
         "assert len(app.get('plotly_chart')) == 2;"
         "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
     )

@@ -17,8 +17,9 @@ PERCENTILES = (10, 25, 50, 75, 90, 99)
 class Counts(NamedTuple):
     """Tokens of a run by what became of them.
 
-    `passed` counts every drafted token whose own verification holds, also behind a rejection; `reached`
-    those that were tried in earnest; `emitted` what came out. Each round is one target forward.
+    `passed` counts every drafted token whose own verification holds, also behind a rejection;
+    `reached` those that were tried in earnest; `emitted` what came out. Each round is one target
+    forward.
     """
 
     rounds: int

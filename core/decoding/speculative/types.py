@@ -20,8 +20,8 @@ DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match",
 class PairCandidate(NamedTuple):
     """A token with both models' numbers at one position.
 
-    `target_prob` and `draft_prob` are what the verification compares (after shaping), the raw ones the
-    models' own. The draft's are None where it has no distribution: at the bonus' position, and
+    `target_prob` and `draft_prob` are what the verification compares (after shaping), the raw ones
+    the models' own. The draft's are None where it has no distribution: at the bonus' position, and
     (raw) where tokens are looked up in the text.
     """
 
@@ -52,8 +52,8 @@ class DraftToken(NamedTuple):
         target_prob: with which the target would emit it here, after the drafted tokens before it.
         accept_prob: min(1, target_prob / draft_prob); of exact match target_prob, of typical
             acceptance 1 or 0.
-        uniform: the verification's number in [0, 1); drawn for every drafted token, reached or not; None
-            in typical acceptance, which draws none.
+        uniform: the verification's number in [0, 1); drawn for every drafted token, reached or
+            not; None in typical acceptance, which draws none.
         passed: what the verification says, whether or not it was reached.
         outcome: `not_reached` behind a rejected token, and behind one that ended the run.
         residual_mass: sum of max(0, target - draft) over the vocabulary, which is also the

@@ -194,8 +194,8 @@ def _alt(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> str:
     sides = "; ".join(nearest_boundaries(knobs)) or none
     chosen = visible_token(lab.step.chosen.text, 24)
     return (
-        f"Tracks of {len(knobs)} knobs, coloured by the token that throw {nth(lab.throw)} would draw. "
-        f"Now it is {chosen}. It becomes: {sides}."
+        f"Tracks of {len(knobs)} knobs, coloured by the token that throw {nth(lab.throw)} would "
+        f"draw. Now it is {chosen}. It becomes: {sides}."
     ).replace(NBSP, " ")
 
 

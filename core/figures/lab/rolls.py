@@ -31,13 +31,13 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
     if not rolls.total or not rolls.bins:
         sentence = "No roll was counted."
         return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
-    shown = _shown(rolls, rows)
+    shown, first = _shown(rolls, rows), nth(rolls.first_throw)
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
     sheet = lay_out(
         theme,
         title=_TITLE,
         subtitle=_subtitle(rolls),
-        caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {nth(rolls.first_throw):,} on",
+        caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {first:,} on",
         alt=_alt(lab, rolls),
         plot_height=_ROW * len(shown) + 8,
         left=left,

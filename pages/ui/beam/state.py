@@ -94,7 +94,9 @@ class BeamView(View):
         if linked.node == _NO_NODE:
             self.node = None
         elif linked.node and not self._look_at_linked(linked.node):
-            told = f"{link.quoted(linked.node)} in the link is no candidate of this search ({_FROM_0})"
+            told = (
+                f"{link.quoted(linked.node)} in the link is no candidate of this search ({_FROM_0})"
+            )
             link.tell(f"{told}: its most telling one is selected.")
 
     def _look_at_linked(self, node: str) -> bool:

@@ -11,14 +11,15 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.trace import Trace
 from core.figures.beam.window import window
+from core.figures.beam.words import beam_caption
 from pages.ui.beam import compare, controls, node
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
-from pages.ui.widgets import control, figure, pager, play, style
+from pages.ui.widgets import control, figure, later, pager, play, style
 from pages.ui.widgets.control import value
 
 _NOTICE = """
-**What to notice**
+## What to notice
 
 - Where the strong path lies low in its column, it was not the most probable text so far: the
   search won by keeping it.
@@ -35,7 +36,10 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
     Args:
         trace: the search as it is ranked now.
     """
+    figure.said(beam_caption(trace))
     _tree(view, trace)
+    if later.waits(view):
+        return
     if view.node is not None:
         _one_step(view, trace)
     elif trace.beam_steps:
@@ -120,3 +124,4 @@ def _one_step(view: BeamView, trace: Trace) -> None:
             node.draw(view, trace)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
+                panel.made_by(beam_caption(trace))

@@ -15,7 +15,7 @@ def words(trace: Trace, step: TokenStep) -> str:
     """Three sentences or so, as Markdown; no token's text, which would be a stranger's markup."""
     points = [_certainty(trace, step), _choice(trace, step), _cuts(step)]
     listed = "\n".join(f"- {point}" for point in points if point)
-    return f"**What to notice at step {nth(step.index)}**\n\n{listed}".replace(NBSP, " ")
+    return f"## What to notice at step {nth(step.index)}\n\n{listed}".replace(NBSP, " ")
 
 
 def _certainty(trace: Trace, step: TokenStep) -> str:

@@ -18,7 +18,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import style, token_strip
+from pages.ui.widgets import later, style, token_strip
 from pages.ui.widgets.control import value
 
 TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
@@ -34,10 +34,11 @@ def draw(view: DecodeView) -> None:
     if there:
         with st.container(key="figures"):
             fragments.mount(_step, key=STEP)(view)
-            # On the first paint the step goes ahead of the other figures; the strip asks for them
-            # as soon as it stands on the screen.
+            # On the first paint the step goes ahead of the other figures.
             with st.container(key="rest"):
                 fragments.mount(_rest, key=REST)(view)
+        if not view.painted:
+            later.ask(partial(_painted, view))
     fragments.mount(panel.watch, key=WATCH)(view)
     if there and "decode" not in view.jobs:
         fragments.mark_ready()
@@ -84,7 +85,6 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         marked=state.uncertain_steps(trace),
         then=redraw_step,
         rested=partial(fragments.rerun, REST),
-        painted=partial(_painted, view),
     )
     with st.container(key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"):
         controls.color()

@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.counting import place_of
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.grid import columns_for, wide_columns
+from core.figures.base.labels import settings_caption
 from pages.ui.decode import notice, work
 from pages.ui.decode.state import DecodeView, median_run, next_uncertain
 from pages.ui.decode.strategies import strategy_of
@@ -35,6 +36,7 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep, redraw: Redraw) -
     """
     shaped = work.selected(view, trace, step)
     depends = (view.number, step.index, shaped.trace.config)
+    figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
         _step_head(view, shaped, redraw)
         with st.container(key="pair"):
@@ -123,6 +125,7 @@ def _notice(view: DecodeView, trace: Trace) -> None:
             icon=":material/science:",
             on_click=_open_in_lab,
         )
+        panel.made_by(settings_caption(trace))
 
 
 def _open_in_lab() -> None:

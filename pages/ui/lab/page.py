@@ -13,6 +13,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
+from core.figures.lab.words import lab_caption
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
@@ -21,7 +22,7 @@ from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import control, figure
+from pages.ui.widgets import control, figure, later
 from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.token_strip import ending
 
@@ -30,7 +31,7 @@ _TURN_SECONDS = 0.01
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
 OTHER_STEP = "There is no such step; figures below are of the one before."
 _NOTICE = """
-**What to notice**
+## What to notice
 
 - Temperature moves mass and removes nothing; a filter removes tokens and shares their mass out
   among those that are left.
@@ -169,7 +170,9 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     if step.step.draw.method == "argmax":
         return f"Temperature 0 takes the most probable token: {chosen}"
     number = step.step.draw.uniform
-    dice = f"Throw {nth(step.throw)}, the number {number:.4f}," if number else f"Throw {nth(step.throw)}"
+    dice = f"Throw {nth(step.throw)}"
+    if number is not None:
+        dice += f", the number {number:.4f},"
     words = [f"{dice} draws {chosen}"]
     raw = visible_token(step.raw_pick.text, 24)
     words.append(
@@ -228,9 +231,12 @@ def _go_on(lab: Lab) -> None:
 
 def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     key = (step,)
+    figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
         figure.chart("stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,))
+    if later.waits(lab):
+        return
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
@@ -240,6 +246,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
+                panel.made_by(lab_caption(step))
         with right:
             _flips(lab, ref, settings, step)
     tabs.draw(lab, ref, settings, step)

@@ -151,8 +151,8 @@ def _dice_words(ref: StepRef) -> str:
     if not ref.index:
         return rows
     return (
-        f"{rows} The run itself came here with throw {nth(ref.index)}, so it went on otherwise, also "
-        "than the row of its seed."
+        f"{rows} The run itself came here with throw {nth(ref.index)}, so it went on otherwise, "
+        "also than the row of its seed."
     )
 
 

@@ -16,6 +16,7 @@ from core.decoding.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
 from core.figures.base.labels import settings_caption
+from core.figures.reasoning.words import sweep_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import problem as reason_problem
@@ -24,7 +25,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import cost, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments, models
-from pages.ui.widgets import control, figure, rail
+from pages.ui.widgets import control, figure, later, rail
 from pages.ui.widgets.control import value
 
 # A chart drawn anew is a new chart in the browser.
@@ -58,7 +59,7 @@ _TABS = {
     ),
 }
 _NOTICE = """
-**What to notice**
+## What to notice
 
 - Each bar of "Where did it know?" is the same thinking, stopped earlier. Most of the way the
   model has no answer: it writes one all the same.
@@ -71,8 +72,7 @@ _NOTICE = """
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
     found = panel.read_controls(view, lambda: (reason_problem.problem(), reason_controls.config()))
-    # Said before the text is drawn: the run that it asks for may cut this one off.
-    first, view.painted = not view.painted, True
+    figure.said(*_captions(view))
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -80,17 +80,25 @@ def draw(view: ReasonView) -> None:
                 view,
                 "the model thinks, then answers.",
                 partial(_live, view),
-                partial(_finished, view, found, first),
+                partial(_finished, view, found),
             )
             _knew(view)
+        waits = view.trace is not None and view.strip is not None and later.waits(view)
         with right:
-            _accuracy(view)
+            _accuracy(view, waits=waits)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
-    # On the first paint the text and its figures go ahead of what lies below them.
-    if not first or view.trace is None:
+                panel.made_by(*_captions(view))
+    if not waits:
         panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
     panel.watch(view)
+
+
+def _captions(view: ReasonView) -> list[str]:
+    """What made the run, and the sweep."""
+    sweep = reason_many.shown(view)
+    own = [] if view.trace is None else [settings_caption(view.trace)]
+    return own if sweep is None else [*own, sweep_caption(sweep.plan)]
 
 
 def _live(view: ReasonView, job: Job) -> None:
@@ -101,12 +109,10 @@ def _live(view: ReasonView, job: Job) -> None:
             text.draw(trace, live=True)
 
 
-def _finished(
-    view: ReasonView, asked: tuple[Problem, Reasoning] | None, first: bool, trace: Trace
-) -> None:
+def _finished(view: ReasonView, asked: tuple[Problem, Reasoning] | None, trace: Trace) -> None:
     with panel.box():
         panel.head(view, trace)
-        text.draw(trace, first=first)
+        text.draw(trace)
         problem = state.problem_of(view)
         found = state.verdict(trace, problem)
         verdict.draw(found, problem)
@@ -192,9 +198,11 @@ def start_stops(view: ReasonView) -> None:
     view.begin("stops", work.where_it_knew(view.trace, problem))
 
 
-def _accuracy(view: ReasonView) -> None:
+def _accuracy(view: ReasonView, *, waits: bool) -> None:
     """The curve; while a sweep goes on, it grows."""
     control.draw("bound")
+    if waits:
+        return
     if view.active("sweep") is not None:
         fragments.mount(_curve, run_every=LIVE_SECONDS)(view)
     else:

@@ -20,7 +20,7 @@ function list(key, entries) {
   }));
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".reason");
   // A later call may overtake an earlier one while the module loads.
   if (!root || data.drawn < root.drawn) return;
@@ -36,8 +36,4 @@ export default function ({ data, parentElement, setTriggerValue }) {
   text.classList.toggle("live", Boolean(data.live));
   if (data.live) text.scrollTop = text.scrollHeight;
   list(root.querySelector(".key"), data.key);
-  if (data.first && !root.painted) {
-    root.painted = true;
-    requestAnimationFrame(() => setTimeout(() => setTriggerValue("painted", true), 50));
-  }
 }

@@ -49,15 +49,13 @@ _component = st.components.v2.component(
 Shown = tuple[str, str, str]
 
 
-def draw(trace: Trace, *, live: bool = False, first: bool = False) -> None:
+def draw(trace: Trace, *, live: bool = False) -> None:
     """The question and all that was written after it.
 
     Args:
         live: the run goes on.
-        first: the page is drawn for the first time: once the text is there, it is drawn again.
     """
-    pieces = pieces_of_trace(trace)
-    _draw("run", trace.prompt, pieces, live=live, first=first)
+    _draw("run", trace.prompt, pieces_of_trace(trace), live=live)
 
 
 def draw_transcript(name: str, run: Transcript) -> None:
@@ -79,8 +77,6 @@ def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> N
             "drawn": drawn_at(),
             **flags,
         },
-        # The text is there: the run that this starts draws what follows.
-        on_painted_change=lambda: None,
     )
 
 

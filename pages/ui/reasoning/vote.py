@@ -18,7 +18,7 @@ from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
 _NOTICE = """
-**What to notice**
+## What to notice
 
 - Equal is what each way may spend, not what it spends. One attempt ends when it has done; a vote
   pays for all of its samples.

@@ -104,6 +104,13 @@ def note(changed: str, plain: str) -> None:
         st.text(changed or plain, width="stretch")
 
 
+def made_by(*captions: str) -> None:
+    """What made the figures of the page, said once; each carries it where it is exported."""
+    with st.container(key="made-by"):
+        for caption in captions:
+            st.text(caption, width="stretch")
+
+
 def read_controls(view: View, read: Callable[[], T]) -> T | None:
     """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
     found, wrong = None, ""

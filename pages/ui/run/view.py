@@ -29,12 +29,14 @@ class PageView(BackgroundWork):
 
     Args:
         failure: why a run, or the file that was to be opened, shows nothing.
+        painted: the first figure goes ahead or is there, so the others may follow.
     """
 
     # Under which the session keeps it.
     key: ClassVar[str]
 
     failure: str = ""
+    painted: bool = False
 
     @classmethod
     def current(cls) -> Self:
@@ -60,7 +62,6 @@ class View(PageView):
         first: where the window of the page's main figure begins.
         request: what the run under way was asked for.
         asked: what the run that is shown was asked for, of one made here.
-        painted: a first run has drawn the text, so the charts may follow.
         restored: the link that opened the page was looked at.
         runs: of this session on the page, the newest last.
     """
@@ -81,7 +82,6 @@ class View(PageView):
     asked: Request | None = None
     restored: bool = False
     runs: list[Trace] = field(default_factory=list)
-    painted: bool = False
 
     @classmethod
     def initial(cls) -> Self:

@@ -22,8 +22,7 @@ from pages.ui.widgets import link
 
 TOKEN, _OWN = "token", "own"
 _NO_TOKEN = (
-    "{} in the link is no token of this run (links count from 0): its most telling one is "
-    "selected."
+    "{} in the link is no token of this run (links count from 0): its most telling one is selected."
 )
 _NOWHERE = (-1, 0)
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")

@@ -1,4 +1,4 @@
-"""The figures of a speculative run: its timeline, one verification, and four more figures in tabs."""
+"""The figures of a speculative run: its timeline, one verification, and four more in tabs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
     EXTRA,
@@ -26,10 +26,10 @@ from core.figures.speculative.words import (
 from pages.ui.run import panel
 from pages.ui.speculative import feed, lossless, time
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure, pager, play, style
+from pages.ui.widgets import figure, later, pager, play, style
 
 _NOTICE = """
-**What to notice**
+## What to notice
 
 - A round ends with a token of the target's own: in the place of the first rejected one, or as a
   bonus when all were accepted. So every round adds at least one token to the text.
@@ -59,7 +59,10 @@ def notice(trace: Trace) -> str:
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The timeline, the selected token, and what else there is to know."""
+    figure.said(settings_caption(trace))
     _timeline(view, trace)
+    if later.waits(view):
+        return
     if view.token is not None:
         _one_token(view, trace, *view.token)
     drawings = {
@@ -119,6 +122,7 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
             _facts(view, trace, at, place)
             with st.container(key="notice"):
                 st.markdown(notice(trace))
+                panel.made_by(settings_caption(trace))
 
 
 def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parents[1]
 _CONFIG = {"displayModeBar": False, "displaylogo": False, "showSendToCloud": False}
+# What a caption takes of a figure's height, px, as `core.figures.base.sheet` lays it out.
+_CAPTION_GAP, _CAPTION_LINE = 10, 15
+_SAID = "captions_said"
 # A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -78,8 +81,31 @@ def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, .
     kept = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name][0] != key:
-        kept[name] = (key, draw(theme=style.theme()))
-    return kept[name][1]
+        figure = draw(theme=style.theme())
+        kept[name] = (key, figure, _without_caption(figure))
+    _, whole, bare = kept[name]
+    return bare if whole.layout.meta["caption"] in st.session_state.get(_SAID, ()) else whole
+
+
+def said(*captions: str) -> None:
+    """Leave these captions out of the page's figures, which the page says once for all of them.
+
+    An exported figure has its own.
+    """
+    st.session_state[_SAID] = captions
+
+
+def _without_caption(figure: go.Figure) -> go.Figure:
+    drawn = figure.to_dict()
+    layout = drawn["layout"]
+    own = [one for one in layout.get("annotations", ()) if one.get("name") == "caption"]
+    if not own:
+        return figure
+    room = _CAPTION_GAP + _CAPTION_LINE * (1 + own[0]["text"].count("<br>"))
+    layout["annotations"] = [one for one in layout["annotations"] if one is not own[0]]
+    layout["height"] -= room
+    layout["margin"]["b"] -= room
+    return go.Figure(drawn, _validate=False)
 
 
 def _selected(name: str, on_click: Callable[[list[object]], None]) -> Callable[[], None]:

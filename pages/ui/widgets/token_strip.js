@@ -145,13 +145,6 @@ function scrollTo(strip, button) {
   else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 6;
 }
 
-// The first chart takes the browser's time alone.
-function afterFirstChart(tell, tries = 200) {
-  const drawn = document.querySelector(".js-plotly-plot .main-svg");
-  if (drawn || tries === 0) requestAnimationFrame(() => setTimeout(tell, 30));
-  else setTimeout(() => afterFirstChart(tell, tries - 1), 50);
-}
-
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".strip");
   if (!root) return undefined;
@@ -178,10 +171,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     mark(strip, data.live ? -1 : data.selected);
   } else {
     mark(strip, strip.selected);
-  }
-  if (data.first && !strip.painted) {
-    strip.painted = true;
-    afterFirstChart(() => setTriggerValue("painted", true));
   }
   return () => strip.drawn === data.drawn && destroy(strip);
 }

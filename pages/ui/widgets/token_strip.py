@@ -46,7 +46,6 @@ def draw(
     marked: Sequence[int] = (),
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
-    painted: Callable[[], None] | None = None,
 ) -> None:
     """Draw the strip; a click or a key selects the step in `view`.
 
@@ -55,7 +54,6 @@ def draw(
         marked: steps that the key U goes to.
         then: ends the callback of a choice.
         rested: ends the callback that comes once after choices.
-        painted: called once the first chart is drawn, where the others wait for it.
     """
     draw_tokens(
         KEY,
@@ -68,7 +66,6 @@ def draw(
         on_selected=partial(_on_selected, view, then),
         on_rested=rested,
         marked=marked,
-        wait=None if view.painted else painted,
     )
 
 
@@ -84,7 +81,6 @@ def draw_tokens(
     on_selected: Callable[[], None],
     on_rested: Callable[[], None] | None = None,
     marked: Sequence[int] = (),
-    wait: Callable[[], None] | None = None,
 ) -> None:
     """Draw a strip of tokens behind the prompt.
 
@@ -94,7 +90,6 @@ def draw_tokens(
         selected: the place of the selected one, -1 for none.
         on_rested: called once after choices, when no key or click has followed for a moment.
         marked: places that the key U goes to.
-        wait: called once the first chart is drawn.
     """
     _component(
         key=key,
@@ -106,14 +101,12 @@ def draw_tokens(
             "heard": (st.session_state.get(key) or {}).get("selected"),
             "live": live,
             "run": view.number,
-            "first": wait is not None,
             "rests": on_rested is not None,
             "marked": tuple(marked),
             "mark": theme.accent,
             "drawn": drawn_at(),
         },
         on_selected_change=on_selected,
-        on_painted_change=wait or (lambda: None),
         on_rested_change=on_rested or (lambda: None),
     )
 
