@@ -555,16 +555,17 @@ def test_the_tables_hold_what_the_figures_draw() -> None:
 def test_both_ways_of_scoring_are_told_by_their_medians() -> None:
     trace = make_spec()
     found = {
-        "multi_query": [timed(trace, 0.0, 0.002, 0.0), timed(trace, 0.0, 0.002, 0.0)],
-        "batch_expansion": [timed(trace, 0.0, 0.005, 0.0)],
+        "multi_query": [timed(trace, 0.0, 0.002, 0.0), timed(trace, 0.0, 0.004, 0.0)],
+        "batch_expansion": [timed(trace, 0.0, 0.006, 0.0)],
     }
     n = len(trace.rounds)
     assert spec_scoring_data(found).values.tolist() == [
-        ["Multi-query", 2 * n, 2.0],
-        ["Batch expansion", n, 5.0],
+        ["Multi-query", 2, 2 * n, 3.0, 2.0, 4.0],
+        ["Batch expansion", 1, n, 6.0, 6.0, 6.0],
     ]
     said = scoring_words(found).replace("\u00a0", " ")
-    assert "batch expansion 5.00 ms, 2.5 times as long. Both emitted the same tokens." in said
+    assert "batch expansion 6.00 ms, 2.0 times as long: medians of 2 runs each" in said
+    assert "fastest to slowest 2.00 to 4.00 and 6.00 to 6.00 ms. Both emitted the same" in said
     nothing = {way: [timed(trace, 0.0, 0.0, 0.0)] for way in found}
     assert scoring_words(nothing) == "Nothing was scored."
 

@@ -19,6 +19,11 @@ def charts(app: AppTest) -> list[str]:
     return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
 
 
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    """The charts on the page as the browser gets them."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
 def settle(app: AppTest, view: View) -> AppTest:
     """Wait for the view's workers, draw the page again."""
     for job in list(view.jobs.values()):

@@ -17,7 +17,9 @@ EMPTY = "∅"
 
 # U+2420 would be the plainer sign, but fonts that cover CJK don't hold it.
 SPACE = "␣"
-_SHOWN = {" ": SPACE, "\n": "↵", "\t": "⇥"}
+BREAK = "↵"
+_SHOWN = {" ": SPACE, "\n": BREAK, "\t": "⇥"}
+WHITESPACE = tuple(_SHOWN.values())
 _JOINERS = ("\u200c", "\u200d")
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
 _SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": "＄"})

@@ -7,6 +7,7 @@ from statistics import median
 
 import pandas as pd
 
+from core.decoding.counting import counted
 from core.decoding.speculative.metrics import (
     acceptance_rate,
     alpha,
@@ -24,6 +25,7 @@ from core.figures.speculative.same import same_rounds_words
 from core.figures.speculative.words import rule_of
 
 _COLUMNS = ["metric", "value", "definition", "source"]
+_SCORED = ["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"]
 _LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
 Row = tuple[str, str, str, str]
 # The rate that the paper's formulas take: name, definition and source. Of the other rules it is
@@ -212,14 +214,18 @@ def latency_words(comparison: Comparison) -> str:
 
 
 def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
-    """Both scoring methods: the median seconds of the target's forward over all rounds, in ms."""
+    """Both scoring methods: the target's forward in ms a round, the median of each run.
+
+    Of these the median, the fastest and the slowest.
+    """
     names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
     records = []
     for scoring, traces in found.items():
-        rounds = [step for trace in traces for step in trace.rounds]
-        seconds = [step.seconds.score for step in rounds]
-        records.append((names[scoring], len(rounds), 1000 * median(seconds) if seconds else None))
-    return pd.DataFrame(records, columns=["way", "rounds", "score, ms a round"])
+        runs = [[step.seconds.score for step in trace.rounds] for trace in traces]
+        times = [1000 * median(seconds) for seconds in runs if seconds]
+        spread = (median(times), min(times), max(times)) if times else (None, None, None)
+        records.append((names[scoring], len(traces), sum(map(len, runs)), *spread))
+    return pd.DataFrame(records, columns=_SCORED)
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
@@ -229,10 +235,13 @@ def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
     if not all(value and value > 0 for value in times.values()):
         return "Nothing was scored."
     slow, quick = sorted(times, key=lambda name: -times[name])
-    first, second = (traces[-1] for traces in found.values())
+    spread = {row[0]: f"{row[4]:.2f} to {row[5]:.2f}" for row in frame.itertuples(index=False)}
+    first_runs, second_runs = found.values()
+    runs = counted(len(first_runs), "run")
     ratio = f"{times[slow] / times[quick]:.1f} times as long"
     return (
         f"{quick} took {milliseconds(times[quick] / 1000)} a round, {slow.lower()} "
-        f"{milliseconds(times[slow] / 1000)}, {ratio}. "
-        f"{same_rounds_words(first, second)}"
+        f"{milliseconds(times[slow] / 1000)}, {ratio}: medians of {runs} "
+        f"each, fastest to slowest {spread[quick]} and {spread[slow]} ms. "
+        f"{same_rounds_words(first_runs[-1], second_runs[-1])}"
     )

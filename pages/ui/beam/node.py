@@ -8,7 +8,7 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.figures.base.labels import percent, table_text, visible_token
+from core.figures.base.labels import BREAK, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, nats, place_words, score_at
 from pages.ui.beam.state import BeamView
 from pages.ui.widgets import table
@@ -52,7 +52,7 @@ def _first_upper(words: str) -> str:
 def _shown(candidate: BeamCandidate) -> str:
     """Text as it is in the running text, line breaks as signs."""
     return (
-        candidate.text.replace("\n", "↵")
+        candidate.text.replace("\n", BREAK)
         if candidate.text.strip()
         else visible_token(candidate.text)
     )

@@ -44,6 +44,7 @@ def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) ->
         _one_step(view, trace)
     elif trace.beam_steps:
         st.text("No candidate is selected: click one in the tree to see its step.")
+        panel.made_by(beam_caption(trace))
     drawings = {
         "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
         "Against greedy": partial(compare.draw, view, trace),

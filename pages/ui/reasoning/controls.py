@@ -43,7 +43,7 @@ CANDIDATES = 5
 DEFAULT_WAIT = "Wait,"
 BUDGET = Knob(
     "thinking",
-    "Thinking budget, 0 to 4,096",
+    "Thinking budget",
     0,
     256,
     4096,

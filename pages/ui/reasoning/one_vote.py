@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import figures
 from core.evaluation.types import AnswerRule, Vote
-from core.figures.base.labels import table_text, visible_token
+from core.figures.base.labels import plain_name, table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
@@ -63,7 +63,7 @@ def _vote() -> Job:
 
 
 def _result(vote: Vote) -> None:
-    st.text(visible_token(vote.problem.question, 300).replace("␣", " "))
+    st.text(plain_name(vote.problem.question, 300))
     with st.container(key="vote-rows", gap=None):
         for name, words in _rows(vote):
             with st.container(horizontal=True, wrap=False, gap="small"):

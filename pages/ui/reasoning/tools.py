@@ -12,7 +12,7 @@ from core.decoding.reasoning.transcript import read_run
 from core.decoding.reasoning.types import Call
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import plain_name, visible_token
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
@@ -60,10 +60,10 @@ def draw(view: ReasonView) -> None:
 
 def _next_words() -> str:
     try:
-        question = visible_token(_problem().question, 80)
+        question = plain_name(_problem().question, 80)
     except DecodingError:
         return ""
-    return f"Next: {question.replace('␣', ' ')}"
+    return f"Next: {question}"
 
 
 def _problem() -> Problem:

@@ -20,6 +20,7 @@ function prepare() {
   const tab = { drawn: 0, told: null, free: "" };
   oneEntryAPage();
   announce();
+  addEventListener("click", clickLabel);
   takeWholeText(tab);
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
@@ -97,6 +98,18 @@ function oneEntryAPage() {
     }
     (same ? history.replaceState : push).call(history, state, title, address);
   };
+}
+
+// A label of a step's candidates stands for its bar, which may be too narrow to hit: a click on it
+// becomes one on its row. Plotly takes the pointer's place from the move before.
+function clickLabel({ target }) {
+  const label = target.closest?.(".st-key-figure-beam-step .ytick");
+  const row = label?.closest(".js-plotly-plot").querySelector(".nsewdrag");
+  if (!row) return;
+  const [words, box] = [label.getBoundingClientRect(), row.getBoundingClientRect()];
+  const at = { clientX: box.left + box.width / 2, clientY: words.top + words.height / 2, bubbles: true };
+  for (const kind of ["mousemove", "mousedown", "mouseup"])
+    setTimeout(() => row.dispatchEvent(new MouseEvent(kind, at)), kind === "mousemove" ? 0 : 100);
 }
 
 function isNumber(field) {

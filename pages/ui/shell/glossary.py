@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.figures.base.labels import WHITESPACE
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
 
@@ -32,7 +33,9 @@ TERMS = {
     "prefill": "Reading the prompt, all of its tokens in one forward, before the first new token.",
     "forward": "One pass through the model, for one token or for several.",
     "KV cache": "What the model keeps of earlier tokens, so that a step reads only the new one.",
-    "␣ ↵ ⇥": "Signs for a space, a line break and a tab. Most tokens begin with the space before "
+    " ".join(
+        WHITESPACE
+    ): "Signs for a space, a line break and a tab. Most tokens begin with the space before "
     "their word.",
     "end of text": "The token by which a model ends its text, such as <|end|>. It adds no words.",
     "chat template": "The marks around a user's message that a model was trained with.",

@@ -74,7 +74,7 @@ def _drafters() -> dict[str, str]:
 
 
 ROWS = declare(
-    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=260,
+    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
         field="drafter",
         to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
         from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,

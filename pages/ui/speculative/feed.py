@@ -34,5 +34,6 @@ def draw(view: SpecView, trace: Trace) -> None:
     )
     if view.scored is not None:
         st.text(scoring_words(view.scored))
-        numbers = {"score, ms a round": "%.2f"}
+        timed = ("score, ms a round", "fastest run", "slowest run")
+        numbers = dict.fromkeys(timed, "%.2f")
         table.draw("scored-table", spec_scoring_data(view.scored), numbers=numbers)

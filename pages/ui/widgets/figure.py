@@ -103,8 +103,12 @@ def _without_caption(figure: go.Figure) -> go.Figure:
         return figure
     room = _CAPTION_GAP + _CAPTION_LINE * (1 + own[0]["text"].count("<br>"))
     layout["annotations"] = [one for one in layout["annotations"] if one is not own[0]]
+    height = layout["height"]
     layout["height"] -= room
     layout["margin"]["b"] -= room
+    for bar in filter(None, (trace.get("colorbar") for trace in drawn["data"])):
+        # Placed from the figure's lower edge, in shares of its height.
+        bar["y"] = (bar["y"] * height - room) / layout["height"]
     return go.Figure(drawn, _validate=False)
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.trace import TokenStep, Trace
 from core.figures import legend, token_colors
-from core.figures.base.labels import percent, visible_token
+from core.figures.base.labels import BREAK, percent, visible_token
 from core.figures.base.theme import Theme
 from pages.ui.run.view import View
 from pages.ui.widgets.figure import source
@@ -148,7 +148,7 @@ def shown_text(added: str, token: str) -> str:
     if not _adds_text(added):
         return visible_token(token)
     # A token of nothing but whitespace would be a gap that nobody can see or hit.
-    return visible_token(added) if added.isspace() else added.replace("\n", "↵")
+    return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
 
 
 def kind_of(added: str) -> str:

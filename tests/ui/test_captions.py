@@ -1,0 +1,30 @@
+"""A caption that the page says once is in none of its figures."""
+
+from core.figures import probability_heatmap, settings_caption
+from pages.ui.widgets import figure
+from tests.figures.traces import make_trace
+from tests.ui.conftest import Open
+from tests.ui.seen import specs, texts
+
+
+def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
+    app = open_app()
+    caption = settings_caption(make_trace())
+    assert texts(app).count(caption) == 1
+    for spec in specs(app):
+        assert spec["layout"]["meta"]["caption"] == caption
+        assert "caption" not in [one.get("name") for one in spec["layout"]["annotations"]]
+
+
+def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
+    whole = probability_heatmap(make_trace())
+    bare = figure._without_caption(whole)
+    cut = whole.layout.height - bare.layout.height
+    assert cut > 0 and whole.layout.margin.b - bare.layout.margin.b == cut
+    assert whole.layout.margin.t == bare.layout.margin.t
+    bars = [
+        next(trace.colorbar.y for trace in one.data if trace.type == "heatmap") * one.layout.height
+        for one in (whole, bare)
+    ]
+    assert abs(bars[0] - bars[1] - cut) < 0.01
+    assert any(one.name == "caption" for one in whole.layout.annotations)

@@ -1,0 +1,20 @@
+"""A page's headings in order, for those who go from one to the next."""
+
+import re
+
+import pytest
+
+from pages.ui import registry
+from tests.ui.conftest import Open
+
+
+@pytest.mark.parametrize("page", registry.PAGES, ids=[page.title for page in registry.PAGES])
+def test_no_level_is_left_out(page: registry.Page, open_app: Open) -> None:
+    app = open_app()
+    if page.path:
+        app = app.switch_page(page.script).run()
+    assert not app.exception and len(app.title) == 1
+    assert not app.header and not app.subheader
+    written = [mark for text in app.markdown for mark in re.findall(r"(?m)^#+ ", text.value)]
+    assert set(written) <= {"## "}
+    assert written or not page.shows
