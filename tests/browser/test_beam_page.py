@@ -57,6 +57,13 @@ def test_a_click_on_a_token_selects_it_and_its_path(beam: BeamPage) -> None:
     assert beam.page.troubles == []  # type: ignore[attr-defined]
 
 
+def test_a_click_on_a_label_of_the_step_selects_its_bar(beam: BeamPage) -> None:
+    labels = beam.figure("beam-step").locator(".ytick text")
+    expect(labels.first).to_be_visible()
+    labels.nth(4).click()
+    expect(beam.node).to_contain_text("rank 5")
+
+
 def test_a_click_on_a_bar_of_the_step_selects_too(beam: BeamPage) -> None:
     # The pruned ones are drawn first; the last of them is the longest.
     bar = beam.figure("beam-step").locator(".trace.bars").first.locator(".point path").last

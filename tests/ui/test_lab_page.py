@@ -100,6 +100,7 @@ def test_first_paint_loads_neither_torch_nor_transformers() -> None:
         "app = AppTest.from_file('pages/main.py', default_timeout=20).run();"
         "app.switch_page('sampling.py').run();"
         "assert not app.exception, app.exception;"
+        "assert len(app.get('plotly_chart')) == 1; app.run();"
         "assert len(app.get('plotly_chart')) == 4, app.get('plotly_chart');"
         "found = {'torch', 'transformers'} & set(sys.modules);"
         "assert not found, found"

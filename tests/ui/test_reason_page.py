@@ -63,7 +63,7 @@ def test_first_paint_loads_no_torch() -> None:
         "models.warm_up = lambda: None;"
         "app = AppTest.from_file('pages/main.py', default_timeout=30).run();"
         "app = app.switch_page('reasoning.py').run(); assert not app.exception;"
-        "assert len(app.get('plotly_chart')) == 2; app.run();"
+        "assert len(app.get('plotly_chart')) == 1; app.run();"
         "assert len(app.get('plotly_chart')) == 5;"
         "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
     )
