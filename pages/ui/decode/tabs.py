@@ -82,6 +82,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
 def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     width = style.figure_width()
     columns = columns_for(width)
+    width = min(width, style.BESIDE)
     with st.container(gap="small"):
         pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         figure.chart(
@@ -193,7 +194,7 @@ def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
 
 
 def _prompt(view: DecodeView, trace: Trace) -> None:
-    width = style.figure_width()
+    width = min(style.figure_width(), style.BESIDE)
     with st.container(gap="small"):
         count = len(trace.prompt_ids)
         window = pager.of_span(view.prompt_first, wide_columns(width), count)

@@ -12,6 +12,8 @@ from core.figures.base.theme import DARK, LIGHT, Theme
 ASSETS = Path(__file__).parents[3] / "assets"
 # Of a figure across the page, px: on a desktop, and on a phone.
 _WIDE, _NARROW = 900, 370
+# How wide a figure is beside the rail and the sidebar in a window of 1280 px.
+BESIDE = 660
 
 
 @cache
