@@ -1,7 +1,8 @@
 """A streamed chat over HTTP beside the engine alone, and beside `transformers serve`.
 
 Seconds from a request's sending to its first token, and between tokens (the mean behind the first).
-Each server is a process of its own with one torch thread, and so is the engine.
+Each server is a process of its own with one torch thread, and so is the engine; they take turns, so
+that what else the machine does falls on all of them.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import httpx2
+from transformers.utils.import_utils import is_serve_available
 
 from benchmarks.app import ROOT, free_port
 
@@ -29,14 +32,17 @@ import sys, json
 from time import perf_counter
 from core import Greedy, TokenStep, collect, load_model
 model = load_model("embedded:target")
-ids = model.encode_chat(json.loads(sys.argv[1]))
-for _ in range(int(sys.argv[3]) + 1):
+messages = json.loads(sys.argv[1])
+for _ in sys.stdin:
     times, began = [], perf_counter()
     def on_step(step):
         if isinstance(step, TokenStep): times.append(perf_counter() - began)
+    ids = model.encode_chat(messages)
     collect(model, ids, Greedy(max_new_tokens=int(sys.argv[2])), on_step=on_step)
-    print(json.dumps(times))
+    print(json.dumps(times), flush=True)
 """
+_THEIRS = "from transformers.cli.transformers import main; main()"
+Command = Sequence[str]
 
 
 class Times(NamedTuple):
@@ -47,65 +53,44 @@ class Times(NamedTuple):
 
 
 def run(repeats: int) -> None:
-    """Print a row for the engine and for each server."""
+    """Print a row for the engine and for each server: medians, and the least and the most."""
     print(f"\nA streamed chat of {TOKENS} tokens, greedy, embedded model, one torch thread")
-    _row("engine alone", _engine(repeats))
-    _row("this endpoint", _served(_own, "embedded:target", repeats))
-    if (theirs := _served(_theirs, _TARGET, repeats)) is None:
+    with ExitStack() as processes:
+        ask: dict[str, Callable[[], Times]] = {"engine alone": processes.enter_context(_engine())}
+        ask["this endpoint"] = processes.enter_context(_served(_own, "embedded:target"))
+        if is_serve_available():
+            ask["transformers serve"] = processes.enter_context(_served(_theirs, _TARGET))
+        for one in ask.values():
+            one()  # The first answer loads the model, or warms it up.
+        times: dict[str, list[Times]] = {name: [] for name in ask}
+        for _ in range(repeats):
+            for name, one in ask.items():
+                times[name].append(one())
+    for name, found in times.items():
+        _row(name, found)
+    if "transformers serve" not in ask:
         print("transformers serve: not here (pip install 'transformers[serving]')")
-    else:
-        _row("transformers serve", theirs)
 
 
-def _row(name: str, times: Sequence[Times] | None) -> None:
-    assert times
-    first = statistics.median(one.first for one in times)
-    between = statistics.median(one.between for one in times)
-    print(f"{name}: first token {1000 * first:.1f} ms, between tokens {1000 * between:.2f} ms")
+def _row(name: str, times: Sequence[Times]) -> None:
+    first, between = (_spread([1000 * s for s in seconds]) for seconds in zip(*times, strict=True))
+    print(f"{name}: first token {first} ms, between tokens {between} ms")
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def _times(stamps: Sequence[float]) -> Times:
     return Times(stamps[0], (stamps[-1] - stamps[0]) / max(1, len(stamps) - 1))
 
 
-def _environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-
-
-def _engine(repeats: int) -> list[Times]:
-    arguments = [json.dumps(_MESSAGES), str(TOKENS), str(repeats)]
-    command = [sys.executable, "-c", _ENGINE, *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, env=_environment(), check=True, capture_output=True, text=True
-    )
-    # The first answer warms up.
-    return [_times(json.loads(line)) for line in done.stdout.splitlines()[1:]]
-
-
-def _own(port: int) -> list[str]:
-    return [sys.executable, "-m", "core", "serve", "--port", str(port)]
-
-
-def _theirs(port: int) -> list[str]:
-    code = "from transformers.cli.transformers import main; main()"
-    options = ["serve", "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    return [sys.executable, "-c", code, *options, "--dtype", "float32"]
-
-
-def _served(command: Any, model: str, repeats: int) -> list[Times] | None:
-    port = free_port()
-    with _process(command(port)) as process:
-        url = f"http://127.0.0.1:{port}/v1"
-        if not _answers(url, process):
-            return None
-        _ask(url, model)
-        return [_ask(url, model) for _ in range(repeats)]
-
-
 @contextmanager
-def _process(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, env=_environment(), stdout=quiet, stderr=quiet)
+def _process(command: Command, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, text=True, **options
+    )
     try:
         yield process
     finally:
@@ -113,18 +98,57 @@ def _process(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(20)
 
 
-def _answers(url: str, process: subprocess.Popen[bytes]) -> bool:
+@contextmanager
+def _engine() -> Iterator[Callable[[], Times]]:
+    command = [sys.executable, "-c", _ENGINE, json.dumps(_MESSAGES), str(TOKENS)]
+    pipe = subprocess.PIPE
+    with _process(command, stdin=pipe, stdout=pipe) as process:
+
+        def ask() -> Times:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+            return _times(json.loads(process.stdout.readline()))
+
+        yield ask
+
+
+def _own(port: int) -> Command:
+    return [sys.executable, "-m", "core", "serve", "--port", str(port)]
+
+
+def _theirs(port: int) -> Command:
+    options = ["serve", "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+    return [sys.executable, "-c", _THEIRS, *options, "--dtype", "float32"]
+
+
+@contextmanager
+def _served(command: Callable[[int], Command], model: str) -> Iterator[Callable[[], Times]]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/v1"
+    with (
+        _process(command(port), stdout=subprocess.DEVNULL) as process,
+        # One connection, as the official client keeps one.
+        httpx2.Client(base_url=url, timeout=_START) as client,
+    ):
+        _wait(client, process)
+        yield partial(_ask, client, model)
+
+
+def _wait(client: httpx2.Client, process: subprocess.Popen[str]) -> None:
+    """Until the server answers anything at all."""
     end = perf_counter() + _START
-    while perf_counter() < end and process.poll() is None:
+    while process.poll() is None and perf_counter() < end:
         try:
-            httpx2.get(f"{url}/models", timeout=5)
-            return True
+            client.get("/models")
+            return
         except httpx2.HTTPError:
             sleep(0.1)
-    return False
+    raise TimeoutError(f"{process.args!r} did not start.")
 
 
-def _ask(url: str, model: str) -> Times:
+def _ask(client: httpx2.Client, model: str) -> Times:
     """One streamed answer; when each token came."""
     body = {
         "model": model,
@@ -134,7 +158,7 @@ def _ask(url: str, model: str) -> Times:
         "stream": True,
     }
     began, stamps = perf_counter(), []
-    with httpx2.stream("POST", f"{url}/chat/completions", json=body, timeout=120) as answer:
+    with client.stream("POST", "/chat/completions", json=body) as answer:
         for line in answer.iter_lines():
             if line.startswith("data: {") and _text_of(json.loads(line[6:])):
                 stamps.append(perf_counter() - began)
