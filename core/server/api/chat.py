@@ -39,7 +39,7 @@ def read_chat(body: Mapping[str, Any]) -> tuple[Plan, bool]:
         endpoint="chat",
         model=model,
         prompts=(Chat(tuple(read_messages(fields.any("messages"), "messages"))),),
-        asked=read_settings(fields, ("max_completion_tokens", "max_tokens"), effort),
+        asked=read_settings(fields, "chat", effort),
         n=fields.whole("n", Interval(1, MAX_CHOICES), 1) or 1,
         logprobs=_logprobs(fields),
         stream=fields.flag("stream"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from openai.types import Completion, CompletionChoice
@@ -45,7 +46,7 @@ def read_completion(body: Mapping[str, Any]) -> tuple[Plan, Options]:
     fields = Fields(body)
     model = fields.required_text("model")
     prompts = read_prompts(fields)
-    asked, echo = read_settings(fields, ("max_tokens",)), fields.flag("echo")
+    asked, echo = read_settings(fields, "completions"), fields.flag("echo")
     n = fields.whole("n", Interval(1, MAX_CHOICES), 1) or 1
     if len(prompts) * n > MAX_CHOICES:
         raise ApiError(
@@ -75,8 +76,6 @@ def read_completion(body: Mapping[str, Any]) -> tuple[Plan, Options]:
 
 
 def _limited(asked: Asked, only_prompt: bool) -> Asked:
-    from dataclasses import replace
-
     if only_prompt:
         return replace(asked, limit=1)
     if asked.limit is None and "max_new_tokens" not in (asked.decoding or {}):

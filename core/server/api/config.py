@@ -15,6 +15,7 @@ from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.shaping.bias import MAX_BIAS
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import MAX_SEED, Interval, brief
+from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.fields import Fields
 
@@ -128,11 +129,10 @@ class Asked:
                 )
 
 
-def read_settings(fields: Fields, limit_names: tuple[str, ...], effort: str | None = None) -> Asked:
+def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None) -> Asked:
     """The parameters that set a run.
 
-    Args:
-        limit_names: those that bound the new tokens; at most one may be given.
+    Of those that bound the new tokens at most one may be given.
 
     Raises:
         ApiError: a wrong value, one thing said twice, or a setting that has no meaning here.
@@ -144,7 +144,8 @@ def read_settings(fields: Fields, limit_names: tuple[str, ...], effort: str | No
         "seed": fields.whole("seed", _SEED),
         "stop": _stop(fields),
     }
-    limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in limit_names}
+    names = ENDPOINTS[endpoint].limits
+    limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in names}
     found = {name: value for name, value in limits.items() if value is not None}
     if len(set(found.values())) > 1:
         raise fields.wrong(next(iter(found)), f"is given twice ({' and '.join(found)})")
@@ -153,7 +154,7 @@ def read_settings(fields: Fields, limit_names: tuple[str, ...], effort: str | No
         decoding=None,
         draft="",
         limit=next(iter(found.values()), None),
-        limit_name=next(iter(found), limit_names[0]),
+        limit_name=next(iter(found), names[0]),
         effort=effort,
     )
     decoding = fields.object("decoding")

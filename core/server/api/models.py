@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from openai.types import Model
 
@@ -14,7 +14,7 @@ from core.server.api.answer import plain
 from core.server.api.errors import ApiError
 from core.server.api.fields import MAX_TEXT, Fields
 from core.server.api.messages import read_messages
-from core.server.api.plan import Chats, encode_without_special
+from core.server.api.plan import encode_chat, encode_without_special
 
 OWNER = "decoding-explorer"
 
@@ -35,10 +35,15 @@ def model_body(name: str, created: int) -> dict[str, Any]:
     return plain(Model(id=name, object="model", created=created, owned_by=OWNER))
 
 
-def read_tokenize(
-    body: Mapping[str, Any],
-) -> tuple[str, Callable[[LanguageModel], dict[str, Any]]]:
-    """The model of a request for token ids, and what makes its answer (vLLM's `/tokenize`).
+class Question(NamedTuple):
+    """What a model's tokenizer is asked: which model, and what makes the answer."""
+
+    model: str
+    answer: Callable[[LanguageModel], dict[str, Any]]
+
+
+def read_tokenize(body: Mapping[str, Any]) -> Question:
+    """A request for token ids (vLLM's `/tokenize`).
 
     Raises:
         ApiError: a parameter that is wrong or not supported.
@@ -57,26 +62,18 @@ def read_tokenize(
 
     def answer(model: LanguageModel) -> dict[str, Any]:
         if prompt is None:
-            if not isinstance(model, Chats) or not model.has_chat_template:
-                raise ApiError(f"{name} has no chat template; send a prompt.", param="messages")
-            ids = model.encode_chat(messages, opened)
+            ids = encode_chat(model, messages, opened)
         else:
             ids = model.encode(prompt) if special else encode_without_special(model, prompt)
         texts = [model.token_text(token) for token in ids] if with_texts else None
         window = model.context_window
         return {"count": len(ids), "max_model_len": window, "tokens": ids, "token_strs": texts}
 
-    return name, answer
+    return Question(name, answer)
 
 
-def read_detokenize(
-    body: Mapping[str, Any],
-) -> tuple[str, Callable[[LanguageModel], dict[str, Any]]]:
-    """The model of a request for the text of token ids, and what makes its answer.
-
-    Raises:
-        ApiError: a parameter that is wrong or not supported.
-    """
+def read_detokenize(body: Mapping[str, Any]) -> Question:
+    """A request for the text of token ids; raises ApiError as `read_tokenize`."""
     fields = Fields(body)
     name, ids = fields.required_text("model"), fields.items("tokens")
     fields.finish(())
@@ -89,4 +86,4 @@ def read_detokenize(
             raise fields.wrong("tokens", f"holds {wrong}; ids go to {model.vocab_size - 1}")
         return {"prompt": join_prompt(model, ids)}
 
-    return name, answer
+    return Question(name, answer)

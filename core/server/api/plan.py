@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from core.decoding.loop.text import encode_plain
 from core.decoding.protocol import LanguageModel
 from core.server.api.config import Asked, Thinks
+from core.server.api.endpoints import Endpoint
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import Wanted
 from core.server.api.messages import Message, with_instructions
 
-Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
 # Choices of one request: each is a run.
 MAX_CHOICES = 16
 
@@ -92,14 +92,27 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
         return list(prompt)
     if isinstance(prompt, str):
         return model.encode(prompt)
+    messages = list(prompt.messages)
+    if effort and isinstance(model, Thinks):
+        messages = with_instructions(messages, model.think_marks.instruction)
+    return encode_chat(model, messages)
+
+
+def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = True) -> list[int]:
+    """The ids of a conversation.
+
+    Args:
+        opened: whether they end where the answer begins.
+
+    Raises:
+        ApiError: the model has no chat template.
+        PromptError: messages that the template refuses.
+    """
     if not isinstance(model, Chats) or not model.has_chat_template:
         raise ApiError(
             f"{model.model_id} has no chat template; send text to /v1/completions.", param="model"
         )
-    messages = list(prompt.messages)
-    if effort and isinstance(model, Thinks):
-        messages = with_instructions(messages, model.think_marks.instruction)
-    return model.encode_chat(messages)
+    return model.encode_chat(messages, opened)
 
 
 def encode_without_special(model: LanguageModel, text: str) -> list[int]:

@@ -38,9 +38,27 @@ class ResponseBody(Choices):
         self, status: str, output: Sequence[dict[str, Any]] = (), error: ApiError | None = None
     ) -> dict[str, Any]:
         """The response with so much of its output."""
-        options, asked = self.options, self.plan.asked
         ended = status not in ("in_progress", "queued")
-        found = Response(
+        return plain(
+            self._repeated(),
+            created_at=self.created,
+            completed_at=int(time.time()) if status == "completed" else None,
+            status=status,
+            output=list(output),
+            error={"code": "server_error", "message": str(error)} if error else None,
+            incomplete_details={"reason": "max_output_tokens"} if status == "incomplete" else None,
+            usage=plain(self.response_usage()) if ended else None,
+            text={"format": {"type": "text"}, "verbosity": "medium"},
+            presence_penalty=0.0,
+            frequency_penalty=0.0,
+            store=self.options.store,
+            **self.extras(),
+        )
+
+    def _repeated(self) -> Response:
+        """What a response repeats of its request."""
+        options, effort = self.options, self.plan.asked.effort
+        return Response(
             id=self.id,
             object="response",
             created_at=self.created,
@@ -53,7 +71,7 @@ class ResponseBody(Choices):
             parallel_tool_calls=True,
             tool_choice="auto",
             tools=[],
-            reasoning=Reasoning(effort=asked.effort, summary=None),  # type: ignore[arg-type]
+            reasoning=Reasoning(effort=effort, summary=None),  # type: ignore[arg-type]
             temperature=self._shaping("temperature"),
             top_p=self._shaping("top_p"),
             top_logprobs=self._top_logprobs(),
@@ -63,21 +81,6 @@ class ResponseBody(Choices):
             safety_identifier=options.safety_identifier,
             prompt_cache_key=options.prompt_cache_key,
             max_tool_calls=None,
-        )
-        return plain(
-            found,
-            created_at=self.created,
-            completed_at=int(time.time()) if status == "completed" else None,
-            status=status,
-            output=list(output),
-            error={"code": "server_error", "message": str(error)} if error else None,
-            incomplete_details={"reason": "max_output_tokens"} if status == "incomplete" else None,
-            usage=plain(self.response_usage()) if ended else None,
-            text={"format": {"type": "text"}, "verbosity": "medium"},
-            presence_penalty=0.0,
-            frequency_penalty=0.0,
-            store=options.store,
-            **self.extras(),
         )
 
     def _shaping(self, name: str) -> float:

@@ -60,29 +60,38 @@ def read_response(
     model, own = fields.required_text("model"), read_input(fields.any("input"))
     messages = (*(recall(previous) if previous else ()), *own)
     instructions = fields.text("instructions")
-    asked = read_settings(fields, ("max_output_tokens", "max_tokens"), _effort(fields))
     plan = Plan(
         endpoint="responses",
         model=model,
         prompts=(Chat(tuple(with_instructions(messages, instructions))),),
-        asked=asked,
+        asked=read_settings(fields, "responses", _effort(fields)),
         logprobs=_logprobs(fields),
         stream=fields.flag("stream"),
         body=body,
     )
-    options = Options(
-        messages=tuple(messages),
+    options = _options(fields, messages, instructions, previous, plan.asked.limit)
+    _read_what_changes_nothing(fields)
+    fields.finish(KNOWN)
+    return plan, options
+
+
+def _options(
+    fields: Fields,
+    messages: tuple[Message, ...],
+    instructions: str | None,
+    previous: str | None,
+    limit: int | None,
+) -> Options:
+    return Options(
+        messages=messages,
         instructions=instructions,
         previous=previous,
         store=fields.flag("store", True),
         metadata=_metadata(fields),
-        max_output_tokens=asked.limit,
+        max_output_tokens=limit,
         safety_identifier=fields.text("safety_identifier"),
         prompt_cache_key=fields.text("prompt_cache_key"),
     )
-    _read_what_changes_nothing(fields)
-    fields.finish(KNOWN)
-    return plan, options
 
 
 def _effort(fields: Fields) -> str | None:

@@ -15,13 +15,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
+from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.http import Reply, error_response, read_json
 from core.server.api.metrics import CONTENT_TYPE
 from core.server.api.service import Feed, Service
 
 if TYPE_CHECKING:
-    from core.server.api.plan import Endpoint
+    from core.server.api.models import Question
 
 Handler = Callable[[Request, str], Awaitable[Any]]
 
@@ -37,16 +38,11 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
         Route("/models", api.guarded(api.list_models), methods=["GET"]),
         Route("/models/{name:path}", api.guarded(api.one_model), methods=["GET"]),
     ]
-    generators: dict[str, Endpoint] = {
-        "/responses": "responses",
-        "/chat/completions": "chat",
-        "/completions": "completions",
-    }
     made = [
         Route("/responses/{id}", api.guarded(api.stored), methods=["GET", "DELETE"]),
         *(
-            Route(path, api.guarded(api.generator(kind)), methods=["POST"])
-            for path, kind in generators.items()
+            Route(row.path, api.guarded(api.generator(kind)), methods=["POST"])
+            for kind, row in ENDPOINTS.items()
         ),
     ]
     every = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
@@ -129,18 +125,20 @@ class Routes:
         del owner
         from core.server.api.models import read_tokenize
 
-        return await self._ask_model(read_tokenize(await read_json(request)))
+        return await self._ask_model(request, read_tokenize)
 
     async def detokenize(self, request: Request, owner: str) -> Response:
         del owner
         from core.server.api.models import read_detokenize
 
-        return await self._ask_model(read_detokenize(await read_json(request)))
+        return await self._ask_model(request, read_detokenize)
 
-    async def _ask_model(self, asked: tuple[str, Callable[[Any], dict[str, Any]]]) -> Response:
+    async def _ask_model(
+        self, request: Request, read: Callable[[dict[str, Any]], Question]
+    ) -> Response:
         from core.server.api.models import require_offered
 
-        name, answer = asked
+        name, answer = read(await read_json(request))
         require_offered(name, self._service.offered())
 
         def ask() -> dict[str, Any]:

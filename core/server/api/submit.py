@@ -9,10 +9,11 @@ from typing import Any
 from core.server.api.answer import Answer
 from core.server.api.chat import ChatAnswer, read_chat
 from core.server.api.completions import CompletionAnswer, read_completion
+from core.server.api.endpoints import Endpoint
 from core.server.api.history import Record
 from core.server.api.models import require_offered
 from core.server.api.parts import Part
-from core.server.api.plan import Endpoint, Plan
+from core.server.api.plan import Plan
 from core.server.api.response_events import ResponseAnswer
 from core.server.api.responses import read_response
 from core.server.api.service import Service, Slot
