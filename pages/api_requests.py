@@ -18,5 +18,5 @@ with frame.controls():
     with frame.row():
         controls.draw_call()
         page.draw_send(view)
-    page.draw_calls(view)
+    page.draw_key(view)
 page.draw(view)

@@ -48,7 +48,7 @@ ALLOWED = {
     },
     "core/cli": {"core"},
     "core/server": {
-        *("core.decoding", "core.models", "torch", "openai"),
+        *("core.decoding", "core.models", "core.traces.data_path", "torch", "openai"),
         *("prometheus_client", "starlette", "uvicorn"),
     },
     "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas"},

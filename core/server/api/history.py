@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import PromptStep, Step, TokenStep, Trace
+from core.server.api.endpoints import Endpoint
+
+if TYPE_CHECKING:
+    from core.traces.data_path.types import DataPath
 
 State: TypeAlias = Literal["loading", "waiting", "running", "finished", "stopped", "failed"]
 MOST_RECORDS = 100
 MOST_BYTES = 128 * 2**20
-# What a record takes without its run, and a row of a step's numbers: measured.
-_RECORD_BYTES, _ROW_BYTES = 4_000, 400
+# What a record takes without its run, a row of a step's numbers, a call of the data path: measured.
+_RECORD_BYTES, _ROW_BYTES, _CALL_BYTES = 4_000, 400, 600
 
 
 @dataclass(eq=False)
@@ -31,10 +35,13 @@ class Record:
         configs: the settings of each choice as they were normalised.
         steps: of the choice at work.
         traces: of the choices that are complete.
+        number: counts the owner's requests from 1.
+        watched: whether its data path is recorded.
+        path: the functions that it went through, once its run has ended.
     """
 
     id: str
-    endpoint: str
+    endpoint: Endpoint
     model: str
     owner: str = ""
     prompt: str = ""
@@ -53,6 +60,9 @@ class Record:
     last_token: float | None = None
     ended: float | None = None
     stopping: Event = field(default_factory=Event)
+    number: int = 0
+    watched: bool = False
+    path: DataPath | None = None
     _bytes: int = 0
 
     @property
@@ -103,7 +113,9 @@ class Record:
         if not self.active:
             return self._bytes
         steps = [step for trace in self.traces for step in trace.steps] or self.steps[:]
-        return _RECORD_BYTES + len(str(self.body)) + _ROW_BYTES * sum(map(_rows, steps))
+        calls = sum(1 for _ in self.path.walk()) if self.path else 0
+        rows = _ROW_BYTES * sum(map(_rows, steps)) + _CALL_BYTES * calls
+        return _RECORD_BYTES + len(str(self.body)) + rows
 
 
 def _rows(step: Step) -> int:
@@ -127,11 +139,14 @@ class History:
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
         self.most_records, self.most_bytes = most_records, most_bytes
         self._records: deque[Record] = deque()
+        self._made: Counter[str] = Counter()
         self._lock = Lock()
 
     def add(self, record: Record) -> None:
         """Hold a request that begins."""
         with self._lock:
+            self._made[record.owner] += 1
+            record.number = self._made[record.owner]
             self._records.append(record)
         self.trim()
 

@@ -6,6 +6,7 @@ import hashlib
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -23,7 +24,10 @@ from core.server.api.parts import Failed, Finished, Part, Started
 from core.server.api.plan import Chat, Plan, encode
 from core.server.api.writer import STEPWISE, Run, Writer
 from core.server.queue import FairQueue, Turn
+from core.traces.data_path.recorder import record as data_path
 
+# Of one request's data path; a token of the embedded model takes about 140.
+MOST_CALLS = 20_000
 STOPPED = "The run was stopped on the server."
 
 
@@ -55,7 +59,7 @@ class Runner:
         record = self.record
         try:
             # A chat template that loops asks too.
-            with stoppable(self._should_stop):
+            with stoppable(self._should_stop), self._watched():
                 self._run_all()
             if record.stopping.is_set():
                 raise LoadingStoppedError
@@ -69,6 +73,16 @@ class Runner:
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             self._fail(as_api_error(error))
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Records the data path, where it was asked for."""
+        if not self.record.watched:
+            yield
+            return
+        with data_path(MOST_CALLS) as recorder:
+            yield
+        self.record.path = recorder.path
 
     def _fail(self, error: ApiError) -> None:
         self.record.end("failed", str(error))

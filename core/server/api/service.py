@@ -87,6 +87,7 @@ class Service:
         self.history, self.responses, self.metrics = History(), ResponseStore(), Metrics()
         self.created = int(time.time())
         self._under_way: Counter[str] = Counter()
+        self._watching: set[str] = set()
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
         self.metrics.waiting.set_function(lambda: queue.waiting)
@@ -113,6 +114,14 @@ class Service:
                 code="invalid_api_key",
             )
         return matches[0]
+
+    def watch(self, owner: str, on: bool) -> None:
+        """Record the data path of this owner's next requests, or no longer."""
+        (self._watching.add if on else self._watching.discard)(owner)
+
+    def watches(self, owner: str) -> bool:
+        """Whether the data path of this owner's requests is recorded."""
+        return owner in self._watching
 
     def enter(self, owner: str) -> Slot:
         """A place for a request.

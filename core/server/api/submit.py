@@ -62,6 +62,7 @@ def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner:
         owner=owner,
         prompt=plan.prompt_text,
         body=body,
+        watched=service.watches(owner),
     )
     return Submission(plan, answer, record, keep)
 

@@ -72,9 +72,14 @@ class _Open:
 
 
 class Recorder:
-    """The calls so far; `path` is whole once the recording has ended."""
+    """The calls so far; `path` is whole once the recording has ended.
 
-    def __init__(self) -> None:
+    Args:
+        most_calls: so many are kept, and the rest counted.
+    """
+
+    def __init__(self, most_calls: int = MOST_CALLS) -> None:
+        self._most = most_calls
         self._known: dict[CodeType, _Function | None] = {}
         self._open: list[_Open] = [_Open(None, "", "", 0)]
         self._kept = self._left_out = 0
@@ -119,7 +124,7 @@ class Recorder:
         """The innermost call ends."""
         opened = self._open.pop()
         seconds = time.perf_counter() - self._clock_began - opened.start
-        if self._kept < MOST_CALLS:
+        if self._kept < self._most:
             self._kept += 1
             self._open[-1].calls.append(opened.close(result, seconds))
         else:
@@ -192,12 +197,15 @@ def _function_of(code: CodeType) -> _Function | None:
 
 
 @contextmanager
-def record() -> Iterator[Recorder]:
+def record(most_calls: int = MOST_CALLS) -> Iterator[Recorder]:
     """Record every call of this project's functions in this thread, until the block ends.
 
     A debugger's or a profiler's own function in this thread is set aside meanwhile.
+
+    Args:
+        most_calls: so many are kept, and the rest counted.
     """
-    recorder = Recorder()
+    recorder = Recorder(most_calls)
     before = sys.getprofile()
     with recorder.watched:
         sys.setprofile(recorder.profile)

@@ -235,7 +235,7 @@ def link_ids(found: Lab, view: DecodeView, ref: StepRef) -> str | None:
 
 def may_load(found: Lab, view: DecodeView, ref: StepRef) -> bool:
     """Whether the step's model may be loaded: never by a link or a file alone."""
-    own_run = view.source == "run" and view.trace is not None
+    own_run = view.source in ("run", "request") and view.trace is not None
     return (
         found.has_logits(ref)
         or ref.model in found.allowed

@@ -7,16 +7,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-PATHS = {
-    "responses": "/responses",
-    "chat": "/chat/completions",
-    "completions": "/completions",
-}
-_CREATE = {
-    "responses": "client.responses.create",
-    "chat": "client.chat.completions.create",
-    "completions": "client.completions.create",
-}
+from core.server.api.endpoints import ENDPOINTS, Endpoint
+
 # What the official client takes through `extra_body` only.
 _OURS = {"decoding", "logprobs_mode", "return_tokens_as_token_ids"}
 _OURS_IN_RESPONSES = _OURS | {"seed", "stop", "logit_bias"}
@@ -27,7 +19,7 @@ def as_json(body: Mapping[str, Any]) -> str:
     return json.dumps(body, indent=2, ensure_ascii=False)
 
 
-def as_curl(base: str, endpoint: str, body: Mapping[str, Any], *, key: bool) -> str:
+def as_curl(base: str, endpoint: Endpoint, body: Mapping[str, Any], *, key: bool) -> str:
     """A line for a shell.
 
     Args:
@@ -36,13 +28,13 @@ def as_curl(base: str, endpoint: str, body: Mapping[str, Any], *, key: bool) -> 
     """
     authorization = ' \\\n  -H "Authorization: Bearer $OPENAI_API_KEY"' if key else ""
     return (
-        f"curl {shlex.quote(base + PATHS[endpoint])}{authorization} \\\n"
+        f"curl {shlex.quote(base + ENDPOINTS[endpoint].path)}{authorization} \\\n"
         '  -H "Content-Type: application/json" \\\n'
         f"  -d {shlex.quote(as_json(body))}"
     )
 
 
-def as_python(base: str, endpoint: str, body: Mapping[str, Any], *, key: bool) -> str:
+def as_python(base: str, endpoint: Endpoint, body: Mapping[str, Any], *, key: bool) -> str:
     """The call with the official client."""
     extra = _OURS_IN_RESPONSES if endpoint == "responses" else _OURS
     own = {name: held for name, held in body.items() if name not in extra}
@@ -54,7 +46,7 @@ def as_python(base: str, endpoint: str, body: Mapping[str, Any], *, key: bool) -
         "from openai import OpenAI",
         "",
         f"client = OpenAI(base_url={base!r}{secret})",
-        f"answer = {_CREATE[endpoint]}(",
+        f"answer = {ENDPOINTS[endpoint].create}(",
         *arguments,
         ")",
         "print(answer.to_json())",

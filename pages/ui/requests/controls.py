@@ -7,27 +7,22 @@ from typing import Any
 
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Trace
+from core.server.api.endpoints import ENDPOINTS
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.control import Choice, Menu, Number, Text, declare, value
 
-# How the limit of new tokens is called.
-_LIMITS = {
-    "responses": "max_output_tokens",
-    "chat": "max_completion_tokens",
-    "completions": "max_tokens",
-}
 MAX_DECODING = 4_000
 ROWS = declare(
     Choice("endpoint", "Endpoint", "responses",
-        {"responses": "Responses", "chat": "Chat", "completions": "Completions"}),
+        {name: row.label for name, row in ENDPOINTS.items()}),
     Number("reply", "Tokens", 60, 1, 2000, short=True),
     Number("heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True),
     Menu("effort", "Reasoning", "none",
         lambda: {"none": "No reasoning", "low": "Low effort", "medium": "Medium effort",
                  "high": "High effort"},
         acts=lambda read: read("endpoint") != "completions"),
-    Text("decoding", "decoding (JSON)", "", max_chars=MAX_DECODING,
+    Text("decoding", "Decoding (JSON)", "", max_chars=MAX_DECODING,
         placeholder='{"method": "beam", "num_beams": 4}',
         help="Any decoding method with its settings, as in a trace file; empty for sampling."),
 )  # fmt: skip
@@ -38,7 +33,7 @@ def draw_call() -> None:
     control.draw("endpoint", label_visibility="collapsed")
     control.draw("reply", "heat")
     control.draw("effort", label_visibility="collapsed", width=160)
-    control.draw("decoding", label_visibility="collapsed", width="stretch")
+    control.draw("decoding", width="stretch")
 
 
 def load_controls(trace: Trace) -> None:
@@ -62,7 +57,7 @@ def body() -> tuple[Any, dict[str, Any]]:
         said |= {"messages": [*before, {"role": "user", "content": prompt}]}
     else:
         said |= {"prompt": prompt}
-    said |= {_LIMITS[endpoint]: int(value("reply")), "seed": int(value("seed"))}
+    said |= {ENDPOINTS[endpoint].limits[0]: int(value("reply")), "seed": int(value("seed"))}
     decoding = decoding_in(str(value("decoding")))
     if not decoding or decoding.get("method", "sampling") == "sampling":
         said["temperature"] = float(value("heat"))

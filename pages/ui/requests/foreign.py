@@ -1,8 +1,9 @@
-"""Another server's answer with log-probabilities: drawn as far as it goes."""
+"""Another server's answer with log-probabilities: drawn as far as it goes, and no further."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,8 +14,9 @@ from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, ForeignToken, read_foreign
 from pages.ui.requests.state import RequestsView
-from pages.ui.widgets import style, token_strip
+from pages.ui.widgets import style, table, token_strip
 
+_STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5
 _INTRO = (
     "Paste the JSON answer of any OpenAI-shaped API (chat, completions or responses, not streamed) "
@@ -22,48 +24,115 @@ _INTRO = (
 )
 
 
-def draw(view: RequestsView) -> None:
-    """The field, and what is in it."""
-    with st.expander("An answer of another server", icon=":material/content_paste:"):
-        st.caption(_INTRO)
-        text = st.text_area(
-            "Answer (JSON)", key="foreign", height=120, max_chars=MAX_BYTES // 4,
-            label_visibility="collapsed",
-        )  # fmt: skip
-        if not text:
-            return
-        try:
-            answer = read_foreign(text)
-        except TraceError as error:
-            st.text(str(error))
-            return
-        _draw_answer(view, answer)
+def offer(view: RequestsView) -> None:
+    """The field for an answer, and what is wrong with what stands in it."""
+    with st.popover("Another server's answer", key="foreign-offer", type="tertiary"):
+        st.text(_INTRO)
+        st.text_area(
+            "Answer (JSON)",
+            key=_FIELD,
+            height=160,
+            max_chars=MAX_BYTES // 4,
+            on_change=partial(_read, view),
+        )
 
 
-def _draw_answer(view: RequestsView, answer: ForeignAnswer) -> None:
+def _read(view: RequestsView) -> None:
+    text = str(st.session_state.get(_FIELD) or "")
+    view.foreign, view.foreign_at = None, 0
+    if not text.strip():
+        return
+    try:
+        view.foreign = read_foreign(text)
+    except TraceError as error:
+        view.failure = str(error)
+
+
+def _close(view: RequestsView) -> None:
+    view.foreign = None
+    st.session_state[_FIELD] = ""
+
+
+def draw(view: RequestsView, answer: ForeignAnswer) -> None:
+    """The text, the chosen place, and what such an answer can't tell."""
+    with st.container(key="foreign-head", horizontal=True, vertical_alignment="center"):
+        st.header("An answer of another server", anchor=False, width="stretch")
+        st.button("Close", key="close_foreign", on_click=_close, args=(view,))
     theme = style.theme()
-    token_strip.draw_tokens(
-        "foreign-strip",
-        view,
-        "",
-        theme,
-        [_strip_token(at, token, theme) for at, token in enumerate(answer.tokens)],
-        selected=-1,
-        live=True,
-        on_selected=lambda: None,
-    )
-    token_strip.draw_legend("probability", theme)
-    st.text("\n".join(answer.unknown))
-    st.dataframe(
+    with st.container(key="text-panel", border=True, gap="small"):
+        named = visible_token(answer.model, 60) or "a model that is not named"
+        st.text(f"{named} · {len(answer.tokens)} tokens · nothing of it was run or checked here")
+        token_strip.draw_tokens(
+            _STRIP,
+            view,
+            "",
+            theme,
+            [_strip_token(at, token, theme) for at, token in enumerate(answer.tokens)],
+            selected=view.foreign_at,
+            live=False,
+            on_selected=partial(_selected, view),
+        )
+        token_strip.draw_legend("probability", theme)
+    at = min(view.foreign_at, len(answer.tokens) - 1)
+    known, unknown = st.columns(2)
+    with known:
+        _draw_place(at, answer.tokens[at])
+    with unknown:
+        st.subheader("What this answer can't tell", anchor=False)
+        for sentence in answer.unknown:
+            st.text(f"– {sentence}")
+    st.subheader("Every token", anchor=False)
+    _draw_all(answer)
+
+
+def _selected(view: RequestsView) -> None:
+    at = (st.session_state.get(_STRIP) or {}).get("selected")
+    if isinstance(at, int):
+        view.foreign_at = max(0, at)
+
+
+def _draw_place(at: int, token: ForeignToken) -> None:
+    """The tokens that are named at one place; what they leave is a row of its own."""
+    st.subheader(f"Token {nth(at)}", anchor=False)
+    st.text(f"{visible_token(token.text, 60)}: {_known_of(token)}")
+    if token.tail_mass is None:
+        st.text("No other token is named at this place.")
+        return
+    rows = [(str(nth(i)), visible_token(text, 60), lp) for i, (text, lp) in enumerate(token.top)]
+    table.draw(
+        "foreign-place",
         {
-            "position": [nth(at) for at in range(len(answer.tokens))],
-            "token": [token.text for token in answer.tokens],
-            "probability": [_probability(token) for token in answer.tokens],
-            "rank": [token.rank for token in answer.tokens],
-            "not named": [token.tail_mass for token in answer.tokens],
-            "most probable": [_top(token) for token in answer.tokens],
+            "rank": [*(rank for rank, _, _ in rows), "?"],
+            "token": [*(text for _, text, _ in rows), "all others (which ones is not known)"],
+            "probability": [*(math.exp(lp) for _, _, lp in rows), token.tail_mass],
         },
-        hide_index=True,
+        numbers={"probability": "%.4f"},
+        most_rows=8,
+    )
+
+
+def _known_of(token: ForeignToken) -> str:
+    if token.logprob is None:
+        return "its probability is not given"
+    rank = f"rank {token.rank}" if token.rank else f"rank beyond {len(token.top)}, not known"
+    return f"probability {percent(math.exp(token.logprob))}, {rank}"
+
+
+def _draw_all(answer: ForeignAnswer) -> None:
+    tokens = answer.tokens
+    table.draw(
+        "foreign-tokens",
+        {
+            "no.": [nth(at) for at in range(len(tokens))],
+            "token": [visible_token(token.text, 60) for token in tokens],
+            "probability": [_probability(token) for token in tokens],
+            "rank": [str(token.rank or f"> {len(token.top)}") for token in tokens],
+            "not named": [token.tail_mass for token in tokens],
+            "most probable": [_top(token) for token in tokens],
+        },
+        numbers={"probability": "%.4f", "not named": "%.4f"},
+        notes={"not named": "the probability of all tokens that the answer doesn't name"},
+        most_rows=10,
     )
 
 
@@ -77,8 +146,8 @@ def _top(token: ForeignToken) -> str:
 
 
 def _strip_token(at: int, token: ForeignToken, theme: Theme) -> list[Any]:
-    probability = _probability(token) or 0.0
+    probability = _probability(token)
     shown = token_strip.shown_text(token.text, token.text)
-    label = f"Token {nth(at)}: {visible_token(token.text)}, probability {percent(probability)}"
-    color = theme.probability_color(probability)
+    label = f"Token {nth(at)}: {visible_token(token.text)}, {_known_of(token)}"
+    color = theme.grid if probability is None else theme.probability_color(probability)
     return [shown, color, label, token_strip.kind_of(token.text)]

@@ -1,9 +1,7 @@
-"""The request that is looked at: its run live or whole, its settings, and the same asked anew."""
+"""The request that is looked at: its run live or whole, beside another, and what it was made of."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,52 +9,32 @@ import streamlit as st
 
 from core import figures
 from core.decoding.counting import counted, nth
-from core.decoding.methods import config_to_dict
 from core.decoding.trace import Trace
+from core.decoding.validation import shortened
 from core.figures.base.grid import columns_for
-from core.server.api.errors import ApiError
 from core.server.api.history import Record
-from core.server.api.parts import Part
-from pages.ui import registry
 from pages.ui.hosting import endpoint
+from pages.ui.requests import again, details
+from pages.ui.requests.request_list import prompt_of
 from pages.ui.requests.state import STATES, RequestsView, partial_trace_of
-from pages.ui.run import jobs, panel, save
+from pages.ui.run import jobs, origins, panel
 from pages.ui.shell import fragments
 from pages.ui.widgets import figure, pager, style, token_strip
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    "Greedy": {"method": "greedy"},
-    "Beam search, 4 beams": {"method": "beam", "num_beams": 4},
-    "Speculative": {"method": "speculative", "draft": "embedded:draft"},
-    "Temperature 0.3": {"method": "sampling", "shaping": {"temperature": 0.3}},
-    "Temperature 1.5": {"method": "sampling", "shaping": {"temperature": 1.5}},
-}
-# What says how to decode, in any endpoint's body.
-_SETTINGS = ("decoding", "temperature", "top_p", "reasoning", "reasoning_effort", "logprobs_mode")
+# The heatmap of a run that goes on is drawn anew after so many tokens.
+_LIVE_STEPS = 10
+_BESIDE = "beside-strip"
 
 
-def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "") -> None:
-    """Send a request from the page, through the same door as a client's, and look at it.
-
-    Raises:
-        ApiError: what is wrong with it, or no room for it.
-    """
-    from core.server.api.submit import submit
-
-    if view.owner is None:
-        raise ApiError("Type your key first.", status=401)
-    service = endpoint.service()
-    found = submit(service, kind, body, view.owner)
-    found.start(service, _nobody_reads).leave()
-    view.choose(found.record.id, beside)
-
-
-def _nobody_reads(part: Part) -> None:
-    """The page looks at the record instead."""
-
-
-def draw(view: RequestsView, record: Record) -> None:
-    """The run while it goes on, then whole."""
+def draw(view: RequestsView, record: Record | None) -> None:
+    """The run while it goes on, then whole; before there is any request, the example."""
+    if record is None:
+        view.look_at_example()
+        if view.trace is not None:
+            st.header("What a request will look like", anchor=False)
+            _finished(view, None, view.trace)
+        return
+    _head(record)
     if record.active:
         with panel.box():
             fragments.polled(_live, jobs.poll_seconds)(view, record)
@@ -67,7 +45,15 @@ def draw(view: RequestsView, record: Record) -> None:
             st.text(record.error or "This request was stopped before its first token.")
     else:
         _finished(view, record, view.trace)
-    _details(view, record)
+    details.draw(view, record)
+
+
+def _head(record: Record) -> None:
+    with st.container(
+        key="request-head", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        st.header(f"Request {record.number}", anchor=False, width="content")
+        st.text(f"{shortened(record.model, 60)} · {prompt_of(record)}", width="stretch")
 
 
 def _live(view: RequestsView, record: Record) -> None:
@@ -77,105 +63,146 @@ def _live(view: RequestsView, record: Record) -> None:
     trace = partial_trace_of(record)
     if trace is None:
         return
-    if trace.token_steps:
-        token_strip.draw(view, trace, style.theme(), by="probability", live=True)
+    _text(view, trace, live=True)
+    steps = len(trace.token_steps) // _LIVE_STEPS * _LIVE_STEPS
+    if steps:
+        width = style.figure_width()
+        columns = columns_for(width)
+        last = (steps - 1) // columns * columns
+        _heatmap(trace, (record.id, len(record.traces), steps, width), first=last, columns=columns)
+
+
+def _text(view: RequestsView, trace: Trace, *, live: bool) -> None:
+    """The text, coloured by what is known of its tokens."""
+    theme = style.theme()
+    if trace.rounds:
+        origins.draw("origin-strip", view, trace, theme, live=live)
+        origins.draw_key(theme)
+    elif trace.token_steps:
+        token_strip.draw(view, trace, theme, by="probability", live=live)
+        token_strip.draw_legend("probability", theme)
     else:
         st.text(trace.text or "Decoding…")
 
 
-def _finished(view: RequestsView, record: Record, trace: Trace) -> None:
-    beside = endpoint.service().history.find(record.owner, view.beside) if view.beside else None
+def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
+    history = endpoint.service().history
+    beside = history.find(record.owner, view.beside) if record and view.beside else None
     left, right = st.columns(2) if beside else (st.container(), None)
     with left, panel.box():
         tokens = counted(len(trace.token_ids), "token")
         panel.head(view, trace, trace.config.words, tokens, panel.ENDED[trace.finish_reason])
-        if trace.token_steps:
-            token_strip.draw(view, trace, style.theme(), by="probability", live=False)
-            token_strip.draw_legend("probability", style.theme())
-        else:
-            st.text(trace.text)
+        _text(view, trace, live=False)
     if right is not None and beside is not None:
-        with right, panel.box():
-            _beside(beside)
-    if len(record.traces) > 1:
+        with right, st.container(key="beside-panel", border=True, gap="small"):
+            _beside(view, trace, beside)
+    if record is not None and len(record.traces) > 1:
         _choices(view, record)
-    if trace.token_steps:
-        _heatmap(view, trace)
+    again.draw(view, record, trace)
+    _figure(view, trace)
 
 
-def _beside(record: Record) -> None:
-    trace = record.traces[0] if record.traces else None
-    words = trace.config.words if trace else STATES[record.state]
-    st.text(f"Beside it: {words} · {counted(record.tokens, 'token')}")
-    st.text(trace.text if trace else record.error)
+def _beside(view: RequestsView, trace: Trace, other: Record) -> None:
+    found = other.traces[0] if other.traces else None
+    words = found.config.words if found else STATES[other.state]
+    with st.container(key="status-beside", horizontal=True, vertical_alignment="center"):
+        st.text(f"Request {other.number} · {words} · {_agreement(trace, found)}", width="stretch")
+        st.button("Look at it", key="swap", type="tertiary", on_click=view.choose, args=(other.id,))
+    if found is None or not found.token_steps:
+        st.text(found.text if found else other.error)
+        return
+    theme = style.theme()
+    token_strip.draw_tokens(
+        _BESIDE, view, found.rendered_prompt or found.prompt, theme,
+        token_strip.tokens_of(found, theme, "probability"),
+        selected=-1, live=False, on_selected=lambda: None, keys=False,
+    )  # fmt: skip
+
+
+def _agreement(one: Trace, other: Trace | None) -> str:
+    """How far two runs wrote the same."""
+    if other is None:
+        return "no text"
+    if one.token_ids == other.token_ids:
+        return "the same tokens"
+    pairs = zip(one.token_ids, other.token_ids, strict=False)
+    same = next((at for at, (own, its) in enumerate(pairs) if own != its), None)
+    if same is None:
+        same = min(len(one.token_ids), len(other.token_ids))
+    return (
+        f"the first {counted(same, 'token')} agree" if same else "they differ from the first token"
+    )
 
 
 def _choices(view: RequestsView, record: Record) -> None:
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="request-choices", horizontal=True, gap="small"):
         for at in range(len(record.traces)):
+            own = at == view.choice
             st.button(
-                f"Choice {nth(at)}",
+                f"Choice {nth(at)}{' (shown)' if own else ''}",
                 key=f"choice-{at}",
-                type="primary" if at == view.choice else "secondary",
+                type="primary" if own else "secondary",
                 on_click=partial(view.take_choice, at),
             )
 
 
-def _heatmap(view: RequestsView, trace: Trace) -> None:
-    width = style.figure_width()
-    columns = columns_for(width)
-    pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
-    window = {"first": view.first, "columns": columns}
+def _figure(view: RequestsView, trace: Trace) -> None:
+    """The main figure of the run's method."""
+    if trace.rounds:
+        _windowed(view, "timeline", figures.spec_timeline, figures.spec_timeline_data, trace)
+    elif trace.beam_steps:
+        figure.chart(
+            "beam-tree", figures.beam_tree, figures.beam_tree_data, (view.number,), of=(trace,)
+        )
+    elif trace.token_steps:
+        width = style.figure_width()
+        columns = columns_for(width)
+        pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
+        depends = (view.number, view.first, view.selected, width)
+        _heatmap(trace, depends, first=view.first, columns=columns, view=view)
+
+
+def _windowed(view: RequestsView, name: str, drawn: Any, data: Any, trace: Trace) -> None:
+    """A figure of rounds, a window of them at a time."""
+    span = 24
+    pager.draw(view, "first", pager.of_span(view.first, span, len(trace.rounds)), "rounds")
+    figure.chart(
+        name,
+        partial(drawn, trace, first=view.first, columns=span),
+        partial(data, trace),
+        (view.number, view.first),
+    )
+
+
+def _heatmap(
+    trace: Trace,
+    depends: tuple[Any, ...],
+    *,
+    first: int,
+    columns: int,
+    view: RequestsView | None = None,
+) -> None:
+    """Each place's most probable tokens.
+
+    Args:
+        view: whose selected step is marked and set by clicks; None while the run goes on.
+    """
+    window = {"first": first, "columns": columns}
     figure.chart(
         "requests-heatmap",
-        partial(figures.probability_heatmap, trace, **window, selected=view.selected, width=width),
+        partial(
+            figures.probability_heatmap,
+            trace,
+            **window,
+            selected=view.selected if view else None,
+            width=style.figure_width(),
+        ),
         partial(figures.probability_heatmap_data, trace, **window),
-        (view.number, view.first, view.selected, width),
-        on_click=partial(_select, view),
+        depends,
+        on_click=partial(_select, view) if view else None,
     )
 
 
 def _select(view: RequestsView, custom: list[object]) -> None:
     if custom and isinstance(custom[0], int | float):
         view.select(int(custom[0]))
-
-
-def _details(view: RequestsView, record: Record) -> None:
-    with st.container(key="request-acts", horizontal=True, gap="small"):
-        if view.trace is not None:
-            page = registry.page_of(view.trace.config.method)
-            st.button(
-                f"Open in {page.title}",
-                key="open_in",
-                icon=":material/open_in_new:",
-                on_click=save.turn_to,
-                args=(page, view.trace),
-            )
-        st.menu_button(
-            "The same request with",
-            list(VARIANTS),
-            key="variant",
-            on_click=_send_variant,
-            args=(view, record),
-        )
-    with st.expander("What was asked, and how it was understood", icon=":material/data_object:"):
-        asked, used = st.columns(2)
-        asked.code(json.dumps(dict(record.body), indent=2, ensure_ascii=False), language="json")
-        if record.configs:
-            plain = config_to_dict(record.configs[min(view.choice, len(record.configs) - 1)])
-            used.code(json.dumps(plain, indent=2), language="json")
-        if view.trace is not None:
-            st.text(view.trace.rendered_prompt)
-            st.code(", ".join(map(str, view.trace.prompt_ids)), language=None, wrap_lines=True)
-
-
-def _send_variant(view: RequestsView, record: Record) -> None:
-    decoding = VARIANTS.get(str(st.session_state.get("variant")))
-    if decoding is None:
-        return
-    kept = {name: held for name, held in record.body.items() if name not in _SETTINGS}
-    kept = {name: held for name, held in kept.items() if name != "stream_options"}
-    try:
-        send(view, record.endpoint, {**kept, "stream": False, "decoding": decoding}, record.id)
-    except ApiError as error:
-        view.failure = str(error)

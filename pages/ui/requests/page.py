@@ -12,15 +12,14 @@ from core.decoding.errors import DecodingError
 from core.server.api.history import Record
 from core.server.settings import settings
 from pages.ui.hosting import endpoint
-from pages.ui.requests import calls, controls, foreign, opened
-from pages.ui.requests.state import STATES, RequestsView
+from pages.ui.requests import again, calls, controls, foreign, opened, request_list
+from pages.ui.requests.state import RequestsView
 from pages.ui.run import jobs, panel
 from pages.ui.shell import fragments
 from pages.ui.widgets.control import in_words
 
 OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
 NEEDS_KEY = "This server's requests are seen with the key that made them. Type your key above."
-LISTED = 8
 
 
 def base_url() -> str:
@@ -35,8 +34,9 @@ def closed() -> str:
 
 
 def draw_send(view: RequestsView) -> None:
-    """Send what the controls describe."""
-    with st.container(key="run-side", width="content"):
+    """The call for a client elsewhere, and Send."""
+    with st.container(key="run-side", width="content", horizontal=True, gap="small"):
+        _draw_code()
         st.button(
             "Send",
             key="send",
@@ -51,29 +51,36 @@ def draw_send(view: RequestsView) -> None:
 def _send(view: RequestsView) -> None:
     try:
         kind, body = controls.body()
-        opened.send(view, kind, body)
+        again.send(view, kind, body)
     except DecodingError as error:
         view.failure = in_words(error)
 
 
-def draw_calls(view: RequestsView) -> None:
-    """The same request for a client elsewhere, and the key where one is needed."""
-    service = endpoint.service()
-    if service.needs_key and not closed():
-        _read_key(view)
-    elif not service.needs_key:
-        view.owner = ""
-    with st.expander("The same call from outside", icon=":material/terminal:"):
+def _draw_code() -> None:
+    with st.popover("As code", key="as-code", icon=":material/terminal:"):
         try:
             kind, body = controls.body()
         except DecodingError as error:
             st.text(in_words(error))
             return
-        base, key = base_url(), service.needs_key
+        base, key = base_url(), endpoint.service().needs_key
         python, curl, json = st.tabs(["Python", "curl", "JSON"])
-        python.code(calls.as_python(base, kind, body, key=key), language="python")
-        curl.code(calls.as_curl(base, kind, body, key=key), language="bash")
-        json.code(calls.as_json(body), language="json")
+        wrapped = partial(st.code, wrap_lines=True)
+        with python:
+            wrapped(calls.as_python(base, kind, body, key=key), language="python")
+        with curl:
+            wrapped(calls.as_curl(base, kind, body, key=key), language="bash")
+        with json:
+            wrapped(calls.as_json(body), language="json")
+
+
+def draw_key(view: RequestsView) -> None:
+    """The field for the key, on a server that needs one."""
+    service = endpoint.service()
+    if not service.needs_key:
+        view.owner = ""
+    elif not closed():
+        _read_key(view)
 
 
 def _read_key(view: RequestsView) -> None:
@@ -89,19 +96,18 @@ def _read_key(view: RequestsView) -> None:
 
 
 def draw(view: RequestsView) -> None:
-    """The list, and the chosen request."""
+    """The list, and what was chosen."""
     panel.failure(closed() or view.failure)
     view.failure = ""
-    if closed():
-        return
-    if view.owner is None:
+    if not closed() and view.owner is None:
         st.text(NEEDS_KEY)
-        return
-    record = chosen(view)
-    fragments.polled(_list, _poll_seconds)(view, _seen(record))
-    if record is not None:
-        opened.draw(view, record)
-    foreign.draw(view)
+    elif not closed():
+        record = chosen(view)
+        fragments.polled(_list, _poll_seconds)(view, _seen(view, record))
+        if view.foreign is not None:
+            foreign.draw(view, view.foreign)
+        else:
+            opened.draw(view, record)
     panel.watch(view)
 
 
@@ -120,59 +126,36 @@ def chosen(view: RequestsView) -> Record | None:
     return next((one for one in found if one.id == view.chosen), found[0] if found else None)
 
 
-def _seen(record: Record | None) -> tuple[str, bool]:
+def _seen(view: RequestsView, record: Record | None) -> tuple[str, bool]:
     """What a page of a request depends on, beside what its own part draws live."""
-    return (record.id, record.active) if record else ("", False)
+    return (record.id, record.active) if record and view.foreign is None else ("", False)
 
 
 def _list(view: RequestsView, drawn: tuple[str, bool]) -> None:
-    """The newest requests; draws the page again where what it was drawn from has changed."""
-    if _seen(chosen(view)) != drawn:
+    """The requests; draws the page again where what it was drawn from has changed."""
+    if _seen(view, chosen(view)) != drawn:
         st.rerun()
     found = records_of(view)
-    with st.container(key="requests", gap=None):
-        if not found:
+    with st.container(key="requests", gap="small"):
+        _head(view, found)
+        if found:
+            request_list.draw(found, drawn[0], view.choose)
+        else:
             st.text(f"No request yet. Send one from here, or point a client at {base_url()}.")
-        for record in found[:LISTED]:
-            _row(view, record, record.id == drawn[0])
-    if found:
-        _foot(view, found)
 
 
-def _row(view: RequestsView, record: Record, selected: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        st.button(
-            record.id[-6:],
-            key=f"request-{record.id}",
-            type="primary" if selected else "tertiary",
-            icon=":material/pending:" if record.active else None,
-            on_click=partial(view.choose, record.id),
-        )
-        st.text(summary(record), width="stretch")
-
-
-def summary(record: Record) -> str:
-    """A request in one line."""
-    parts = [f"{record.endpoint}, {record.model}", record.method, STATES[record.state]]
-    parts.append(counted(record.tokens, "token"))
-    if (first := record.seconds_to_first_token) is not None:
-        parts.append(f"first after {first:.2f} s")
-    if (rate := record.tokens_per_second) is not None:
-        parts.append(f"{rate:.0f} tokens/s")
-    said = " ".join(record.prompt.split())
-    return " · ".join(filter(None, (*parts, said[:60])))
-
-
-def _foot(view: RequestsView, found: list[Record]) -> None:
+def _head(view: RequestsView, found: list[Record]) -> None:
     history = endpoint.service().history
     held = history.bytes_of(view.owner or "") / 2**20
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(
-            f"{counted(len(found), 'request')}, about {held:.1f} MB, in memory only; the "
-            f"last {history.most_records} and {history.most_bytes // 2**20} MB are kept.",
-            width="stretch",
-        )
+    with st.container(
+        key="requests-head", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        st.header("Calls", anchor=False, width="content")
+        size = f"{counted(len(found), 'request')}, about {held:.1f} MB, " if found else ""
+        kept = f"the last {history.most_records} and {history.most_bytes // 2**20} MB are kept"
+        st.text(f"{size}in memory only: {kept}", width="stretch")
         st.button("Follow the newest", key="follow", type="tertiary", on_click=view.choose,
             args=("",), disabled=not view.chosen)  # fmt: skip
         st.button("Forget all", key="forget", type="tertiary", on_click=history.clear,
-            args=(view.owner or "",))  # fmt: skip
+            args=(view.owner or "",), disabled=not found)  # fmt: skip
+        foreign.offer(view)

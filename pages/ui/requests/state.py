@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from core.decoding.trace import Timings, TokenStep, Trace
 from core.server.api.history import Record
+from core.traces.foreign import ForeignAnswer
 from pages.ui.run import jobs
 from pages.ui.run.view import View
 
@@ -31,15 +32,19 @@ class RequestsView(View):
         choice: which of the request's choices.
         owner: whose requests are seen: an id of the key; None where one is needed.
         drawn: what of the chosen request the page was drawn from.
+        foreign: another server's answer that is looked at instead, and which of its tokens.
     """
 
     key: ClassVar[str] = "requests_view"
+    example: ClassVar[str] = "decode.json"
 
     chosen: str = ""
     beside: str = ""
     choice: int = 0
     owner: str | None = None
     drawn: tuple[str, int] = ("", 0)
+    foreign: ForeignAnswer | None = None
+    foreign_at: int = 0
 
     @classmethod
     def initial(cls) -> Self:
@@ -49,25 +54,34 @@ class RequestsView(View):
     def choose(self, record_id: str, beside: str = "") -> None:
         """Look at a request."""
         self.chosen, self.beside, self.choice = record_id, beside, 0
+        self.foreign = None
 
     def take_choice(self, at: int) -> None:
         """Look at another choice of the request."""
         self.choice = at
 
+    def look_at_example(self) -> None:
+        """Before there is any request: a stored run."""
+        if self.source == "example":
+            return
+        self.drawn, self.trace = ("", 0), None
+        if (example := self.load_example()) is not None:
+            self.show(example, "example")
+
     def look_at(self, record: Record) -> None:
         """Show the run of a request that has one; its proof is made anew."""
         traces = record.traces
         at = min(self.choice, len(traces) - 1)
-        now = (record.id, at) if traces else ("", 0)
+        now = (record.id, at)
         if now == self.drawn:
             return
         self.drawn = now
         if traces:
-            self.show(traces[at], "run")
+            self.show(traces[at], "request")
             self.begin("check", jobs.check_trace(traces[at], with_model=False))
         else:
             self.drop(*self.of_trace)
-            self.trace = None
+            self.trace, self.source = None, "none"
 
 
 def partial_trace_of(record: Record) -> Trace | None:

@@ -25,7 +25,12 @@ ENDED = {
     "length": "ended at its length",
     "cancelled": "stopped before its end",
 }
-SOURCES = {"example": "Example", "file": "From a file", "run": "Your run"}
+SOURCES = {
+    "example": "Example",
+    "file": "From a file",
+    "request": "Request",
+    "run": "Your run",
+}
 
 
 def draw(

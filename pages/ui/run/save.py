@@ -225,9 +225,13 @@ def _opened(path: str) -> None:
     )
 
 
-def turn_to(page: Page, content: Any) -> None:
-    """Show a file's content, or a trace from elsewhere, on this page; the next run turns to it."""
-    page.view().open(content)
+def turn_to(page: Page, content: Any, **more: Any) -> None:
+    """Show a file's content, or a trace from elsewhere, on this page; the next run turns to it.
+
+    Args:
+        more: arguments of the view's `open`.
+    """
+    page.view().open(content, **more)
     page.load_controls(content)
     address.forget(page.path)
     st.session_state["turning"] = _Turning(page, monotonic() + TURN_SECONDS)

@@ -20,7 +20,7 @@ from pages.ui.widgets import style
 
 MOST_RUNS = 12
 
-Source = Literal["example", "run", "file", "none"]
+Source = Literal["example", "run", "request", "file", "none"]
 
 
 @dataclass(eq=False)
@@ -107,9 +107,9 @@ class View(PageView):
         for name in self.measurements.keys() & self.of_trace:
             setattr(self, self.measurements[name], None)
 
-    def open(self, trace: Trace) -> None:
-        """Look at a file's trace; what it says about its own proof is not believed but checked."""
-        self.show(trace.with_checks(()), "file")
+    def open(self, trace: Trace, source: Source = "file") -> None:
+        """Look at a trace from elsewhere; what it says about its own proof is checked."""
+        self.show(trace.with_checks(()), source)
         self.begin("check", jobs.check_trace(trace, with_model=False))
 
     def collect(self, name: str, result: Any) -> None:

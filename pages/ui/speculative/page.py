@@ -6,19 +6,16 @@ from functools import partial
 
 import streamlit as st
 
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted
 from core.decoding.speculative.metrics import counts
 from core.decoding.trace import Trace
-from core.figures.base.labels import visible_token
-from core.figures.base.theme import Theme
-from core.figures.speculative.timeline import key_words
-from core.figures.speculative.words import Emitted, emitted, kind_color, kind_words
-from pages.ui.run import panel
+from core.figures.speculative.words import emitted
+from pages.ui.run import origins, panel
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.speculative import controls, lossless, state, tabs
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import style, token_strip
+from pages.ui.widgets import style
 
 STRIP = "spec-strip"
 
@@ -45,18 +42,18 @@ def _live(view: SpecView, job: Job) -> None:
         rounds = len(trace.rounds) if trace else 0
         panel.running(job, f"round {rounds} · {counted(job.tokens, 'token')}")
         if trace is not None and rounds:
-            _strip(view, trace, emitted(trace), live=True)
+            _strip(view, trace, live=True)
 
 
 def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
     view.three = lossless.three_tokens()
     with panel.box():
         panel.head(view, trace, *_summary(trace), draft=controls.draft())
-        _strip(view, trace, emitted(trace), live=False)
+        _strip(view, trace, live=False)
         with st.container(
             key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"
         ):
-            _key(style.theme())
+            origins.draw_key(style.theme())
             panel.note(
                 "Settings changed since this run: press Run."
                 if asked is not None and state.needs_run(view, asked)
@@ -77,25 +74,18 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     )
 
 
-def _strip(view: SpecView, trace: Trace, tokens: list[Emitted], *, live: bool) -> None:
-    theme = style.theme()
-    token_strip.draw_tokens(
+def _strip(view: SpecView, trace: Trace, *, live: bool) -> None:
+    tokens = emitted(trace)
+    origins.draw(
         STRIP,
         view,
-        trace.rendered_prompt or trace.prompt,
-        theme,
-        [_token(found, theme) for found in tokens],
-        selected=state.place_in_text(tokens, view.token),
+        trace,
+        style.theme(),
         live=live,
+        tokens=tokens,
+        selected=state.place_in_text(tokens, view.token),
         on_selected=_on_selected,
     )
-
-
-def _token(found: Emitted, theme: Theme) -> list[object]:
-    classes = f"{token_strip.kind_of(found.text)} {found.kind}".strip()
-    label = f"Round {nth(found.round)}: {visible_token(found.token)}, {kind_words(found.kind)}"
-    shown = token_strip.shown_text(found.text, found.token)
-    return [shown, kind_color(found.kind, theme), label, classes, found.round]
 
 
 def _on_selected() -> None:
@@ -105,12 +95,3 @@ def _on_selected() -> None:
         tokens = emitted(view.trace)
         if 0 <= at < len(tokens):
             view.look_at(tokens[at].round, tokens[at].place)
-
-
-def _key(theme: Theme) -> None:
-    """What the colours under the tokens mean."""
-    entries = "".join(
-        f'<span class="de-origin {kind}" style="--c:{color}">{words}</span>'
-        for color, kind, words in key_words(theme)
-    )
-    st.html(f'<div class="de-origins" role="note">{entries}</div>', width="content")

@@ -35,7 +35,7 @@ function onKey(strip, event) {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const target = event.composedPath()[0];
   const inside = strip.root.contains(target);
-  if (!inside && target.closest && target.closest(TYPING)) return;
+  if (!inside && (!strip.keys || (target.closest && target.closest(TYPING)))) return;
   if (!inside && target !== document.body && target.getRootNode() !== document) return;
   const last = buttons(strip).length - 1;
   if (last < 0 || strip.live) return;
@@ -155,6 +155,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   strip.drawn = data.drawn;
   document.addEventListener("keydown", strip.onKey);
   document.addEventListener("de-play", strip.onPlay);
+  strip.keys = data.keys;
   strip.rests = data.rests;
   strip.marked = data.marked || [];
   strip.rest = () => setTriggerValue("rested", true);

@@ -60,7 +60,7 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        _tokens(trace, theme, by),
+        tokens_of(trace, theme, by),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -81,6 +81,7 @@ def draw_tokens(
     on_selected: Callable[[], None],
     on_rested: Callable[[], None] | None = None,
     marked: Sequence[int] = (),
+    keys: bool = True,
 ) -> None:
     """Draw a strip of tokens behind the prompt.
 
@@ -90,6 +91,7 @@ def draw_tokens(
         selected: the place of the selected one, -1 for none.
         on_rested: called once after choices, when no key or click has followed for a moment.
         marked: places that the key U goes to.
+        keys: whether the arrow keys choose a token while nothing else has them.
     """
     _component(
         key=key,
@@ -100,6 +102,7 @@ def draw_tokens(
             "selected": selected,
             "heard": (st.session_state.get(key) or {}).get("selected"),
             "live": live,
+            "keys": keys,
             "run": view.number,
             "rests": on_rested is not None,
             "marked": tuple(marked),
@@ -123,7 +126,8 @@ def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
     return text if len(text) <= most else f"… {text[-most:]}"
 
 
-def _tokens(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
+def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
+    """The tokens of a run, for `draw_tokens`."""
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [

@@ -1,0 +1,39 @@
+"""What decodes: each endpoint is a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An endpoint.
+
+    Args:
+        label: as people say it.
+        path: below `/v1`.
+        limits: the parameters that bound the new tokens, OpenAI's newest name first.
+    """
+
+    label: str
+    path: str
+    limits: tuple[str, ...]
+
+    @property
+    def create(self) -> str:
+        """The official client's call."""
+        return f"client{self.path.replace('/', '.')}.create"
+
+
+ENDPOINTS: Mapping[Endpoint, Row] = MappingProxyType(
+    {
+        "responses": Row("Responses", "/responses", ("max_output_tokens", "max_tokens")),
+        "chat": Row("Chat", "/chat/completions", ("max_completion_tokens", "max_tokens")),
+        "completions": Row("Completions", "/completions", ("max_tokens",)),
+    }
+)

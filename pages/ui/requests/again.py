@@ -1,0 +1,122 @@
+"""What can be done with a request: open its run elsewhere, or ask the same in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.methods import config_to_dict
+from core.decoding.trace import Trace
+from core.server.api.endpoints import ENDPOINTS
+from core.server.api.errors import ApiError
+from core.server.api.history import Record
+from core.server.api.parts import Part
+from pages.ui import registry
+from pages.ui.hosting import endpoint
+from pages.ui.requests.state import RequestsView
+from pages.ui.run import save
+from pages.ui.shell import models
+
+# What says how to decode, in any endpoint's body; and what acts on streams only.
+_SETTINGS = {
+    *("decoding", "temperature", "top_p", "seed", "stop", "logit_bias", "stream", "stream_options"),
+    *("reasoning", "reasoning_effort", "logprobs_mode"),
+    *(name for row in ENDPOINTS.values() for name in row.limits),
+}
+# What any method takes over from the request's own settings.
+_SHARED = ("max_new_tokens", "min_new_tokens", "stop_strings")
+_DRAFT = "embedded:draft"
+
+
+def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "") -> None:
+    """Send a request from the page, through the same door as a client's, and look at it.
+
+    Raises:
+        ApiError: what is wrong with it, or no room for it.
+    """
+    from core.server.api.submit import submit
+
+    if view.owner is None:
+        raise ApiError("Type your key first.", status=401)
+    service = endpoint.service()
+    found = submit(service, kind, body, view.owner)
+    found.start(service, _nobody_reads).leave()
+    view.choose(found.record.id, beside)
+
+
+def _nobody_reads(part: Part) -> None:
+    """The page looks at the record instead."""
+
+
+def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
+    """The row of what can be done.
+
+    Args:
+        record: None for the example.
+    """
+    with st.container(key="request-acts", horizontal=True, gap="small"):
+        page = registry.page_of(trace.config.method)
+        _open_button(page.title, partial(save.turn_to, page, trace, source="request"))
+        if page.path == registry.PAGES[0].path and trace.token_steps:
+            _open_button(registry.page_of("lab").title, partial(_open_in_lab, view, trace))
+        if record is not None and record.configs:
+            options = variants(record)
+            st.menu_button(
+                "The same request with",
+                list(options),
+                key="variant",
+                on_click=_send_variant,
+                args=(view, record),
+            )
+
+
+def _open_button(title: str, open_it: Callable[[], None]) -> None:
+    st.button(
+        f"Open in {title}",
+        key=f"open-{title}",
+        icon=":material/open_in_new:",
+        on_click=open_it,
+    )
+
+
+def _open_in_lab(view: RequestsView, trace: Trace) -> None:
+    """The lab looks at the step that is selected on Decode."""
+    page = registry.PAGES[0]
+    page.view().open(trace, source="request")
+    page.view().select(view.selected)
+    page.load_controls(trace)
+    st.session_state["go_to_lab"] = True
+
+
+def variants(record: Record) -> dict[str, dict[str, Any]]:
+    """Other ways of decoding a request, by their names: each the JSON of a config."""
+    own = config_to_dict(record.configs[0])
+    shared = {name: own[name] for name in _SHARED if name in own}
+    found: dict[str, dict[str, Any]] = {
+        "Greedy": {"method": "greedy"},
+        "Beam search, 4 beams": {"method": "beam", "num_beams": 4},
+    }
+    if models.is_embedded(record.model):
+        found["Speculative, the embedded draft"] = {"method": "speculative", "draft": _DRAFT}
+    # It needs no second model, so that it fits any.
+    found["Speculative, prompt lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
+    drawn = own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+    for heat in (0.3, 1.5):
+        shaping = {**drawn.get("shaping", {}), "temperature": heat}
+        found[f"Temperature {heat:g}"] = {**drawn, "shaping": shaping}
+    return {name: {**shared, **settings} for name, settings in found.items()}
+
+
+def _send_variant(view: RequestsView, record: Record) -> None:
+    decoding = variants(record).get(str(st.session_state.get("variant")))
+    if decoding is None:
+        return
+    kept = {name: held for name, held in record.body.items() if name not in _SETTINGS}
+    try:
+        send(view, record.endpoint, {**kept, "decoding": decoding}, record.id)
+    except ApiError as error:
+        view.failure = str(error)

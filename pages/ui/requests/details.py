@@ -1,0 +1,111 @@
+"""What a request was made of: its body, its settings as used, its prompt, its data path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.counting import counted
+from core.decoding.methods import config_to_dict
+from core.server.api.history import Record
+from core.traces.data_path.types import DataPath
+from pages.ui.hosting import endpoint
+from pages.ui.requests.state import RequestsView
+from pages.ui.run import panel
+
+# Calls within calls that are written; the files hold all.
+_DEPTH = 5
+_NO_PATH = (
+    "The functions that this request went through were not recorded. Switch the recording on and "
+    "send a request: it takes about twice as long meanwhile."
+)
+
+
+def draw(view: RequestsView, record: Record) -> None:
+    """The tabs below the run."""
+    panel.tabs(
+        "request-look",
+        {
+            "Settings": partial(_settings, view, record),
+            "Prompt": partial(_prompt, view),
+            "Data path": partial(_path, view, record),
+        },
+        linked=False,
+    )
+
+
+def _settings(view: RequestsView, record: Record) -> None:
+    asked, used = st.columns(2)
+    with asked:
+        st.subheader("As it was sent", anchor=False)
+        _json(dict(record.body), "content")
+    with used:
+        st.subheader("As it was understood", anchor=False)
+        if record.configs:
+            _json(config_to_dict(record.configs[min(view.choice, len(record.configs) - 1)]), 360)
+        else:
+            st.text("It was refused before any setting was made of it.")
+
+
+def _json(value: Any, height: Any) -> None:
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    st.code(text, language="json", wrap_lines=True, height=height)
+
+
+def _prompt(view: RequestsView) -> None:
+    if view.trace is None:
+        st.text("The request ended before its prompt was read.")
+        return
+    ids = view.trace.prompt_ids
+    st.subheader("As the model saw it", anchor=False)
+    st.code(view.trace.rendered_prompt or view.trace.prompt, language=None, wrap_lines=True)
+    st.subheader(f"Its {counted(len(ids), 'token id')}", anchor=False)
+    st.code(", ".join(map(str, ids)), language=None, wrap_lines=True)
+
+
+def _path(view: RequestsView, record: Record) -> None:
+    service = endpoint.service()
+    st.toggle(
+        "Record the data path of the next requests",
+        value=service.watches(record.owner),
+        key="watch_path",
+        on_change=lambda: service.watch(record.owner, bool(st.session_state["watch_path"])),
+    )
+    if record.path is None:
+        st.text(_NO_PATH)
+        return
+    _calls(view, record.path, f"request-{record.number}")
+
+
+def _calls(view: RequestsView, path: DataPath, stem: str) -> None:
+    from core.traces.data_path import export
+    from core.traces.data_path.text import as_lines, in_ms
+
+    st.subheader("What ran, with what went in and came out", anchor=False)
+    count = counted(sum(1 for _ in path.walk()), "call")
+    with st.container(key="path-files", horizontal=True, vertical_alignment="center", gap="small"):
+        st.text(f"{count} in {in_ms(path.seconds)}, recording included", width="stretch")
+        _file("JSON", stem, lambda: export.as_json(path))
+        _file("Chrome trace", f"{stem}-chrome", lambda: export.as_chrome(path))
+        _file("OpenTelemetry", f"{stem}-otlp", lambda: export.as_otlp(path))
+    kept = view.cached.get("path")
+    if kept is None or kept[0] is not path:
+        kept = view.cached["path"] = (path, "\n".join(as_lines(path, _DEPTH)))
+    st.code(kept[1], language=None, height=480)
+
+
+def _file(label: str, stem: str, content: Callable[[], dict[str, Any]]) -> None:
+    st.download_button(
+        label,
+        lambda: json.dumps(content(), ensure_ascii=False).encode(),
+        f"{stem}.json",
+        "application/json",
+        key=f"path-{stem}",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+    )

@@ -1,0 +1,94 @@
+"""The requests as a list in which one is picked; its rows change in place while requests go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from core.decoding.counting import counted
+from core.decoding.validation import shortened
+from core.server.api.endpoints import ENDPOINTS
+from core.server.api.history import Record
+from pages.ui.requests.state import STATES
+from pages.ui.widgets.figure import source
+from pages.ui.widgets.render_clock import drawn_at
+
+_KEY = "request-list"
+_PROMPT_SHOWN = 120
+_HTML = """
+<div class="table">
+<div class="head" aria-hidden="true"><span></span><span>no.</span><span>state</span
+><span>endpoint</span><span>method</span><span>asked</span><span>tokens</span
+><span>first token</span><span>tokens/s</span></div>
+<div class="rows" role="listbox" aria-label="Requests, newest first"></div>
+</div>
+"""
+
+_component = st.components.v2.component(
+    "decoding_explorer.request_list",
+    html=_HTML,
+    css=source("requests/request_list.css"),
+    js=source("requests/request_list.js"),
+)
+
+
+def draw(records: Sequence[Record], chosen: str, on_pick: Callable[[str], None]) -> None:
+    """Draw the list.
+
+    Args:
+        chosen: the id of the request that is looked at.
+        on_pick: gets the id of a request that was clicked.
+    """
+
+    def picked() -> None:
+        found = (st.session_state.get(_KEY) or {}).get("picked")
+        if isinstance(found, str):
+            on_pick(found)
+
+    _component(
+        key=_KEY,
+        data={"rows": tuple(map(_row, records)), "chosen": chosen, "drawn": drawn_at()},
+        on_picked_change=picked,
+    )
+
+
+def _row(record: Record) -> tuple[str, str, str, tuple[str, ...]]:
+    """Its id, its state, what is read out of it, and its cells."""
+    return record.id, record.state, said(record), _cells(record)
+
+
+def prompt_of(record: Record) -> str:
+    """What was asked, in one line."""
+    return shortened(" ".join(record.prompt.split()), _PROMPT_SHOWN)
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    first, rate = record.seconds_to_first_token, record.tokens_per_second
+    return (
+        str(record.number),
+        STATES[record.state],
+        ENDPOINTS[record.endpoint].label.lower(),
+        record.method or "…",
+        prompt_of(record),
+        str(record.tokens),
+        "" if first is None else f"{first:.2f} s",
+        "" if rate is None else f"{rate:.0f}",
+    )
+
+
+def said(record: Record) -> str:
+    """A request in a sentence."""
+    first, rate = record.seconds_to_first_token, record.tokens_per_second
+    parts = [
+        f"Request {record.number}",
+        ENDPOINTS[record.endpoint].label.lower(),
+        record.model,
+        record.method,
+        STATES[record.state],
+        counted(record.tokens, "token"),
+        "" if first is None else f"first token after {first:.2f} s",
+        "" if rate is None else f"{rate:.0f} tokens a second",
+        f"asked: {prompt_of(record)}",
+    ]
+    return ", ".join(filter(None, parts))
