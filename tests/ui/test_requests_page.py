@@ -10,13 +10,14 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
 from core.models.scripted import ScriptedModel
 from core.server.api.history import Record
 from core.server.api.service import Service
 from core.server.api.submit import submit
 from pages.ui.hosting import endpoint
-from pages.ui.requests import calls, controls
+from pages.ui.requests import again, calls, controls, request_list
 from pages.ui.requests.state import RequestsView
 from pages.ui.run.jobs import QUEUE
 from pages.ui.shell import models
@@ -89,9 +90,16 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
     app = open_page()
     assert not app.exception
     assert record.state == "finished", record.error
-    assert "completions, embedded:target" in texts(app)
+    assert [header.value for header in app.header] == ["Calls", "Request 1"]
     view: RequestsView = app.session_state["requests_view"]
-    assert view.trace == record.traces[0] or view.trace is not None
+    assert view.trace is not None
+    assert view.trace.with_checks(()) == record.traces[0]
+    assert request_list.said(record) == (
+        "Request 1, completions, embedded:target, sampling, finished, "
+        f"{counted(record.tokens, 'token')}, "
+        f"first token after {record.seconds_to_first_token:.2f} s, "
+        f"{record.tokens_per_second:.0f} tokens a second, asked: the cat"
+    )
     assert any('"seed": 1' in code.value for code in app.code)
     assert app.get("plotly_chart")
 
@@ -134,13 +142,13 @@ def test_requests_are_seen_with_the_key_that_made_them(
     keyed = fresh(monkeypatch, keys=(KEY, "another-key-of-letters"))
     ask(keyed, owner=keyed.owner_of(KEY))
     app = open_page()
-    assert "embedded:target ·" not in texts(app)
+    assert not [header for header in app.header if header.value == "Request 1"]
     app.text_input(key="api_key").set_value("another-key-of-letters").run()
     assert "No request yet" in texts(app)
     app.text_input(key="api_key").set_value("wrong").run()
     assert "key of this server is needed" in texts(app)
     app.text_input(key="api_key").set_value(KEY).run()
-    assert "completions, embedded:target" in texts(app)
+    assert app.header[1].value == "Request 1"
 
 
 def test_calls_are_written_for_python_curl_and_json() -> None:
@@ -168,8 +176,84 @@ def test_another_servers_answer_is_drawn_and_says_what_it_cannot_tell(service: S
     app = open_page()
     app.text_area(key="foreign").set_value(json.dumps(answer)).run()
     assert not app.exception
-    assert "1 of 1 tokens are not among those named" in texts(app)
-    assert list(app.dataframe[0].value["token"]) == [HOSTILE]
-    assert app.dataframe[0].value["probability"][0] == pytest.approx(0.6065, abs=1e-4)
+    said = texts(app)
+    assert "1 of 1 tokens are not among those named" in said
+    assert "rank beyond 1, not known" in said and "nothing of it was run or checked" in said
+    place, every = (frame.value for frame in app.dataframe)
+    assert list(place["rank"]) == ["1", "?"]
+    assert place["probability"].sum() == pytest.approx(1.0)
+    assert list(every["rank"]) == ["> 1"]
+    assert every["probability"][0] == pytest.approx(0.6065, abs=1e-4)
+    app.button(key="close_foreign").click().run()
+    assert not app.dataframe
     app.text_area(key="foreign").set_value('{"choices": []}').run()
     assert "holds no log-probabilities" in texts(app)
+
+
+def test_before_any_request_a_stored_run_is_shown(service: Service) -> None:
+    del service
+    app = open_page()
+    assert app.header[1].value == "What a request will look like"
+    assert app.session_state["requests_view"].source == "example"
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize(
+    "decoding",
+    [{"method": "beam", "num_beams": 2}, {"method": "speculative", "drafter": "prompt_lookup"}],
+)
+def test_a_run_of_any_method_is_drawn_by_its_own_figure(
+    service: Service, decoding: dict[str, Any]
+) -> None:
+    record = ask(service, decoding=decoding)
+    assert record.state == "finished", record.error
+    app = open_page()
+    assert not app.exception
+    assert app.get("plotly_chart")
+    assert [button for button in app.button if button.key == "open-Sampling lab"] == []
+
+
+def test_the_same_request_in_another_way_stands_beside_the_first(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ask(service)
+    app = open_page()
+    view: RequestsView = app.session_state["requests_view"]
+    with monkeypatch.context() as chosen:
+        chosen.setattr(again.st, "session_state", {"variant": "Greedy"})
+        again._send_variant(view, first)
+    second = ended(service.history.of("")[0])
+    app.run()
+    assert not app.exception
+    assert second.configs[0].max_new_tokens == 3
+    assert app.header[1].value == "Request 2"
+    assert "Request 1 · sampling" in texts(app)
+    app.button(key="swap").click().run()
+    assert app.header[1].value == "Request 1"
+
+
+def test_a_variant_keeps_what_was_asked_and_takes_a_draft_that_fits(service: Service) -> None:
+    shaped = {"method": "sampling", "shaping": {"top_k": 3}, "max_new_tokens": 2}
+    record = ask(service, max_tokens=None, decoding=shaped)
+    found = again.variants(record)
+    assert found["Temperature 0.3"]["shaping"]["top_k"] == 3
+    assert found["Temperature 0.3"]["shaping"]["temperature"] == 0.3
+    assert all(one["max_new_tokens"] == 2 for one in found.values())
+    assert found["Speculative, the embedded draft"]["draft"] == "embedded:draft"
+    other = Record(id="x", endpoint="chat", model="small", configs=record.configs)
+    drafts = [one.get("draft") for one in again.variants(other).values()]
+    assert drafts == [None] * len(drafts)
+
+
+def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service: Service) -> None:
+    assert ask(service).path is None
+    app = open_page()
+    service.watch("", True)
+    watched = ask(service)
+    assert watched.path is not None
+    functions = {call.function for call in watched.path.walk()}
+    assert {"encode_prompt", "Picker.pick", "Writer.on_step"} <= functions
+    assert watched.bytes > 600 * sum(1 for _ in watched.path.walk())
+    service.watch("", False)
+    assert ask(service).path is None
+    assert not app.run().exception

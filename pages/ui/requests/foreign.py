@@ -72,7 +72,7 @@ def draw(view: RequestsView, answer: ForeignAnswer) -> None:
             live=False,
             on_selected=partial(_selected, view),
         )
-        token_strip.draw_legend("probability", theme)
+        token_strip.draw_legend("probability", theme, "probability, as the other server says it")
     at = min(view.foreign_at, len(answer.tokens) - 1)
     known, unknown = st.columns(2)
     with known:
@@ -149,5 +149,6 @@ def _strip_token(at: int, token: ForeignToken, theme: Theme) -> list[Any]:
     probability = _probability(token)
     shown = token_strip.shown_text(token.text, token.text)
     label = f"Token {nth(at)}: {visible_token(token.text)}, {_known_of(token)}"
-    color = theme.grid if probability is None else theme.probability_color(probability)
-    return [shown, color, label, token_strip.kind_of(token.text)]
+    ground = theme.grid if probability is None else theme.uncertainty_color(1 - probability)
+    ink = theme.text_on(ground)
+    return [shown, ground, label, token_strip.kind_of(token.text), None, ink]

@@ -170,11 +170,11 @@ def _label(step: TokenStep) -> str:
     )
 
 
-def draw_legend(by: str, theme: Theme) -> None:
-    """The meaning of the colours: a gradient between two labels."""
+def draw_legend(by: str, theme: Theme, title: str = "") -> None:
+    """The meaning of the colours: a gradient between two labels, under a title of its own."""
     meaning = legend(by, theme)  # type: ignore[arg-type]
     st.html(
-        f'<div class="de-legend" role="note" aria-label="{escape(meaning.title)}">'
+        f'<div class="de-legend" role="note" aria-label="{escape(title or meaning.title)}">'
         f"<span>{escape(meaning.low)}</span>"
         f'<i style="background:linear-gradient(90deg,{",".join(meaning.stops)})"></i>'
         f"<span>{escape(meaning.high)}</span></div>",
