@@ -2,7 +2,8 @@
 
 Seconds from a request's sending to its first token, and between tokens (the mean behind the first).
 Each server is a process of its own with one torch thread, and so is the engine; they take turns, so
-that what else the machine does falls on all of them.
+that what else the machine does falls on all of them. It falls least on the processor time of a
+whole answer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import httpx2
 from transformers.utils.import_utils import is_serve_available
 
 from benchmarks.app import ROOT, free_port
+from benchmarks.sessions import processor_seconds
 
 TOKENS = 60
 _START = 120.0
@@ -45,6 +47,13 @@ _THEIRS = "from transformers.cli.transformers import main; main()"
 Command = Sequence[str]
 
 
+class Asked(NamedTuple):
+    """What answers, and its process."""
+
+    ask: Callable[[], Times]
+    pid: int
+
+
 class Times(NamedTuple):
     """Of one answer, in seconds."""
 
@@ -56,25 +65,29 @@ def run(repeats: int) -> None:
     """Print a row for the engine and for each server: medians, and the least and the most."""
     print(f"\nA streamed chat of {TOKENS} tokens, greedy, embedded model, one torch thread")
     with ExitStack() as processes:
-        ask: dict[str, Callable[[], Times]] = {"engine alone": processes.enter_context(_engine())}
-        ask["this endpoint"] = processes.enter_context(_served(_own, "embedded:target"))
+        asked = {"engine alone": processes.enter_context(_engine())}
+        asked["this endpoint"] = processes.enter_context(_served(_own, "embedded:target"))
         if is_serve_available():
-            ask["transformers serve"] = processes.enter_context(_served(_theirs, _TARGET))
-        for one in ask.values():
-            one()  # The first answer loads the model, or warms it up.
-        times: dict[str, list[Times]] = {name: [] for name in ask}
+            asked["transformers serve"] = processes.enter_context(_served(_theirs, _TARGET))
+        for one in asked.values():
+            one.ask()  # The first answer loads the model, or warms it up.
+        used = {name: -processor_seconds(one.pid) for name, one in asked.items()}
+        times: dict[str, list[Times]] = {name: [] for name in asked}
         for _ in range(repeats):
-            for name, one in ask.items():
-                times[name].append(one())
+            for name, one in asked.items():
+                times[name].append(one.ask())
+        for name, one in asked.items():
+            used[name] += processor_seconds(one.pid)
     for name, found in times.items():
-        _row(name, found)
-    if "transformers serve" not in ask:
+        _row(name, found, used[name] / repeats)
+    if "transformers serve" not in asked:
         print("transformers serve: not here (pip install 'transformers[serving]')")
 
 
-def _row(name: str, times: Sequence[Times]) -> None:
+def _row(name: str, times: Sequence[Times], processor: float) -> None:
     first, between = (_spread([1000 * s for s in seconds]) for seconds in zip(*times, strict=True))
-    print(f"{name}: first token {first} ms, between tokens {between} ms")
+    said = f"first token {first} ms, between tokens {between} ms"
+    print(f"{name}: {said}, processor time of an answer {1000 * processor:.0f} ms")
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -99,7 +112,7 @@ def _process(command: Command, **options: Any) -> Iterator[subprocess.Popen[str]
 
 
 @contextmanager
-def _engine() -> Iterator[Callable[[], Times]]:
+def _engine() -> Iterator[Asked]:
     command = [sys.executable, "-c", _ENGINE, json.dumps(_MESSAGES), str(TOKENS)]
     pipe = subprocess.PIPE
     with _process(command, stdin=pipe, stdout=pipe) as process:
@@ -111,7 +124,7 @@ def _engine() -> Iterator[Callable[[], Times]]:
             process.stdin.flush()
             return _times(json.loads(process.stdout.readline()))
 
-        yield ask
+        yield Asked(ask, process.pid)
 
 
 def _own(port: int) -> Command:
@@ -124,7 +137,7 @@ def _theirs(port: int) -> Command:
 
 
 @contextmanager
-def _served(command: Callable[[int], Command], model: str) -> Iterator[Callable[[], Times]]:
+def _served(command: Callable[[int], Command], model: str) -> Iterator[Asked]:
     port = free_port()
     url = f"http://127.0.0.1:{port}/v1"
     with (
@@ -133,7 +146,7 @@ def _served(command: Callable[[int], Command], model: str) -> Iterator[Callable[
         httpx2.Client(base_url=url, timeout=_START) as client,
     ):
         _wait(client, process)
-        yield partial(_ask, client, model)
+        yield Asked(partial(_ask, client, model), process.pid)
 
 
 def _wait(client: httpx2.Client, process: subprocess.Popen[str]) -> None:

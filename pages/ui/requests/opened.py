@@ -24,6 +24,8 @@ from pages.ui.widgets import figure, pager, style, token_strip
 # The heatmap of a run that goes on is drawn anew after so many tokens.
 _LIVE_STEPS = 10
 _BESIDE = "beside-strip"
+# Of a search's steps and of rounds so many are drawn at a time.
+_SPAN, _ROUNDS = 20, 24
 
 
 def draw(view: RequestsView, record: Record | None) -> None:
@@ -88,7 +90,8 @@ def _text(view: RequestsView, trace: Trace, *, live: bool) -> None:
 def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
     history = endpoint.service().history
     beside = history.find(record.owner, view.beside) if record and view.beside else None
-    left, right = st.columns(2) if beside else (st.container(), None)
+    with st.container(key="request-pair" if beside else "request-text"):
+        left, right = st.columns(2) if beside else (st.container(), None)
     with left, panel.box():
         tokens = counted(len(trace.token_ids), "token")
         panel.head(view, trace, trace.config.words, tokens, panel.ENDED[trace.finish_reason])
@@ -149,29 +152,21 @@ def _choices(view: RequestsView, record: Record) -> None:
 def _figure(view: RequestsView, trace: Trace) -> None:
     """The main figure of the run's method."""
     if trace.rounds:
-        _windowed(view, "timeline", figures.spec_timeline, figures.spec_timeline_data, trace)
+        pager.draw(view, "first", pager.of_span(view.first, _ROUNDS, len(trace.rounds)), "rounds")
+        drawn = partial(figures.spec_timeline, first=view.first, columns=_ROUNDS)
+        depends = (view.number, view.first)
+        figure.chart("timeline", drawn, figures.spec_timeline_data, depends, of=(trace,))
     elif trace.beam_steps:
-        figure.chart(
-            "beam-tree", figures.beam_tree, figures.beam_tree_data, (view.number,), of=(trace,)
-        )
+        pager.draw(view, "first", pager.of_span(view.first, _SPAN, len(trace.beam_steps)), "steps")
+        drawn = partial(figures.beam_tree, first=view.first, span=_SPAN)
+        depends = (view.number, view.first)
+        figure.chart("beam-tree", drawn, figures.beam_tree_data, depends, of=(trace,))
     elif trace.token_steps:
         width = style.figure_width()
         columns = columns_for(width)
         pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         depends = (view.number, view.first, view.selected, width)
         _heatmap(trace, depends, first=view.first, columns=columns, view=view)
-
-
-def _windowed(view: RequestsView, name: str, drawn: Any, data: Any, trace: Trace) -> None:
-    """A figure of rounds, a window of them at a time."""
-    span = 24
-    pager.draw(view, "first", pager.of_span(view.first, span, len(trace.rounds)), "rounds")
-    figure.chart(
-        name,
-        partial(drawn, trace, first=view.first, columns=span),
-        partial(data, trace),
-        (view.number, view.first),
-    )
 
 
 def _heatmap(
