@@ -48,7 +48,8 @@ save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
-    st.switch_page(registry.page_of("lab").script)
+    # Left to itself it would refuse to touch an address that controls are bound to.
+    st.switch_page(registry.page_of("lab").script, query_params={})
 guard.run(row, page.run)
 address.keep(page.url_path)
 st.session_state.pop(sidebar.RUN_EXAMPLE, None)

@@ -16,6 +16,7 @@ from core.models.scripted import ScriptedModel
 from core.server.api.history import Record
 from core.server.api.service import Service
 from core.server.api.submit import submit
+from core.server.settings import Settings
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, controls, request_list
 from pages.ui.requests.state import RequestsView
@@ -257,3 +258,17 @@ def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service:
     service.watch("", False)
     assert ask(service).path is None
     assert not app.run().exception
+
+
+def test_one_setting_switches_the_endpoint_off(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del service
+    assert endpoint.endpoint_routes()
+    off = Settings(api=False)
+    monkeypatch.setattr(endpoint, "settings", lambda: off)
+    monkeypatch.setattr("pages.ui.requests.page.settings", lambda: off)
+    assert endpoint.endpoint_routes() == []
+    app = open_page()
+    assert "switched off" in texts(app)
+    assert app.button(key="send").disabled
