@@ -14,7 +14,6 @@ from core.decoding.methods import config_to_dict
 from core.server.api.history import Record
 from core.traces.data_path.types import DataPath
 from pages.ui.hosting import endpoint
-from pages.ui.requests.state import RequestsView
 from pages.ui.run import panel
 
 # Calls within calls that are written; the files hold all.
@@ -26,30 +25,34 @@ _NO_PATH = (
 )
 
 
-def draw(view: RequestsView, record: Record) -> None:
-    """The tabs below the run."""
+def draw(record: Record, choice: int) -> None:
+    """The tabs below the run.
+
+    Args:
+        choice: whose settings are shown; negative before there are any.
+    """
     panel.tabs(
         "request-look",
         {
-            "Settings": partial(_settings, view, record),
-            "Prompt": partial(_prompt, view),
-            "Data path": partial(_path, view, record),
+            "Settings": partial(_settings, record, choice),
+            "Prompt": partial(_prompt, record),
+            "Data path": partial(_path, record),
         },
         linked=False,
     )
 
 
-def _settings(view: RequestsView, record: Record) -> None:
+def _settings(record: Record, choice: int) -> None:
     asked, used = st.columns(2)
     with asked:
         st.subheader("As it was sent", anchor=False)
         _json(dict(record.body), "content")
     with used:
         st.subheader("As it was understood", anchor=False)
-        if record.configs:
-            _json(config_to_dict(record.configs[min(view.choice, len(record.configs) - 1)]), 360)
+        if choice >= 0:
+            _json(config_to_dict(record.configs[choice]), 360)
         else:
-            st.text("It was refused before any setting was made of it.")
+            st.text("No setting has been made of it.")
 
 
 def _json(value: Any, height: Any) -> None:
@@ -57,18 +60,19 @@ def _json(value: Any, height: Any) -> None:
     st.code(text, language="json", wrap_lines=True, height=height)
 
 
-def _prompt(view: RequestsView) -> None:
-    if view.trace is None:
-        st.text("The request ended before its prompt was read.")
+def _prompt(record: Record) -> None:
+    if not record.traces:
+        st.text("The prompt is here once a run has ended.")
         return
-    ids = view.trace.prompt_ids
+    trace = record.traces[0]
+    ids = trace.prompt_ids
     st.subheader("As the model saw it", anchor=False)
-    st.code(view.trace.rendered_prompt or view.trace.prompt, language=None, wrap_lines=True)
+    st.code(trace.rendered_prompt or trace.prompt, language=None, wrap_lines=True)
     st.subheader(f"Its {counted(len(ids), 'token id')}", anchor=False)
     st.code(", ".join(map(str, ids)), language=None, wrap_lines=True)
 
 
-def _path(view: RequestsView, record: Record) -> None:
+def _path(record: Record) -> None:
     service = endpoint.service()
     st.toggle(
         "Record the data path of the next requests",
@@ -79,10 +83,10 @@ def _path(view: RequestsView, record: Record) -> None:
     if record.path is None:
         st.text(_NO_PATH)
         return
-    _calls(view, record.path, f"request-{record.number}")
+    _calls(record.path, f"request-{record.number}")
 
 
-def _calls(view: RequestsView, path: DataPath, stem: str) -> None:
+def _calls(path: DataPath, stem: str) -> None:
     from core.traces.data_path import export
     from core.traces.data_path.text import as_lines, in_ms
 
@@ -93,10 +97,7 @@ def _calls(view: RequestsView, path: DataPath, stem: str) -> None:
         _file("JSON", stem, lambda: export.as_json(path))
         _file("Chrome trace", f"{stem}-chrome", lambda: export.as_chrome(path))
         _file("OpenTelemetry", f"{stem}-otlp", lambda: export.as_otlp(path))
-    kept = view.cached.get("path")
-    if kept is None or kept[0] is not path:
-        kept = view.cached["path"] = (path, "\n".join(as_lines(path, _DEPTH)))
-    st.code(kept[1], language=None, height=480)
+    st.code("\n".join(as_lines(path, _DEPTH)), language=None, height=480)
 
 
 def _file(label: str, stem: str, content: Callable[[], dict[str, Any]]) -> None:

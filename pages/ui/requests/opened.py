@@ -40,14 +40,19 @@ def draw(view: RequestsView, record: Record | None) -> None:
     if record.active:
         with panel.box():
             fragments.polled(_live, jobs.poll_seconds)(view, record)
-        return
-    view.look_at(record)
-    if view.trace is None:
-        with panel.box():
-            st.text(record.error or "This request was stopped before its first token.")
     else:
+        view.look_at(record)
+        _ended(view, record)
+    # Drawn while the run goes on too: an open tab stays open.
+    details.draw(record, min(view.choice, len(record.configs) - 1))
+
+
+def _ended(view: RequestsView, record: Record) -> None:
+    if view.trace is not None:
         _finished(view, record, view.trace)
-    details.draw(view, record)
+        return
+    with panel.box():
+        st.text(record.error or "This request was stopped before its first token.")
 
 
 def _head(record: Record) -> None:
