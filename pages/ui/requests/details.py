@@ -35,7 +35,7 @@ def draw(record: Record, choice: int) -> None:
         "request-look",
         {
             "Settings": partial(_settings, record, choice),
-            "Prompt": partial(_prompt, record),
+            "Prompt": partial(_prompt, record, choice),
             "Data path": partial(_path, record),
         },
         linked=False,
@@ -60,11 +60,11 @@ def _json(value: Any, height: Any) -> None:
     st.code(text, language="json", wrap_lines=True, height=height)
 
 
-def _prompt(record: Record) -> None:
+def _prompt(record: Record, choice: int) -> None:
     if not record.traces:
         st.text("The prompt is here once a run has ended.")
         return
-    trace = record.traces[0]
+    trace = record.traces[min(choice, len(record.traces) - 1)]
     ids = trace.prompt_ids
     st.subheader("As the model saw it", anchor=False)
     st.code(trace.rendered_prompt or trace.prompt, language=None, wrap_lines=True)
