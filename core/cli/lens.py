@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from core.cli import decode
 from core.cli.loading import load
+from core.decoding.counting import nth
 from core.decoding.errors import ConfigError
 from core.decoding.inside.types import Attention, Lens
 
@@ -23,7 +24,7 @@ def add(parser: ArgumentParser) -> None:
         "--attention",
         type=int,
         metavar="N",
-        help="also print at which positions position N looks, by layer and head",
+        help="also print at which positions position N (from 1) looks, by layer and head",
     )
 
 
@@ -36,14 +37,13 @@ def run(args: Namespace) -> int:
 
     model = load(args.model, args.dtype, args.device)
     ids = encode_prompt(model, decode.put(model, text, args))
-    if args.attention is not None and not 0 <= args.attention < len(ids):
+    if args.attention is not None and not 1 <= args.attention <= len(ids):
         raise ConfigError(
-            f"--attention is a position of this prompt, from 0 to {len(ids) - 1}, "
-            f"got {args.attention}."
+            f"--attention is a position of this prompt, from 1 to {len(ids)}, got {args.attention}."
         )
     _print_lens(logit_lens(model, ids))
     if args.attention is not None:
-        _print_attention(attention(model, ids, args.attention))
+        _print_attention(attention(model, ids, args.attention - 1))
     return 0
 
 
@@ -55,16 +55,19 @@ def _print_lens(lens: Lens) -> None:
         cells = [f"{_shown(cell.text, 9)} {cell.prob:4.0%}" for cell in position.cells]
         decided = "never" if position.decided is None else lens.layers[position.decided]
         print(
-            f"{at:5}  " + _row([_shown(position.text), *cells, _shown(position.next_text), decided])
+            f"{nth(at):5}  "
+            + _row([_shown(position.text), *cells, _shown(position.next_text), decided])
         )
 
 
 def _print_attention(found: Attention) -> None:
-    print(f"\nPosition {found.position} looks at (by layer and head, the three largest weights):")
+    print(
+        f"\nPosition {nth(found.position)} looks at (by layer and head, the three largest weights):"
+    )
     for layer, heads in enumerate(found.weights, start=1):
         for head, row in enumerate(heads, start=1):
             places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:3]
-            seen = ", ".join(f"{at} {_shown(found.texts[at])} {row[at]:.0%}" for at in places)
+            seen = ", ".join(f"{nth(at)} {_shown(found.texts[at])} {row[at]:.0%}" for at in places)
             print(f"{layer:5}.{head:<3} {seen}")
 
 

@@ -1,47 +1,79 @@
-"""Calls as rows to read: neighbours of one function are one row that opens."""
+"""Calls as rows to read: what repeats is one row that opens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from core.traces.data_path.types import Call
 
+# So many calls at most are one round of a loop.
+_LONGEST_ROUND = 8
+_Function: TypeAlias = tuple[str, int, str, bool]
+
 
 class Row(NamedTuple):
-    """One or more calls of a function that follow each other.
+    """A call, or a loop: rounds of the same functions that follow each other.
 
     Args:
-        calls: at least one; a generator's first part stands apart from those that go on.
+        rounds: at least one, each of as many calls; a generator's first part is another function
+            than what goes on.
     """
 
-    calls: tuple[Call, ...]
+    rounds: tuple[tuple[Call, ...], ...]
 
     @property
     def first(self) -> Call:
         """The one whose values stand for all."""
-        return self.calls[0]
+        return self.rounds[0][0]
 
     @property
     def times(self) -> int:
-        """How many they are."""
-        return len(self.calls)
+        """How many rounds there are."""
+        return len(self.rounds)
 
     @property
     def seconds(self) -> float:
         """Of all of them."""
-        return sum(call.seconds for call in self.calls)
+        return sum(call.seconds for calls in self.rounds for call in calls)
 
-    def inside(self) -> list[Row]:
-        """The rows inside the first call."""
-        return fold(self.first.calls)
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of a round's functions."""
+        return tuple(call.function for call in self.rounds[0])
+
+    def inside(self, at: int = 0) -> list[Row]:
+        """The rows inside a round: those inside its call, or its calls where it has several."""
+        calls = self.rounds[at]
+        return fold(calls[0].calls) if len(calls) == 1 else [Row(((call,),)) for call in calls]
 
 
 def fold(calls: Sequence[Call]) -> list[Row]:
-    """Neighbours of the same function at the same place as one row each."""
+    """What repeats as one row each, by the longest stretch that one round makes."""
+    names = [_function(call) for call in calls]
+    rows: list[Row] = []
+    at = 0
+    while at < len(calls):
+        size, times = _rounds(names, at)
+        ends = range(at, at + size * times, size)
+        rows.append(Row(tuple(tuple(calls[start : start + size]) for start in ends)))
+        at += size * times
+    return rows
 
-    def same(call: Call) -> tuple[str, int, str, bool]:
-        return call.file, call.line, call.function, call.resumed
 
-    return [Row(tuple(group)) for _, group in groupby(calls, same)]
+def _function(call: Call) -> _Function:
+    return call.file, call.line, call.function, call.resumed
+
+
+def _rounds(names: Sequence[_Function], at: int) -> tuple[int, int]:
+    """How many calls a round that begins here has, and how often it runs."""
+    best = (1, 1)
+    for size in range(1, _LONGEST_ROUND + 1):
+        one, times = names[at : at + size], 1
+        if len(set(one)) == 1 < size:
+            continue  # A round of one, twice.
+        while names[at + size * times : at + size * (times + 1)] == one:
+            times += 1
+        if times > 1 and size * times > best[0] * best[1]:
+            best = (size, times)
+    return best

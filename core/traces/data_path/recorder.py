@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
+from inspect import CO_GENERATOR, CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS, unwrap
 from opcode import opmap
 from pathlib import Path
 from threading import get_ident
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"
-_UNSEEN = f"{Path(__file__).parent}/"
+# The recorder itself, and the queue, in which a run only waits.
+_UNSEEN = (f"{Path(__file__).parent}/", f"{ROOT / 'core' / 'server'}/")
 MOST_CALLS = 200_000
-_GENERATOR = 0x20
 _RESUME = opmap["RESUME"]
 
 
@@ -83,6 +83,7 @@ class Recorder:
         self._known: dict[CodeType, _Function | None] = {}
         self._open: list[_Open] = [_Open(None, "", "", 0)]
         self._kept = self._left_out = 0
+        self._most = most
         self._began, self._clock_began = time.time_ns(), time.perf_counter()
         self._seconds = 0.0
         self.watched = ExitStack()
@@ -144,6 +145,25 @@ class Recorder:
             ):
                 self.watched.callback(handle.remove)
 
+    def short(self, value: object) -> str:
+        """A value in short; what is asked of it for that isn't recorded."""
+        sys.setprofile(None)
+        try:
+            return short(value)
+        finally:
+            sys.setprofile(self.profile)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nothing is recorded meanwhile, and the clock stands still."""
+        sys.setprofile(None)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._clock_began += time.perf_counter() - began
+            sys.setprofile(self.profile)
+
     def end(self) -> None:
         """Close what an error left open."""
         self._seconds = time.perf_counter() - self._clock_began
@@ -167,24 +187,27 @@ class _Hooks:
         opened = _Open(None, self._label, self._file, self._line)
         given = [*((str(at), value) for at, value in enumerate(positional)), *named.items()]
         opened.arguments = tuple(
-            Value(name, short(value)) for name, value in given if value is not None
+            Value(name, self._recorder.short(value)) for name, value in given if value is not None
         )
         self._recorder.enter(opened)
 
     def after(self, _: nn.Module, _given: object, _named: object, out: object) -> None:
         """The forward ends."""
         if get_ident() == self._thread:
-            self._recorder.leave(short(out))
+            self._recorder.leave(self._recorder.short(out))
 
 
 _MISSING: Any = object()
 
 
 def _function_of(code: CodeType) -> _Function | None:
-    """What is recorded of a function; None for a library's, a comprehension or a lambda."""
+    """What is recorded of a function; None for a library's, a comprehension, a lambda or a class.
+
+    A class statement's body runs once, as its module is imported, and is no function.
+    """
     file = code.co_filename
-    hidden = code.co_name.startswith("<")
-    if not file.startswith(_OWN) or file.startswith(_UNSEEN) or hidden:
+    is_function = code.co_flags & CO_NEWLOCALS and not code.co_name.startswith("<")
+    if not file.startswith(_OWN) or file.startswith(_UNSEEN) or not is_function:
         return None
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
@@ -192,7 +215,7 @@ def _function_of(code: CodeType) -> _Function | None:
     name = code.co_qualname.replace("<locals>.", "")
     place = Path(file).relative_to(ROOT).as_posix()
     begins = BEGINS.get((place, name))
-    byte_code = code.co_code if code.co_flags & _GENERATOR else b""
+    byte_code = code.co_code if code.co_flags & CO_GENERATOR else b""
     return _Function(name, place, code.co_firstlineno, begins, arguments, byte_code)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from itertools import islice
 from typing import Any
 
@@ -38,10 +38,13 @@ def _writer(kind: type[Any]) -> Callable[[Any], str]:
     if issubclass(kind, torch.Tensor):
         return _tensor
     names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
-    if names is None and is_dataclass(kind):
-        names = tuple(field.name for field in fields(kind))
     if names is not None:
-        return lambda value: _record(value, names)
+        return lambda value: _record(value, dict.fromkeys(names, MISSING))
+    if is_dataclass(kind):
+        defaults = {field.name: _default(field) for field in fields(kind)}
+        return lambda value: _record(value, defaults)
+    if hasattr(kind, "get_seq_length"):
+        return lambda value: f"{kind.__name__} of {value.get_seq_length()} tokens"
     if issubclass(kind, Mapping):
         return lambda value: f"{kind.__name__} of {len(value)}"
     if issubclass(kind, Sequence | Set):
@@ -49,6 +52,11 @@ def _writer(kind: type[Any]) -> Callable[[Any], str]:
     if issubclass(kind, type):
         return lambda value: str(value.__qualname__)
     return lambda _: kind.__name__
+
+
+def _default(field: Field[Any]) -> object:
+    made = field.default_factory is not MISSING
+    return field.default_factory() if made else field.default  # type: ignore[misc]
 
 
 def _cut(text: str) -> str:
@@ -62,12 +70,16 @@ def _tensor(value: torch.Tensor) -> str:
     return f"{dtype} {list(value.shape)}"
 
 
-def _record(value: object, names: Sequence[str]) -> str:
-    """A record's class with the first of its fields that are numbers or texts."""
+def _record(value: object, defaults: Mapping[str, object]) -> str:
+    """A record's class with the first of its fields that are numbers or texts, or records of
+    settings; a field that is as it is by default is left out."""
     shown: list[str] = []
-    for name in names:
+    for name, default in defaults.items():
         one = getattr(value, name, None)
-        if isinstance(one, int | float | str):
+        nested = default is not MISSING and is_dataclass(one)
+        if (nested or isinstance(one, int | float | str)) and (
+            default is MISSING or one != default
+        ):
             shown.append(f"{name}={short(one)}")
             if len(shown) == _FEW:
                 break

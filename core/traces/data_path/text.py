@@ -16,27 +16,35 @@ def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
     Args:
         depth: of the calls within calls that are shown; None shows all.
     """
-    phase: Phase | None = None
-    for at, row in _rows(fold(path.calls), 0, depth):
-        call = row.first
-        if call.phase != phase:
-            phase = call.phase
-            yield f"{_INDENT * at}== {PHASES[phase]}"
-        yield from _of(row, at)
+    yield from _lines(fold(path.calls), 0, depth, None)
     if path.left_out:
         yield f"({path.left_out:,} more calls were not kept)"
 
 
-def _rows(rows: list[Row], at: int, depth: int | None) -> Iterator[tuple[int, Row]]:
+def _lines(rows: list[Row], at: int, depth: int | None, around: Phase | None) -> Iterator[str]:
+    """The rows at one depth, with titles where a part of the run begins.
+
+    Args:
+        around: the part that the caller belongs to.
+    """
     if depth is not None and at >= depth:
         return
+    before = around
     for row in rows:
-        yield at, row
-        yield from _rows(row.inside(), at + 1, depth)
+        phase = row.first.phase
+        if phase not in (around, before):
+            yield f"{_INDENT * at}== {PHASES[phase]}"
+        before = phase
+        yield from _of(row, at)
+        yield from _lines(row.inside(), at + 1, depth, phase)
 
 
 def _of(row: Row, at: int) -> Iterator[str]:
     call, indent = row.first, _INDENT * at
+    if len(row.functions) > 1:
+        names = ", ".join(row.functions)
+        yield f"{indent}loop x {row.times}: {names}  {in_ms(row.seconds)}"
+        return
     many = f" x {row.times}" if row.times > 1 else ""
     goes_on = " (goes on)" if call.resumed else ""
     yield f"{indent}{call.function}{goes_on}{many}  {call.file}:{call.line}  {in_ms(row.seconds)}"

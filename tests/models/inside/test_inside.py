@@ -80,16 +80,17 @@ def test_one_token_looks_at_itself_alone() -> None:
 
 
 def test_the_command_prints_a_line_for_each_position(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["lens", "--prompt", "The capital of France is", "--attention", "4"]
+    arguments = ["lens", "--prompt", "The capital of France is", "--attention", "5"]
     assert main(arguments) == 0
     table, _, heads = capsys.readouterr().out.partition("\n\n")
     header, *lines = table.splitlines()
     assert header.split()[:3] == ["at", "token", "embedding"]
-    assert [line.split()[0] for line in lines] == ["0", "1", "2", "3", "4"]
+    assert [line.split()[0] for line in lines] == ["1", "2", "3", "4", "5"]
     assert "' Paris'" in lines[-1]
+    assert heads.startswith("Position 5 looks at")
     assert len(heads.splitlines()) == 1 + 6 * 4
 
 
 def test_a_position_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lens", "--prompt", "The capital", "--attention", "9"]) == 2
-    assert "from 0 to 1, got 9" in capsys.readouterr().err
+    assert "from 1 to 2, got 9" in capsys.readouterr().err

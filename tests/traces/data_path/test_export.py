@@ -41,6 +41,14 @@ def test_equal_neighbours_are_one_row_that_opens() -> None:
     assert whole.inside()[1].inside()[0].first.function == "draw"
 
 
+def test_a_round_of_several_calls_folds_too() -> None:
+    steps = [one for at in range(40) for one in (call("step", at, 0.5), call("tell", at, 0.25))]
+    before, loop, after = fold([call("start", 0, 1), *steps, call("step", 41, 1)])
+    assert (loop.times, loop.functions, loop.seconds) == (40, ("step", "tell"), 30.0)
+    assert [row.first.start for row in loop.inside(7)] == [7, 7]
+    assert (before.times, before.first.function, after.first.start) == (1, "start", 41)
+
+
 def test_the_text_says_what_went_in_and_out_and_where() -> None:
     assert list(as_lines(PATH, 2)) == [
         "== The loop: forward, shaping, draw, append, text",

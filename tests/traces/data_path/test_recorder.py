@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 import torch
@@ -13,7 +14,6 @@ from core import BeamSearch, Candidate, Greedy, Sampling, Shaping, Speculative, 
 from core.decoding.config import MethodConfig
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
-from core.traces.data_path import recorder as recording
 from core.traces.data_path.phases import BEGINS
 from core.traces.data_path.recorder import ROOT, record
 from core.traces.data_path.short import LONGEST, short
@@ -135,9 +135,10 @@ def test_an_error_closes_what_it_leaves(model: ScriptedModel) -> None:
     assert whole.function == "collect" and whole.calls[-1].function == "encode_prompt"
 
 
-def test_a_recording_is_bounded(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "MOST_CALLS", 10)
-    path = path_of(model, Greedy(max_new_tokens=TOKENS))
+def test_a_recording_is_bounded(model: ScriptedModel) -> None:
+    with record(10) as recorder:
+        collect(model, "the", Greedy(max_new_tokens=TOKENS))
+    path = recorder.path
     assert sum(1 for _ in path.walk()) <= 10
     assert path.left_out > 50
 
@@ -148,6 +149,33 @@ def test_speculation_on_the_embedded_pair_runs_both_models() -> None:
         collect(target, "Once", Speculative(max_new_tokens=6, draft_length=2), draft=draft)
     forwards = named(recorder.path, "TransformersModel._forward")
     assert {argument(call, "ids") for call in forwards} >= {"int64 [1, 1]", "int64 [1, 3]"}
+
+
+def test_a_pause_is_neither_recorded_nor_timed(model: ScriptedModel) -> None:
+    waited = 0.0
+
+    def rest(_: object) -> None:
+        nonlocal waited
+        began = perf_counter()
+        with recorder.paused():
+            collect(model, "the", Greedy(max_new_tokens=30))
+        waited += perf_counter() - began
+
+    began = perf_counter()
+    with record() as recorder:
+        collect(model, "the", Greedy(max_new_tokens=2), on_step=rest)
+    whole = perf_counter() - began
+    assert Counter(call.function for call in recorder.path.walk())["collect"] == 1
+    assert recorder.path.seconds <= whole - 0.9 * waited
+
+
+def test_a_class_statement_is_no_call() -> None:
+    source = (ROOT / "core/decoding/bounds.py").read_text(encoding="utf-8")
+    code = compile(source, str(ROOT / "core/decoding/bounds.py"), "exec")
+    with record() as recorder:
+        exec(code, {"__name__": "again"})
+    assert "class Bounds" in source
+    assert not {call.function for call in recorder.path.walk()} & {"Bounds", "<module>"}
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +223,9 @@ def test_the_modules_of_a_forward_stand_in_it_with_their_shapes(tiny: Transforme
         ([[1]], "list of 1 list"),
         ((), "tuple of 0"),
         ({"a": 1}, "dict of 1"),
+        (Sampling(), "Sampling()"),
+        (Sampling(seed=3, shaping=Shaping(temperature=0)),
+         "Sampling(shaping=Shaping(temperature=0), seed=3)"),
         (int, "int"),
         (Candidate(3, "a", 1, 0.5, 0.25, 0.25),
          "Candidate(token_id=3, text='a', rank=1, logit=0.5, raw_prob=0.25)"),
