@@ -22,7 +22,7 @@ NO_TORCH = {
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
     *(f"beam.{name}" for name in ("types", "hypotheses", "replay", "compare")),
-    *("lab.__init__", "lab.types"),
+    *("lab.__init__", "lab.types", "inside.__init__", "inside.types"),
     *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring", "report")),
     *(f"reasoning.{name}" for name in ("types", "transcript", "calculator")),
 }
@@ -44,6 +44,7 @@ ALLOWED = {
     },
     "core/figures": {
         *("core.decoding", "core.evaluation"),
+        *("core.traces.data_path.types", "core.traces.data_path.steps"),
         *("lazy_loader", "networkx", "pandas", "plotly"),
     },
     "core/cli": {"core"},
@@ -57,7 +58,7 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "lab.types", "counting"),
+        *("trace", "config", "methods", "validation", "lab.types", "counting", "inside.types"),
         *("shaping.config", "shaping.spec", "loop.compared"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),

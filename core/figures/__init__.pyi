@@ -31,6 +31,16 @@ from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
+from .inside.attention import attention_columns as attention_columns
+from .inside.attention import attention_map as attention_map
+from .inside.attention import attention_map_data as attention_map_data
+from .inside.flame import flame_chart as flame_chart
+from .inside.flame import flame_chart_data as flame_chart_data
+from .inside.lens import lens_heatmap as lens_heatmap
+from .inside.lens import lens_heatmap_data as lens_heatmap_data
+from .inside.modules import module_times as module_times
+from .inside.modules import module_times_data as module_times_data
+from .inside.words import step_caption as step_caption
 from .lab.decision_boundaries import lab_decision_boundaries as lab_decision_boundaries
 from .lab.decision_boundaries import lab_decision_boundaries_data as lab_decision_boundaries_data
 from .lab.decision_boundaries import nearest_boundaries as nearest_boundaries

@@ -112,6 +112,12 @@ class GrowingCache(DynamicCache):  # type: ignore[misc]
         self.layer_class_to_replicate = None
         self.layers = [DummyLayer() if kind == "dummy" else GrowingLayer() for kind in layer_types]
 
+    @property
+    def bytes_held(self) -> int:
+        """Of the keys and values of the tokens held; the room to grow left out."""
+        held = (layer for layer in self.layers if isinstance(layer, GrowingLayer) and layer.length)
+        return sum(layer.keys.nbytes + layer.values.nbytes for layer in held)
+
     def truncate(self, length: int) -> None:
         """Keep the first `length` tokens of every row."""
         for layer in self.layers:

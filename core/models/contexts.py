@@ -84,6 +84,11 @@ class CachedContext(TransformersContext):
         self.rows = 1
         self.length = 0
 
+    @property
+    def bytes_held(self) -> int:
+        """Of keys and values of the tokens held."""
+        return self._cache.bytes_held
+
     @torch.inference_mode()
     def extend(
         self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None

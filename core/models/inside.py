@@ -15,6 +15,8 @@ from core.models.transformers_model import TransformersModel
 
 # Of the largest logit; float32 rounds the same products otherwise in another order.
 TOLERANCE = 1e-4
+# Of the attention weights of all heads, which a forward holds at once.
+MOST_BYTES = 2**30
 
 
 class _Reader(NamedTuple):
@@ -31,10 +33,16 @@ class _Reader(NamedTuple):
         return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
 
 
-def logit_lens(model: TransformersModel, ids: Sequence[int]) -> Lens:
+def logit_lens(
+    model: TransformersModel, ids: Sequence[int], *, first: int = 0, next_id: int | None = None
+) -> Lens:
     """What the model would say after every layer, at each position of `ids`.
 
     One forward of the whole sequence; a layer's logits are held at a time.
+
+    Args:
+        first: the first position that is read.
+        next_id: the token that came out behind the last one; by default the likeliest.
 
     Raises:
         ModelError: the model has no such reading: its head after its norm on the last layer
@@ -43,19 +51,21 @@ def logit_lens(model: TransformersModel, ids: Sequence[int]) -> Lens:
     """
     reader = _reader_of(model)
     with torch.inference_mode():
-        logits, hidden = _run(model, reader, ids)
+        logits, hidden = _run(model, reader, ids, first)
         read = reader.read(hidden[-1])
         deviation = float((read - logits).abs().max())
         if not deviation <= TOLERANCE * max(1.0, float(logits.abs().max())):
             raise _no_lens(model)
-        following = [*ids[1:], int(logits[-1].argmax())]
+        last = int(logits[-1].argmax()) if next_id is None else next_id
+        following = [*ids[first + 1 :], last]
         columns = [_cells(model, reader.read(states), following) for states in hidden]
     return Lens(
         layers=("embedding", *(str(at) for at in range(1, len(hidden)))),
         positions=tuple(
-            _position(model, ids[at], following[at], [column[at] for column in columns])
-            for at in range(len(ids))
+            _position(model, token_id, following[at], [column[at] for column in columns])
+            for at, token_id in enumerate(ids[first:])
         ),
+        first=first,
         deviation=deviation,
     )
 
@@ -78,26 +88,27 @@ def _cells(model: TransformersModel, logits: Tensor, following: Sequence[int]) -
 
 
 def _run(
-    model: TransformersModel, reader: _Reader, ids: Sequence[int]
+    model: TransformersModel, reader: _Reader, ids: Sequence[int], first: int
 ) -> tuple[Tensor, list[Tensor]]:
-    """Logits `[n, vocab]`, and the hidden states `[n, width]` before the first layer and after
-    each."""
+    """Logits `[n, vocab]` from a position on, and the hidden states `[n, width]` there before the
+    first layer and after each."""
     states: list[Tensor] = []
 
     def before(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        states.append((given[0] if given else named["hidden_states"])[0])
+        states.append((given[0] if given else named["hidden_states"])[0, first:])
 
     def after(_: nn.Module, _given: object, out: Any) -> None:
-        states.append((out[0] if isinstance(out, tuple) else out)[0])
+        states.append((out[0] if isinstance(out, tuple) else out)[0, first:])
 
     with ExitStack() as hooks:
-        first = reader.layers[0].register_forward_pre_hook(before, with_kwargs=True)
-        hooks.callback(first.remove)
+        entry = reader.layers[0].register_forward_pre_hook(before, with_kwargs=True)
+        hooks.callback(entry.remove)
         for layer in reader.layers:
             hooks.callback(layer.register_forward_hook(after).remove)
         row = torch.tensor([list(ids)], device=model.device)
-        output = model.hf_model(input_ids=row, use_cache=False, return_dict=True)
-    return output.logits[0].to("cpu", torch.float32), states
+        few = {"logits_to_keep": len(ids) - first} if first and model.keeps_logits else {}
+        output = model.hf_model(input_ids=row, use_cache=False, return_dict=True, **few)
+    return output.logits[0, first - len(ids) :].to("cpu", torch.float32), states
 
 
 def _reader_of(model: TransformersModel) -> _Reader:
@@ -125,9 +136,17 @@ def attention(model: TransformersModel, ids: Sequence[int], position: int) -> At
     """How much a position looks at each position up to itself, by layer and head.
 
     Raises:
-        ModelError: the model gives no attention weights.
+        ModelError: the model gives no attention weights, or those of so many tokens would take
+            more than `MOST_BYTES`.
     """
     upto = list(ids[: position + 1])
+    config = model.hf_model.config.get_text_config(decoder=True)
+    heads = getattr(config, "num_hidden_layers", 1) * getattr(config, "num_attention_heads", 1)
+    if 4 * heads * len(upto) ** 2 > MOST_BYTES:
+        raise ModelError(
+            f"The attention of {len(upto)} tokens in {heads} heads would take more memory than "
+            "this page gives it; look at an earlier step."
+        )
     with torch.inference_mode(), _eager(model):
         row = torch.tensor([upto], device=model.device)
         output = model.hf_model(

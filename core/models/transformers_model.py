@@ -95,7 +95,7 @@ class TransformersModel:
         self.context_window = _context_window(model)
         self._limits = Limits(self.vocab_size, self.context_window)
         self._texts = TokenTexts(tokenizer)
-        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)
@@ -253,7 +253,7 @@ class TransformersModel:
             options["output_hidden_states"] = True
         if cache is not None:
             options["past_key_values"] = cache
-        if self._keeps_logits and 0 < keep < ids.shape[1]:
+        if self.keeps_logits and 0 < keep < ids.shape[1]:
             options["logits_to_keep"] = keep
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:

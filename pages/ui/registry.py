@@ -96,6 +96,14 @@ PAGES = (
         own_prompt=True,
     ),
     Page(
+        "inside",
+        "Inside",
+        "inside.py",
+        view=Named("inside.state:InsideView.current"),
+        load_controls=Named("inside.controls:load_controls"),
+        run_controls=Named("inside.controls:RUN_CONTROLS"),
+    ),
+    Page(
         "requests",
         "Requests",
         "api_requests.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 
 class LensCell(NamedTuple):
@@ -43,12 +43,14 @@ class Lens(NamedTuple):
 
     Args:
         layers: their names, the embedding first; the last one's reading is the model's own.
+        first: the place of the first position in the text.
         deviation: of the last reading from the model's logits, at most.
     """
 
     layers: tuple[str, ...]
     positions: tuple[LensPosition, ...]
     deviation: float
+    first: int = 0
 
 
 class Attention(NamedTuple):
@@ -62,3 +64,50 @@ class Attention(NamedTuple):
     position: int
     texts: tuple[str, ...]
     weights: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+ModulePart: TypeAlias = Literal["embedding", "norm", "attention", "mlp", "head", "other"]
+
+
+class ModuleRun(NamedTuple):
+    """A module's forward.
+
+    Args:
+        name: as the model calls it, such as `model.layers.0.self_attn`.
+        kind: its class.
+        layer: which layer it is in; None outside of them.
+        taken, given: shapes of what went in and came out, `[rows, n, width]`.
+        parameters: of it and all inside it.
+    """
+
+    name: str
+    kind: str
+    part: ModulePart
+    layer: int | None
+    taken: tuple[int, ...]
+    given: tuple[int, ...]
+    seconds: float
+    parameters: int
+
+
+class CacheSize(NamedTuple):
+    """What the key-value cache holds; of a model without one nothing."""
+
+    tokens: int
+    bytes: int
+
+
+class Forward(NamedTuple):
+    """One forward, module by module.
+
+    Args:
+        tokens: that it ran.
+        before, after: the cache's size.
+        seconds: of the whole forward.
+    """
+
+    tokens: int
+    before: CacheSize
+    after: CacheSize
+    seconds: float
+    modules: tuple[ModuleRun, ...]

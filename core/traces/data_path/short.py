@@ -55,8 +55,8 @@ def _writer(kind: type[Any]) -> Callable[[Any], str]:
 
 
 def _default(field: Field[Any]) -> object:
-    made = field.default_factory is not MISSING
-    return field.default_factory() if made else field.default  # type: ignore[misc]
+    make = field.default_factory
+    return field.default if make is MISSING else make()
 
 
 def _cut(text: str) -> str:

@@ -15,6 +15,7 @@ from core.figures.base.labels import settings_caption
 from pages.ui.decode import notice, work
 from pages.ui.decode.state import DecodeView, median_run, next_uncertain
 from pages.ui.decode.strategies import strategy_of
+from pages.ui.inside.state import open_run
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
@@ -126,12 +127,25 @@ def _notice(view: DecodeView, trace: Trace) -> None:
             icon=":material/science:",
             on_click=_open_in_lab,
         )
+        st.button(
+            "Open this step inside",
+            key="open_inside",
+            icon=":material/account_tree:",
+            on_click=_open_inside,
+            args=(view,),
+        )
         panel.made_by(settings_caption(trace))
 
 
 def _open_in_lab() -> None:
     st.session_state["go_to_lab"] = True
     st.rerun()
+
+
+def _open_inside(view: DecodeView) -> None:
+    if view.trace is not None:
+        open_run(view.trace, view.selected, source=view.source, asked=view.asked)
+        st.rerun()
 
 
 def _step_head(view: DecodeView, shaped: work.Shaped, redraw: Redraw) -> None:

@@ -12,6 +12,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
 from pages.ui import registry
+from pages.ui.registry import Page
 from pages.ui.run.view import View
 from pages.ui.shell import sidebar
 from pages.ui.widgets.control import Control, Menu, Read, Text, row_of, value
@@ -55,9 +56,13 @@ class RunLink:
     changed: bool
 
 
-def link_to(view: View, trace: Trace) -> RunLink | None:
-    """The link to the run that a page shows; None where the address alone says what was run."""
-    named = registry.page_of(trace.config.method).run_controls
+def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | None:
+    """The link to the run that a page shows; None where the address alone says what was run.
+
+    Args:
+        page: that shows it; by default the one of its method.
+    """
+    named = (page or registry.page_of(trace.config.method)).run_controls
     if named is None:
         return None
     controls: RunControls = named.find()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -48,34 +50,46 @@ _BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 
 def badge(view: View, trace: Trace) -> None:
     """The outcome in a few words; opens the list of checks."""
-    label, icon, tone = _outcome(view, trace)
+    with _popover("proof", trace.checks, checking=view.active("check") is not None):
+        list_checks("checks", trace.checks)
+        _against_model(view, trace)
+
+
+def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
+    """The outcome of checks that are no part of a trace; opens their list."""
+    with _popover(key, checks, checking=checking):
+        list_checks(f"{key}-list", checks)
+
+
+@contextmanager
+def _popover(key: str, checks: Sequence[Check], *, checking: bool) -> Iterator[None]:
+    label, icon, tone = _outcome(checks, checking=checking)
     with (
-        st.container(key=f"proof-{tone}", width="content"),
-        st.popover(label, icon=icon, type="tertiary", key="proof"),
+        st.container(key=f"{key}-{tone}", width="content"),
+        st.popover(label, icon=icon, type="tertiary", key=key),
     ):
-        _opened(view, trace)
+        yield
 
 
-def _outcome(view: View, trace: Trace) -> tuple[str, str, str]:
-    total = len(trace.checks)
-    passed = sum(check.passed for check in trace.checks)
+def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]:
+    total = len(checks)
+    passed = sum(check.passed for check in checks)
     if not total:
-        label = "Checking" if view.active("check") else "Not checked"
-        return label, ":material/pending:", "open"
-    found = verdict(trace.checks)
+        return "Checking" if checking else "Not checked", ":material/pending:", "open"
+    found = verdict(checks)
     icon, tone = _LOOKS[found]
     return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
-def _opened(view: View, trace: Trace) -> None:
-    if trace.checks:
-        found = verdict(trace.checks)
-        st.markdown(f"**{found}.** {_MEANINGS[found]}")
-        # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
-        rows = tuple(_row(check) for check in trace.checks)
-        data = {"checks": rows, "theme": style.theme().name, "drawn": drawn_at()}
-        _list(key="checks", data=data)
-    _against_model(view, trace)
+def list_checks(key: str, checks: Sequence[Check]) -> None:
+    """What was checked, with its numbers; nothing where nothing was."""
+    if not checks:
+        return
+    found = verdict(checks)
+    st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
+    rows = tuple(_row(check) for check in checks)
+    _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})
 
 
 def _row(check: Check) -> dict[str, object]:

@@ -233,8 +233,14 @@ def turn_to(page: Page, content: Any, **more: Any) -> None:
     """
     page.view().open(content, **more)
     page.load_controls(content)
-    address.forget(page.path)
-    st.session_state["turning"] = _Turning(page, monotonic() + TURN_SECONDS)
+    go_to(page.path)
+
+
+def go_to(path: str) -> None:
+    """The next run turns to the page at this path, which shows something else than before."""
+    address.forget(path)
+    turning = _Turning(registry.page_at(path), monotonic() + TURN_SECONDS)
+    st.session_state["turning"] = turning
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,189 @@
+"""Where one token looks: its attention to all before, by layer and head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.counting import nth
+from core.decoding.inside.types import Attention
+from core.figures.base.axes import axis, top_axis
+from core.figures.base.grid import probability_bar
+from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.marks import add_line
+from core.figures.base.sheet import Properties, Sheet, lay_out
+from core.figures.base.theme import LIGHT, Theme
+
+_TITLE = "Where this token looks"
+_ROW, _LEFT, _MOST_ROWS = 15, 66, 64
+# Columns of text that fit a figure's width, px each.
+_COLUMN = 24
+_COLUMNS = "position token layer head looks_at looks_at_token weight".split()
+
+
+class _Line(NamedTuple):
+    """A row: a head, or the mean of a layer's heads (`head` None)."""
+
+    layer: int
+    head: int | None
+    weights: Sequence[float]
+
+
+def attention_map(
+    attention: Attention,
+    *,
+    caption: str,
+    layer: int | None = None,
+    first: int = 0,
+    width: int = 900,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Positions across, a row for each head; of many heads one for each layer, their mean.
+
+    Args:
+        layer: the heads of this one alone.
+        first: the first position drawn.
+        width: of the figure it is laid out for, px.
+    """
+    lines = _lines(attention, layer)
+    count = attention_columns(width)
+    places = range(first, min(first + count, len(attention.texts)))
+    means = lines[0].head is None if lines else False
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=_subtitle(attention, layer, means=means),
+        caption=caption,
+        alt=_alt(attention, lines),
+        plot_height=max(_ROW * len(lines), 4 * _ROW),
+        left=_LEFT,
+        width=width,
+        above=66,
+        below=40,
+    )
+    sheet.traces.append(_heat(sheet, attention, lines, places))
+    _axes(sheet, attention, lines, places, count)
+    return sheet.figure()
+
+
+def attention_columns(width: int) -> int:
+    """So many positions a figure `width` px wide holds."""
+    return max(int((width - _LEFT - 14) / _COLUMN), 1)
+
+
+def _lines(attention: Attention, layer: int | None) -> list[_Line]:
+    layers = [at for at, heads in enumerate(attention.weights) if heads]
+    if layer is not None:
+        layers = [at for at in layers if at == layer]
+    elif sum(len(attention.weights[at]) for at in layers) > _MOST_ROWS:
+        return [_Line(at, None, _mean(attention.weights[at])) for at in layers]
+    return [_Line(at, head, row) for at in layers for head, row in enumerate(attention.weights[at])]
+
+
+def _mean(heads: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(column) / len(heads) for column in zip(*heads, strict=True)]
+
+
+def _name(line: _Line) -> str:
+    return f"{nth(line.layer)}" if line.head is None else f"{nth(line.layer)}.{nth(line.head)}"
+
+
+def _heat(
+    sheet: Sheet, attention: Attention, lines: Sequence[_Line], places: Sequence[int]
+) -> Properties:
+    return {
+        "type": "heatmap",
+        "name": "attention",
+        "x": list(range(len(places))),
+        "y": list(range(len(lines))),
+        "z": [[line.weights[at] for at in places] for line in lines],
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": sheet.theme.colorscale(),
+        "xgap": 1,
+        "ygap": 1,
+        "text": [[_hover(attention, line, at) for at in places] for line in lines],
+        "hovertemplate": "%{text}<extra></extra>",
+        "colorbar": _bar(sheet),
+    }
+
+
+def _bar(sheet: Sheet) -> Properties:
+    bar = probability_bar(sheet, left=0)
+    return {**bar, "ticktext": [str(text).replace("probability", "weight")
+                                for text in bar["ticktext"]]}  # type: ignore[attr-defined]  # fmt: skip
+
+
+def _hover(attention: Attention, line: _Line, at: int) -> str:
+    who = f"layer {nth(line.layer)}"
+    who += ", mean of its heads" if line.head is None else f", head {nth(line.head)}"
+    token = show_token(attention.texts[at], 40)
+    return f"<b>{who}</b><br>position {nth(at)}: {token}<br>{percent(line.weights[at])}"
+
+
+def _axes(
+    sheet: Sheet, attention: Attention, lines: Sequence[_Line], places: Sequence[int], count: int
+) -> None:
+    theme = sheet.theme
+    names = [f"{show_token(attention.texts[at], 9)}" for at in places]
+    end = max(len(places), min(count, 8)) - 0.5
+    across = top_axis(theme, [-0.5, end], list(range(len(places))), names)
+    tokens = {"family": theme.mono, "size": 11, "color": theme.ink}
+    sheet.layout["xaxis"] = {**across, "tickangle": -90, "tickfont": tokens}
+    means = bool(lines) and lines[0].head is None
+    sheet.layout["yaxis"] = axis(
+        theme,
+        "layer" if means else "layer.head",
+        14,
+        range=[len(lines) - 0.5, -0.5],
+        showgrid=False,
+        showline=False,
+        tickmode="array",
+        tickvals=list(range(len(lines))),
+        ticktext=[_name(line) for line in lines],
+        tickfont={"size": 9, "color": theme.muted},
+    )
+    for at, (above, below) in enumerate(pairwise(lines)):
+        if not means and above.layer != below.layer:
+            add_line(sheet, "layers", (-0.5, len(places) - 0.5), at + 0.5, theme.muted, 1)
+
+
+def _subtitle(attention: Attention, layer: int | None, *, means: bool) -> str:
+    token = show_token(attention.texts[-1], 24)
+    who = "the mean of each layer's heads" if means else "each head"
+    where = "" if layer is None else f" of layer {nth(layer)}"
+    return (
+        f"From position {nth(attention.position)}, {token}, to each position up to itself, by "
+        f"{who}{where}; a row adds up to 100&#160;%."
+    )
+
+
+def _alt(attention: Attention, lines: Sequence[_Line]) -> str:
+    if not lines:
+        return "No layer of this model has attention weights to show."
+    average = _mean([line.weights for line in lines])
+    most = sorted(range(len(average)), key=lambda at: -average[at])[:3]
+    seen = ", ".join(
+        f"{visible_token(attention.texts[at], 24)} {100 * average[at]:.0f} %" for at in most
+    )
+    return (
+        f"Heatmap of attention from position {nth(attention.position)} in {len(lines)} rows. "
+        f"On average it looks most at: {seen}."
+    )
+
+
+def attention_map_data(attention: Attention) -> pd.DataFrame:
+    """Every weight: a row for each layer, head and position; the tokens' text is raw."""
+    token = table_text(attention.texts[-1])
+    rows = [
+        (nth(attention.position), token, nth(layer), nth(head), nth(at),
+         table_text(attention.texts[at]), weight)
+        for layer, heads in enumerate(attention.weights)
+        for head, row in enumerate(heads)
+        for at, weight in enumerate(row)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=_COLUMNS)

@@ -1,0 +1,219 @@
+"""Recorded calls over time: who called whom, and how long each took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.counting import nth
+from core.figures.base.axes import add_key, axis, bare_axis, key_entry
+from core.figures.base.labels import escaped, milliseconds, table_text, visible_token
+from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.traces.data_path.steps import act_of, part_of, starts_step
+from core.traces.data_path.types import Call
+
+_TITLE = "The calls, over time"
+_ROW, _TEXT_SIZE, _SMALLEST_TEXT = 22, 11, 8
+_DEEPEST, _MOST_MARKS = 16, 450
+# A call that is narrower, px, is left out.
+_NARROWEST = 0.75
+_LONGEST = 60
+# In the order of a step.
+ACTS = {
+    "forward": "forward",
+    "attention": "attention",
+    "mlp": "MLP",
+    "shaping": "shaping",
+    "draw": "draw",
+    "text": "text",
+    "record": "recording of the step",
+    "other": "what calls them",
+}
+_COLUMNS = "step depth act function file line start_ms ms in out".split()
+
+
+class _Mark(NamedTuple):
+    """A call with its place; `step` is the run's, -1 outside of any."""
+
+    call: Call
+    depth: int
+    act: str
+    step: int
+
+
+def flame_chart(
+    calls: tuple[Call, ...],
+    *,
+    caption: str,
+    what: str = "this step",
+    first_step: int = -1,
+    width: int = 900,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Calls as bars, as long as they took, each below the one that made it.
+
+    Args:
+        what: which calls they are, in words.
+        first_step: the step that they begin in; -1 for the prompt's.
+        width: of the figure it is laid out for, px.
+
+    A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
+    """
+    if not calls:
+        sentence = "Nothing was recorded here."
+        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+    start = calls[0].start
+    end = max(call.start + call.seconds for call in calls)
+    total = max(end - start, 1e-9)
+    marks = list(_marks(calls, 0, "other", first_step))
+    shown = _shown(marks, total, width)
+    depth = 1 + max(mark.depth for mark in shown)
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=_subtitle(what, total, len(marks) - len(shown)),
+        caption=caption,
+        alt=_alt(marks, what, total),
+        plot_height=_ROW * depth,
+        left=14,
+        width=width,
+        below=72,
+    )
+    for act in ACTS:
+        group = [mark for mark in shown if mark.act == act]
+        if group:
+            sheet.traces.append(_bars(group, act, start, total, width, theme))
+    _axes(sheet, depth, total)
+    add_key(sheet, _key({mark.act for mark in shown}, theme), 14, offset=40)
+    return sheet.figure()
+
+
+def _marks(calls: Iterable[Call], depth: int, around: str, step: int) -> Iterator[_Mark]:
+    for call in calls:
+        step += starts_step(call)
+        act = part_of(call) or (around if around != "other" else act_of(call)) or "other"
+        yield _Mark(call, depth, act, step)
+        yield from _marks(call.calls, depth + 1, act, step)
+
+
+def _shown(marks: list[_Mark], total: float, width: int) -> list[_Mark]:
+    """What is wide enough to be seen, at most so many, the longest first."""
+    least = total * _NARROWEST / width
+    seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
+    return sorted(seen, key=lambda mark: -mark.call.seconds)[:_MOST_MARKS]
+
+
+def _color(act: str, theme: Theme) -> str:
+    named = {
+        "forward": "sky",
+        "attention": "purple",
+        "mlp": "blue",
+        "shaping": "green",
+        "draw": "yellow",
+    }
+    other = {"text": "#9c3b6e", "record": theme.unnamed, "other": theme.rest}
+    return OKABE_ITO[named[act]] if act in named else other[act]
+
+
+def _bars(
+    marks: list[_Mark], act: str, start: float, total: float, width: int, theme: Theme
+) -> Properties:
+    color = _color(act, theme)
+    ink = theme.text_on(color)
+    room = [(width - 28) * mark.call.seconds / total / 6.2 for mark in marks]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": ACTS[act],
+        "base": [1e3 * (mark.call.start - start) for mark in marks],
+        "x": [1e3 * mark.call.seconds for mark in marks],
+        "y": [mark.depth for mark in marks],
+        "width": 0.92,
+        **INSIDE,
+        "insidetextanchor": "start",
+        "textangle": 0,
+        "text": [_label(mark.call, int(held)) for mark, held in zip(marks, room, strict=True)],
+        "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": ink},
+        "marker": {"color": color, "line": {"color": theme.paper, "width": 0.5}},
+        **hover_texts([_hover(mark) for mark in marks]),
+        "customdata": [[mark.step] for mark in marks],
+        "cliponaxis": True,
+        **no_fade(ink),
+    }
+
+
+def _label(call: Call, columns: int) -> str:
+    """The function's own name, as far as there is room."""
+    if columns < 4:
+        return ""
+    module = call.function.partition(" ")[2]
+    name = ".".join(module.split(".")[-2:]) if module else call.function.rpartition(".")[2]
+    return escaped(visible_token(name, columns))
+
+
+def _hover(mark: _Mark) -> str:
+    call = mark.call
+    step = f"step {nth(mark.step)}" if mark.step >= 0 else "the prompt, or around the steps"
+    lines = [
+        f"<b>{escaped(call.function)}</b>",
+        f"{escaped(call.file)}:{call.line}",
+        f"{milliseconds(call.seconds)} · {step}",
+        *(f"IN {escaped(name)}: {_short(text)}" for name, text in call.arguments[:6]),
+    ]
+    return "<br>".join([*lines, f"OUT {_short(call.result)}"] if call.result else lines)
+
+
+def _short(text: str) -> str:
+    return escaped(visible_token(text, _LONGEST).replace("␣", " "))
+
+
+def _axes(sheet: Sheet, depth: int, total: float) -> None:
+    sheet.layout |= overlaid(_SMALLEST_TEXT)
+    sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
+    sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
+
+
+def _key(acts: set[str], theme: Theme) -> list[str]:
+    entries = [key_entry(_color(act, theme), ACTS[act]) for act in ACTS if act in acts]
+    return ["".join(entries[at : at + 4]) for at in range(0, len(entries), 4)]
+
+
+def _subtitle(what: str, total: float, hidden: int) -> str:
+    left = f" {hidden:,} calls too short to be seen are left out." if hidden else ""
+    return (
+        f"Each bar is a call, below the one that made it; {what} took {milliseconds(total)}.{left}"
+    )
+
+
+def _alt(marks: list[_Mark], what: str, total: float) -> str:
+    longest = sorted(marks, key=lambda mark: -mark.call.seconds)[:5]
+    named = ", ".join(f"{m.call.function} {1e3 * m.call.seconds:.2f} ms" for m in longest)
+    return (
+        f"Flame chart of the {len(marks)} calls of {what}, {1e3 * total:.1f} ms. "
+        f"The longest: {named}."
+    )
+
+
+def flame_chart_data(calls: tuple[Call, ...], *, first_step: int = -1) -> pd.DataFrame:
+    """Every call, one a row, in the order of their beginnings; those left out of the figure too."""
+    rows = [
+        (
+            nth(mark.step) if mark.step >= 0 else None,
+            mark.depth,
+            mark.act,
+            table_text(mark.call.function),
+            mark.call.file,
+            mark.call.line,
+            1e3 * mark.call.start,
+            1e3 * mark.call.seconds,
+            table_text(", ".join(f"{name}: {text}" for name, text in mark.call.arguments)),
+            table_text(mark.call.result),
+        )
+        for mark in _marks(calls, 0, "other", first_step)
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"step": "Int64"})

@@ -1,0 +1,157 @@
+"""The logit lens: what the model would say after every layer, position by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.counting import nth
+from core.decoding.inside.types import Lens, LensCell, LensPosition
+from core.figures.base.axes import add_key, key_entry
+from core.figures.base.grid import (
+    GRID_LEFT,
+    ROW_HEIGHT,
+    Cell,
+    add_cells,
+    frame_of,
+    grid_axes,
+    mark_column,
+    wide_columns,
+    window_of,
+)
+from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.sheet import lay_out
+from core.figures.base.theme import LIGHT, Theme
+
+Shown: TypeAlias = Literal["token", "rank"]
+
+_TITLE = "What each layer would say"
+_FEWEST_COLUMNS = 3
+_SUBTITLES = {
+    "token": "Read upwards: the likeliest token if the model ended after that layer. Colour: its "
+    "probability.",
+    "rank": "Read upwards: the rank, after that layer, of the token that came out. Colour: the "
+    "likeliest token's probability.",
+}
+_COLUMNS = (
+    "position token_id token layer likeliest_id likeliest probability came_out_id came_out "
+    "came_out_rank decided_here"
+).split()
+
+
+def lens_heatmap(
+    lens: Lens,
+    *,
+    caption: str,
+    first: int = 0,
+    show: Shown = "token",
+    selected: int | None = None,
+    width: int = 900,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Positions across, layers from the embedding upwards; a ring where a token was decided.
+
+    Args:
+        first: which of the lens' positions is drawn first.
+        show: what the cells say: the likeliest `token`, or the `rank` of the one that came out.
+        selected: the position to mark, counted in the whole text.
+        width: of the figure it is laid out for, px.
+
+    A click on a cell hands over `customdata = [position, token id]`.
+    """
+    positions = window_of(lens.positions, first, wide_columns(width))
+    numbers = [lens.first + first + at for at in range(len(positions))]
+    frame = frame_of([0.0] * len(positions), width, max(len(positions), _FEWEST_COLUMNS))
+    names = [*reversed(lens.layers), "token"]
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=_SUBTITLES[show],
+        caption=caption,
+        alt=_alt(lens, positions, numbers),
+        plot_height=ROW_HEIGHT * (len(names) + 1),
+        left=GRID_LEFT + 14,
+        width=width,
+        above=24,
+        below=40,
+    )
+    cells = [
+        cell
+        for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
+        for cell in _cells(lens, position, column, at, show)
+    ]
+    add_cells(sheet, cells, len(names), frame)
+    grid_axes(sheet, "position", "came out", names, numbers, frame, title="layer")
+    mark_column(sheet, numbers, selected, len(names), frame)
+    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
+    add_key(sheet, [ring], GRID_LEFT + 14)
+    return sheet.figure()
+
+
+def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Shown) -> list[Cell]:
+    key, height = (at, position.next_id), len(lens.layers)
+    cells = [
+        Cell(column, -1, None, position.next_text, _hover(position, at, None, ""), key),
+        Cell(column, height, None, position.text, _hover(position, at, None, ""), key),
+    ]
+    for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True)):
+        text = cell.text if show == "token" else f"{cell.rank:,}"
+        hover = _hover(position, at, cell, name)
+        ringed = position.decided == layer
+        cells.append(Cell(column, height - 1 - layer, cell.prob, text, hover, key, ringed=ringed))
+    return cells
+
+
+def _hover(position: LensPosition, at: int, cell: LensCell | None, layer: str) -> str:
+    came_out = show_token(position.next_text, 40)
+    head = f"position {nth(at)}: {show_token(position.text, 40)}"
+    if cell is None:
+        return f"<b>{head}</b><br>came out next: {came_out}"
+    where = layer if layer == "embedding" else f"layer {layer}"
+    return "<br>".join(
+        [
+            f"<b>{where}</b>, {head}",
+            f"would say {show_token(cell.text, 40)} {percent(cell.prob)}",
+            f"{came_out}, which came out: rank {cell.rank:,}",
+        ]
+    )
+
+
+def _alt(lens: Lens, positions: Sequence[LensPosition], numbers: Sequence[int]) -> str:
+    last = positions[-1]
+    decided = "by no layer" if last.decided is None else f"at {_layer(lens, last.decided)}"
+    read = " ".join(visible_token(cell.text, 24) for cell in last.cells)
+    return (
+        f"Heatmap of the likeliest token after each of {len(lens.layers)} layers, positions "
+        f"{nth(numbers[0])} to {nth(numbers[-1])}. At the last one, from the embedding on: {read}. "
+        f"{visible_token(last.next_text, 24)} came out; it was decided {decided}."
+    )
+
+
+def _layer(lens: Lens, at: int) -> str:
+    return lens.layers[at] if at == 0 else f"layer {lens.layers[at]}"
+
+
+def lens_heatmap_data(lens: Lens) -> pd.DataFrame:
+    """A row for each position and layer, with the tokens' raw text."""
+    rows = [
+        (
+            nth(lens.first + at),
+            position.token_id,
+            table_text(position.text),
+            name,
+            cell.token_id,
+            table_text(cell.text),
+            cell.prob,
+            position.next_id,
+            table_text(position.next_text),
+            cell.rank,
+            position.decided == layer,
+        )
+        for at, position in enumerate(lens.positions)
+        for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS)

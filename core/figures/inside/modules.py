@@ -1,0 +1,195 @@
+"""A forward module by module: the whole prompt beside one token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.counting import counted, nth
+from core.decoding.inside.types import Forward, ModuleRun
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.labels import escaped, milliseconds, plain_name, table_text
+from core.figures.base.marks import hover_texts, no_fade
+from core.figures.base.sheet import Properties, lay_out
+from core.figures.base.theme import LIGHT, Theme
+
+_TITLE = "The forward, module by module"
+_ROW, _LEFT = 34, 120
+# More layers than this are drawn as their mean.
+_MOST_LAYERS = 12
+_COLUMNS = "forward module class layer shape_in shape_out ms parameters".split()
+_PARTS = {"norm": "norms", "attention": "attention", "mlp": "MLP", "other": "other"}
+
+
+class _Row(NamedTuple):
+    """Modules that are one bar: of a layer, or of all layers where there are many."""
+
+    name: str
+    modules: tuple[ModuleRun, ...]
+    layers: int = 1
+
+    @property
+    def seconds(self) -> float:
+        return sum(module.seconds for module in self.modules) / self.layers
+
+
+def module_times(
+    forwards: Sequence[tuple[str, Forward]],
+    *,
+    caption: str,
+    width: int = 900,
+    theme: Theme = LIGHT,
+) -> go.Figure:
+    """Milliseconds of every module, a bar for each forward.
+
+    Args:
+        forwards: a name and a forward each: the prompt's, and one token's.
+        width: of the figure it is laid out for, px.
+    """
+    tables = [(name, forward, _rows(forward)) for name, forward in forwards]
+    names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=_subtitle(forwards),
+        caption=caption,
+        alt=_alt(forwards),
+        plot_height=_ROW * len(names),
+        left=_LEFT,
+        width=width,
+        right=70,
+        below=72,
+    )
+    colors = (theme.second, theme.first)
+    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
+    for at, (name, _, rows) in enumerate(tables):
+        sheet.traces.append(_bars(name, rows, names, colors[at % 2], theme))
+    sheet.layout |= {"barmode": "group", "bargap": 0.25, "bargroupgap": 0.05}
+    sheet.layout["xaxis"] = axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7)
+    sheet.layout["yaxis"] = _names_axis(theme, names)
+    keys = [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
+    add_key(sheet, ["".join(keys)], _LEFT, offset=40)
+    return sheet.figure()
+
+
+def _rows(forward: Forward) -> list[_Row]:
+    """Embedding, each layer's parts, the last norm, the head, in the order of the forward."""
+    layers = sorted({run.layer for run in forward.modules if run.layer is not None})
+    outside = [run for run in forward.modules if run.layer is None and run.part != "other"]
+    first = [_Row("embedding", (run,)) for run in outside if run.part == "embedding"]
+    last = [_Row("last norm", (run,)) for run in outside if run.part == "norm"]
+    last += [_Row("head", (run,)) for run in outside if run.part == "head"]
+    groups: list[tuple[int, Sequence[int]]] = [(at, [at]) for at in layers]
+    if len(layers) > _MOST_LAYERS:
+        groups = [(-1, layers)]
+    rows = []
+    for at, own in groups:
+        for part, word in _PARTS.items():
+            runs = tuple(r for r in forward.modules if r.layer in own and r.part == part)
+            name = f"layer {nth(at)} {word}" if at >= 0 else f"a layer's {word}"
+            rows += [_Row(name, runs, len(own))] if runs else []
+    return [*first, *rows, *last]
+
+
+def _bars(
+    name: str, rows: Sequence[_Row], names: Sequence[str], color: str, theme: Theme
+) -> Properties:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": escaped(name),
+        "y": [names.index(row.name) for row in rows],
+        "x": [1e3 * row.seconds for row in rows],
+        "marker": {"color": color},
+        "text": [milliseconds(row.seconds) for row in rows],
+        "textposition": "outside",
+        "textfont": {"size": 10, "color": theme.muted},
+        "cliponaxis": False,
+        **hover_texts([_hover(name, row) for row in rows]),
+        **no_fade(theme.muted),
+    }
+
+
+def _names_axis(theme: Theme, names: Sequence[str]) -> Properties:
+    return axis(
+        theme,
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        tickmode="array",
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        tickfont={"size": 11, "color": theme.ink},
+    )
+
+
+def _hover(name: str, row: _Row) -> str:
+    first, last = row.modules[0], row.modules[-1]
+    kinds = ", ".join(dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules))
+    parameters = sum(run.parameters for run in row.modules) // row.layers
+    many = f", mean of {row.layers} layers" if row.layers > 1 else ""
+    return "<br>".join(
+        [
+            f"<b>{escaped(row.name)}</b>, {escaped(name)}{many}",
+            kinds,
+            f"{shape(first.taken)} in, {shape(last.given)} out",
+            f"{milliseconds(row.seconds)}, {parameters:,} parameters",
+        ]
+    )
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """As "[1, 4, 256]"."""
+    return f"[{', '.join(map(str, sizes))}]"
+
+
+def kept(forward: Forward) -> str:
+    """What the key-value cache held before and after; plain text."""
+    if not forward.after.bytes:
+        return "no KV cache"
+    before, after = forward.before, forward.after
+    return (
+        f"KV cache {counted(before.tokens, 'token')}, {_size(before.bytes)} → "
+        f"{counted(after.tokens, 'token')}, {_size(after.bytes)}"
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:,.1f} MiB" if count >= 2**20 else f"{count / 2**10:,.1f} KiB"
+
+
+def _subtitle(forwards: Sequence[tuple[str, Forward]]) -> str:
+    return " ".join(
+        f"{escaped(name[:1].upper() + name[1:])}: {counted(forward.tokens, 'token')}, "
+        f"{milliseconds(forward.seconds)}, {escaped(kept(forward))}."
+        for name, forward in forwards
+    )
+
+
+def _alt(forwards: Sequence[tuple[str, Forward]]) -> str:
+    said = " ".join(
+        f"{name}: {counted(one.tokens, 'token')} in {1e3 * one.seconds:.1f} ms, {kept(one)}."
+        for name, one in forwards
+    )
+    return f"Bars of milliseconds, a row for each module. {said}"
+
+
+def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> pd.DataFrame:
+    """Every module, one a row: shapes, milliseconds, parameters."""
+    rows = [
+        (
+            name,
+            table_text(run.name),
+            table_text(run.kind),
+            None if run.layer is None else nth(run.layer),
+            shape(run.taken),
+            shape(run.given),
+            1e3 * run.seconds,
+            run.parameters,
+        )
+        for name, forward in forwards
+        for run in forward.modules
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"layer": "Int64"})

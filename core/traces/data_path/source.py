@@ -1,0 +1,46 @@
+"""The source of a recorded function, read from its own file."""
+
+from __future__ import annotations
+
+import linecache
+from functools import lru_cache
+from importlib.util import find_spec
+from inspect import getblock
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+# Of libraries, only the one whose modules are recorded.
+_LIBRARIES = ("transformers", "torch")
+LONGEST = 400
+
+
+@lru_cache(maxsize=256)
+def source_of(file: str, line: int) -> str:
+    """The lines of the function that is defined at a line of a file, as a `Call` names both.
+
+    At most `LONGEST` lines; empty where the file isn't this project's or a model library's, or
+    doesn't hold the line.
+    """
+    path = _path_of(file)
+    lines = linecache.getlines(str(path)) if path is not None else []
+    if not 0 < line <= len(lines):
+        return ""
+    try:
+        block = getblock(lines[line - 1 :])
+    except (IndentationError, SyntaxError):
+        return ""
+    more = ["    ...\n"] if len(block) > LONGEST else []
+    return "".join([*block[:LONGEST], *more])
+
+
+def _path_of(file: str) -> Path | None:
+    """A Python file below `core` or in a library; None for any other."""
+    name = Path(file)
+    if name.suffix != ".py" or name.is_absolute() or ".." in name.parts:
+        return None
+    if name.parts[0] == "core":
+        return ROOT / name
+    if name.parts[0] not in _LIBRARIES:
+        return None
+    found = find_spec(name.parts[0])
+    return Path(found.origin).parents[1] / name if found and found.origin else None

@@ -1,0 +1,93 @@
+"""Where a run's steps are in its data path, and which of their calls do what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from core.traces.data_path.types import Call, DataPath, Phase
+
+# What a step does: the boxes of a picture of it.
+Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
+
+_STEPS = ("core/decoding/decode.py", "_timed")
+# A call belongs to the act whose folder or file it runs first.
+_ACTS: tuple[tuple[str, Act], ...] = (
+    ("core/decoding/shaping/draws.py", "draw"),
+    ("core/decoding/shaping/stages.py", "shaping"),
+    ("core/decoding/shaping/filters.py", "shaping"),
+    ("core/decoding/loop/recording.py", "record"),
+    ("core/decoding/loop/ending.py", "text"),
+    ("core/decoding/loop/text.py", "text"),
+)
+
+_FORWARDS = ("core/models/contexts.py", "core/models/scripted.py")
+_FORWARD_NAMES = (".extend", ".extend_hidden", ".logits")
+
+
+def part_of(call: Call) -> str | None:
+    """Of a recorded module whether it is `attention` or the `mlp`; None for any other call."""
+    kind, _, name = call.function.partition(" ")
+    if not name or "norm" in kind.lower():
+        return None
+    return next((part for part in ("attention", "mlp") if part in kind.lower()), None)
+
+
+def prompt_call(path: DataPath) -> Call | None:
+    """The call that processed the prompt."""
+    return next(_parts(path), None)
+
+
+def step_call(path: DataPath, index: int) -> Call | None:
+    """The call that made the step at this index; None where it isn't recorded."""
+    for at, call in enumerate(_parts(path), start=-1):
+        if at == index:
+            return call
+    return None
+
+
+def steps_recorded(path: DataPath) -> int:
+    """How many steps are in it."""
+    made = sum(call.result not in ("", "None") for call in _parts(path))
+    return max(made - 1, 0)
+
+
+def starts_step(call: Call) -> bool:
+    """Whether a call goes on to the next step of a run; the first one of all makes the prompt's."""
+    return (call.file, call.function) == _STEPS and call.resumed
+
+
+def _parts(path: DataPath) -> Iterator[Call]:
+    """The calls that made a step each, the prompt's first."""
+    return (call for call in path.walk() if (call.file, call.function) == _STEPS)
+
+
+def act_of(call: Call) -> Act | None:
+    """What a call does in a step; None for one that calls others for it."""
+    if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
+        return "forward"
+    return next((act for place, act in _ACTS if call.file.startswith(place)), None)
+
+
+def calls_of(call: Call, act: Act) -> list[Call]:
+    """The calls inside that begin an act."""
+    own = act_of(call)
+    if own is not None:
+        return [call] if own == act else []
+    return [found for inner in call.calls for found in calls_of(inner, act)]
+
+
+def calls_in(calls: Iterable[Call], phase: Phase) -> list[Call]:
+    """The calls that begin a part of the run."""
+    found: list[Call] = []
+    for call in calls:
+        found += [call] if call.phase == phase else calls_in(call.calls, phase)
+    return found
+
+
+def forwards_in(path: DataPath) -> int:
+    """How often tokens went through a model."""
+    return sum(
+        call.file in _FORWARDS and call.function.endswith((".extend", ".extend_hidden"))
+        for call in path.walk()
+    )

@@ -1,0 +1,24 @@
+"""Inside: one step from the request to the token, every function and every layer."""
+
+from __future__ import annotations
+
+from pages.ui.decode.state import DecodeView
+from pages.ui.inside import controls, page, state
+from pages.ui.inside.state import InsideView
+from pages.ui.run import bar
+from pages.ui.shell import frame
+
+view = InsideView.current()
+view.collect_results()
+state.follow(view, DecodeView.current())
+
+frame.intro(
+    "Inside",
+    "What happens between a prompt and a token: every function of this program that ran, with what "
+    "went in and came out, and every layer of the model. Walk the steps with the arrow keys.",
+)
+with frame.controls(), frame.row():
+    controls.draw()
+    bar.draw(view, controls.request)
+bar.restore(view, controls.request)
+page.draw(view)

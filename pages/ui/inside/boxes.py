@@ -1,0 +1,304 @@
+"""The boxes of the picture: what stands in each, and the functions that it opens to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from core.decoding.counting import counted, place_of
+from core.decoding.trace import Candidate, TokenStep, Trace
+from core.figures.base.labels import (
+    percent,
+    settings_caption,
+    stage_name,
+    stage_setting,
+    visible_token,
+)
+from core.traces.data_path.fold import Row, fold
+from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
+from core.traces.data_path.text import in_ms
+from core.traces.data_path.types import Call
+from pages.ui.inside.work import Recorded
+from pages.ui.widgets.token_strip import ending
+
+Data: TypeAlias = dict[str, Any]
+_SHOWN, _TOKENS, _TEXT = 5, 12, 200
+_DEEPEST, _MOST_ROWS = 7, 400
+_ENDED = {
+    "eos": "the model ended it with its end-of-sequence token",
+    "stop": "a stop string was complete",
+    "length": "the number of new tokens was reached",
+    "cancelled": "it was stopped",
+}
+_LOADED = (
+    "The server loaded it before this recording and keeps it for every visitor; "
+    "python -m core path records the loading too."
+)
+_NO_CHAT = "No chat template: the text goes to the tokenizer as it is."
+
+
+class Picture(NamedTuple):
+    """What the component draws.
+
+    Args:
+        places: file and line of the functions, by the ids of their rows.
+    """
+
+    before: list[Data]
+    loop: str
+    inside: list[Data]
+    after: list[Data]
+    places: dict[str, tuple[str, int]]
+
+
+def picture(trace: Trace, step: TokenStep, found: Recorded | None, waiting: str) -> Picture:
+    """The way from the text to the token and back to text, with a step's values.
+
+    Args:
+        found: the recording; None until it is there.
+        waiting: why there are no functions yet.
+    """
+    rows = _Rows()
+    calls: Sequence[Call] = found.path.calls if found else ()
+    started = prompt_call(found.path) if found else None
+    made = step_call(found.path, step.index) if found else None
+    note = waiting if found is None else ""
+    before = [
+        _load(trace, found),
+        _request(trace) | rows.of("request", calls_in(calls, "request")),
+        _chat(trace) | rows.of("chat", calls_in(calls, "chat")),
+        _encode(trace) | rows.of("ids", calls_in(calls, "ids")),
+        _prompt(started) | rows.of("prompt", [started] if started else []),
+    ]
+    late = "" if made or found is None else "This step lies beyond what is recorded here."
+    acts = {
+        "forward": _forward(trace, step, found, started if step.index == 0 else made),
+        "logits": _logits(step),
+        "shaping": _shaping(trace, step),
+        "draw": _draw(trace, step),
+        "text": _text(trace, step),
+    }
+    forward_calls = [] if step.index == 0 else _acts(made, "forward")
+    own = {
+        "forward": forward_calls,
+        "logits": [],
+        "shaping": _acts(made, "shaping"),
+        "draw": _acts(made, "draw"),
+        "text": [*_acts(made, "text"), *_acts(made, "record")],
+    }
+    inside = [box | rows.of(name, own[name]) | _note(note or late) for name, box in acts.items()]
+    after = [
+        _finish(trace) | rows.of("finish", calls_in(calls, "finish")),
+        _answer(trace) | rows.of("answer", calls_in(calls, "answer")),
+    ]
+    return Picture(
+        [box | _note(note) for box in before],
+        _loop_words(trace, step),
+        inside,
+        [box | _note(note) for box in after],
+        rows.places,
+    )
+
+
+def _note(note: str) -> Data:
+    return {"note": note} if note else {}
+
+
+def _acts(made: Call | None, act: Any) -> list[Call]:
+    return calls_of(made, act) if made else []
+
+
+class _Rows:
+    """Rows of functions, numbered by their place in the picture."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, tuple[str, int]] = {}
+        self._left = _MOST_ROWS
+
+    def of(self, box: str, calls: Iterable[Call]) -> Data:
+        """The rows of a box."""
+        self._left = _MOST_ROWS
+        found = list(calls)
+        seconds = sum(call.seconds for call in found)
+        took = in_ms(seconds) if found else ""
+        return {"id": box, "took": took, "rows": self._rows(fold(found), box, 0)}
+
+    def _rows(self, rows: Sequence[Row], above: str, depth: int) -> list[Data]:
+        if depth >= _DEEPEST:
+            return []
+        made = []
+        for at, row in enumerate(rows):
+            if self._left <= 0:
+                break
+            self._left -= 1
+            made.append(self._row(row, f"{above}.{at}", depth))
+        return made
+
+    def _row(self, row: Row, name: str, depth: int) -> Data:
+        inner = self._rows(row.inside(), name, depth + 1)
+        call = row.first
+        said: Data = {"id": name, "x": row.times, "ms": in_ms(row.seconds), "rows": inner}
+        if len(row.functions) > 1:
+            return said | {"name": f"loop: {', '.join(row.functions)}"}
+        self.places[name] = (call.file, call.line)
+        return said | {
+            "name": call.function + (" (goes on)" if call.resumed else ""),
+            "place": f"{call.file}:{call.line}",
+            "in": [[key, text] for key, text in call.arguments],
+            "out": "" if call.result == "None" else call.result,
+        }
+
+
+def _box(title: str, *pairs: tuple[str, str], words: str = "", chips: Sequence[Data] = ()) -> Data:
+    return {"title": title, "words": words, "pairs": pairs, "chips": tuple(chips)}
+
+
+def _chip(text: str, value: str, share: float | None = None, *, chosen: bool = False) -> Data:
+    return {"text": text, "value": value, "share": share, "chosen": chosen}
+
+
+def _load(trace: Trace, found: Recorded | None) -> Data:
+    pairs = [("model", visible_token(trace.model_id, 80))]
+    if found is not None:
+        facts = found.model
+        pairs.append(("class", facts.kind))
+        if facts.parameters:
+            pairs.append(("parameters", f"{facts.parameters:,}"))
+        if facts.layers and facts.width:
+            pairs.append(("layers", f"{facts.layers} of width {facts.width}"))
+        pairs += [("vocabulary", f"{facts.vocabulary:,} tokens"), ("numbers", facts.dtype)]
+    box = _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
+    return box | {"id": "load", "took": "", "rows": []}
+
+
+def _request(trace: Trace) -> Data:
+    words, config = "", trace.config
+    if config.can_draw and config.shaping.temperature == 0:
+        words = "Temperature 0 became greedy: the most probable token, nothing is drawn."
+    return _box("The request becomes settings", ("settings", settings_caption(trace)), words=words)
+
+
+def _chat(trace: Trace) -> Data:
+    if trace.rendered_prompt in ("", trace.prompt):
+        return _box("Chat template", words=_NO_CHAT)
+    return _box("The chat template writes one text", ("text", ending(trace.rendered_prompt, _TEXT)))
+
+
+def _encode(trace: Trace) -> Data:
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    shown = [_chip(visible_token(p.text, 16), str(p.token_id)) for p in positions[:_TOKENS]]
+    more = len(trace.prompt_ids) - len(shown)
+    text = ending(trace.rendered_prompt or trace.prompt, _TEXT)
+    return _box(
+        "Text becomes ids",
+        ("text", text),
+        ("ids", counted(len(trace.prompt_ids), "token") + (f", {more} more" if more else "")),
+        chips=shown,
+    )
+
+
+def _prompt(started: Call | None) -> Data:
+    pairs = _shapes(started)
+    words = "The whole prompt goes through the model at once; the last position gives step 1."
+    return _box("The prompt goes first", *pairs, words=words)
+
+
+def _forward(trace: Trace, step: TokenStep, found: Recorded | None, made: Call | None) -> Data:
+    pairs = _shapes(made)
+    facts = found.model if found else None
+    if facts and facts.layers and facts.width:
+        pairs.insert(1, ("inside", f"[1, n, {facts.width}] through {facts.layers} layers"))
+    read = trace.prompt_ids[-1:] if step.index == 0 else trace.token_ids[step.index - 1 :]
+    words = (
+        "The prompt's own forward gave these logits."
+        if step.index == 0
+        else f"The token of the step before, id {read[0]}, goes through the model."
+    )
+    return _box("Forward: ids become logits", *pairs, words=words)
+
+
+def _shapes(call: Call | None) -> list[tuple[str, str]]:
+    """Shapes of the ids, of the logits, and what the cache held."""
+    calls = call.walk() if call else ()
+    inner = next((one for one in calls if one.function.endswith("._forward")), None)
+    if inner is None:
+        return []
+    given = dict(inner.arguments)
+    cache = given.get("cache", "")
+    held = cache.rpartition(" of ")[2] if " of " in cache else ""
+    kept = f"{held} before" if held else "none: every token again"
+    return [("ids", given.get("ids", "")), ("logits", inner.result), ("KV cache", kept)]
+
+
+def _first_candidates(step: TokenStep) -> list[Candidate]:
+    shown = list(step.candidates[:_SHOWN])
+    return shown if step.chosen in shown else [*shown, step.chosen]
+
+
+def _logits(step: TokenStep) -> Data:
+    chips = [
+        _chip(visible_token(c.text, 16), f"{c.logit:.2f}", chosen=c.token_id == step.token_id)
+        for c in _first_candidates(step)
+    ]
+    return _box("Logits: a number for every token", words="The highest five.", chips=chips)
+
+
+def _shaping(trace: Trace, step: TokenStep) -> Data:
+    names = [stage_setting(s.name, trace.config) for s in step.stages[1:-1]]
+    chips = []
+    for candidate in _first_candidates(step):
+        out = candidate.removed_by
+        value = f"out: {stage_name(out)}" if out else percent(candidate.prob)
+        chosen = candidate.token_id == step.token_id
+        share = None if out else candidate.prob
+        chips.append(_chip(visible_token(candidate.text, 16), value, share, chosen=chosen))
+    way = " → ".join(["softmax", *names]) if names else "softmax"
+    return _box("Shaping: logits become probabilities", ("stages", way), chips=chips)
+
+
+def _draw(trace: Trace, step: TokenStep) -> Data:
+    token = visible_token(step.chosen.text, 24)
+    draw = step.draw
+    pairs = [("token", f"{token} (id {step.token_id}, rank {step.chosen.rank:,})")]
+    if step.origin == "forced":
+        words = "The method put this token there, whatever was drawn."
+    elif draw.method == "argmax":
+        words = "Nothing is drawn: the most probable token wins."
+    elif draw.uniform is not None and draw.interval is not None:
+        low, high = draw.interval
+        pairs.insert(0, ("number", f"{draw.uniform:.4f}"))
+        words = f"The number falls on {low:.4f} to {high:.4f} of the cumulative bar."
+    else:
+        words = "Noise is added to every ln p, and the highest sum wins."
+    if hasattr(trace.config, "seed") and draw.method != "argmax":
+        pairs.insert(0, ("seed", str(trace.config.seed)))
+    return _box("Draw: one token", *pairs, words=words)
+
+
+def _text(trace: Trace, step: TokenStep) -> Data:
+    so_far = "".join(one.text for one in trace.token_steps[: step.index + 1])
+    added = visible_token(step.text, 40) if step.text else "nothing yet: half a character"
+    return _box(
+        "Append: the id joins the text",
+        ("added", added),
+        ("text so far", ending(so_far, _TEXT)),
+        words="The step is recorded, and its id goes into the next forward.",
+    )
+
+
+def _loop_words(trace: Trace, step: TokenStep) -> str:
+    count = len(trace.token_steps)
+    where = place_of("step", step.index, count)
+    return f"The thinking is this loop; it ran {counted(count, 'time')}. Open here: {where}."
+
+
+def _finish(trace: Trace) -> Data:
+    return _box(
+        "The run ends",
+        ("finish reason", trace.finish_reason),
+        words=f"After {counted(len(trace.token_ids), 'token')}: {_ENDED[trace.finish_reason]}.",
+    )
+
+
+def _answer(trace: Trace) -> Data:
+    return _box("Ids become text again: the answer", ("text", ending(trace.text, _TEXT)))

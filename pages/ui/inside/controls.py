@@ -1,0 +1,59 @@
+"""The controls of the page Inside: its own run of the sidebar's prompt, and what is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import MethodConfig
+from core.decoding.trace import Trace
+from pages.ui.run.link_run import RunControls
+from pages.ui.run.request import Request, from_sidebar
+from pages.ui.shell import sidebar
+from pages.ui.widgets import control
+from pages.ui.widgets.config_fields import arguments, reached
+from pages.ui.widgets.control import Choice, Number, Read, Toggle, declare, value
+
+MOST_TOKENS = 200
+_RUN = declare(
+    Number("inside_tokens", "New tokens", 20, 1, MOST_TOKENS, short=True, field="max_new_tokens"),
+    Number("inside_heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True,
+        field="shaping.temperature", help="0 takes the most probable token at every step."),
+)  # fmt: skip
+declare(
+    Toggle("no_cache", "Without the cache", False,
+        help="Make the same run without the KV cache: the whole text goes through the model at "
+        "every step."),
+    Choice("flame", "Calls of", "step",
+        {"step": "This step", "modules": "Its forward, by module", "run": "The whole run"}),
+    Choice("cells", "Cells show", "token", {"token": "Token", "rank": "Rank"}),
+    Number("look_layer", "Layer (0: all)", 0, 0, 500, short=True),
+)  # fmt: skip
+
+
+def config(read: Read = value) -> MethodConfig:
+    """What the controls describe; `read` gives a control's value by its key."""
+    return Sampling(**arguments((*_RUN, sidebar.SEED), read))
+
+
+def request() -> Request:
+    """What Run asks for: the sidebar's prompt under these controls."""
+    return from_sidebar(config())
+
+
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the controls say for a run, by key, as far as they reach."""
+    return reached((*_RUN,), trace.config, sidebar.said_by(trace))
+
+
+def load_controls(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    control.load(said_by(trace))
+
+
+def draw() -> None:
+    """What makes a run of the page's own, and the switch of the cache."""
+    control.draw("inside_tokens", "inside_heat", "no_cache")
+
+
+RUN_CONTROLS = RunControls((*_RUN,), config, said_by)

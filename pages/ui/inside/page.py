@@ -1,0 +1,130 @@
+"""The page Inside as it is drawn: the run's text, the way to the selected token, and its readings.
+
+The way and the readings are fragments: a key draws the way at once, the readings once keys rest.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.decoding.counting import counted
+from core.decoding.trace import Trace
+from core.traces.data_path.source import source_of
+from pages.ui.inside import boxes, save, state, tabs, way, work
+from pages.ui.inside.state import InsideView
+from pages.ui.run import history, panel, proof
+from pages.ui.run.jobs import Job
+from pages.ui.shell import address, fragments, models
+from pages.ui.widgets import style, token_strip
+from pages.ui.widgets.control import value
+
+WAY, READINGS, WATCH = "inside-way-part", "inside-readings", "inside-watch"
+_NOT_SHOWN = (
+    "The run on Decode has no single token a step to look into: press Run to make one here, in "
+    "the sidebar's words."
+)
+
+
+def draw(view: InsideView) -> None:
+    """The run, and what its selected step did."""
+    panel.failure(view.failure)
+    panel.draw(
+        view,
+        "the model continues the prompt, and every function of the run is recorded.",
+        partial(_live, view),
+        partial(_finished, view),
+    )
+    if view.trace is not None and view.step is not None and "decode" not in view.jobs:
+        if may_record(view, view.trace):
+            fragments.mount(_way, key=WAY)(view)
+            with st.container(key="rest"):
+                fragments.mount(_readings, key=READINGS)(view)
+        else:
+            _ask_for_model(view.trace)
+    fragments.mount(panel.watch, key=WATCH)(view)
+    if view.step is not None and "decode" not in view.jobs:
+        fragments.mark_ready()
+    view.painted = True
+
+
+def may_record(view: InsideView, trace: Trace) -> bool:
+    """Whether the run's model may be loaded: by a file or a link only what is built in."""
+    return view.may_load(str(value("model"))) or models.is_embedded(trace.model_id)
+
+
+def _ask_for_model(trace: Trace) -> None:
+    st.text(
+        f"This run was made by {trace.model_id}. Choose that model in the sidebar first: a file "
+        "alone doesn't make this server load one."
+    )
+
+
+def _live(view: InsideView, job: Job) -> None:
+    trace = view.partial_trace(job)
+    with panel.box():
+        panel.running(job, counted(job.tokens, "token"))
+        if trace is not None:
+            _strip(view, trace, live=True)
+
+
+def _finished(view: InsideView, trace: Trace) -> None:
+    with panel.box():
+        _head(view, trace)
+        _strip(view, trace, live=False)
+
+
+def _head(view: InsideView, trace: Trace) -> None:
+    tokens = counted(len(trace.token_ids), "token")
+    said = (panel.SOURCES.get(view.source, "Run"), tokens, panel.ENDED[trace.finish_reason])
+    with st.container(
+        key="status-finished", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        st.text(" · ".join(said), width="stretch")
+        proof.badge(view, trace)
+        history.menu(view)
+        save.menu(view, trace)
+
+
+def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:
+    token_strip.draw(
+        view,
+        trace,
+        style.theme(),
+        by="probability",
+        live=live,
+        then=partial(fragments.rerun, WAY, WATCH),
+        rested=partial(fragments.rerun, READINGS, WATCH),
+    )
+
+
+def _way(view: InsideView) -> None:
+    """The boxes, top to bottom, with the values of the selected step."""
+    trace, step = view.trace, view.step
+    if trace is None or step is None:
+        return
+    found, fresh = work.recorded(view, trace, use_cache=not value("no_cache"))
+    error = view.error("record")
+    waiting = error or ("" if fresh else "The run is being recorded…")
+    drawn = boxes.picture(trace, step, found if fresh else None, waiting)
+    view.places = drawn.places
+    shown = drawn.places.get(view.source_of)
+    way.draw(
+        drawn,
+        view.source_of,
+        source_of(*shown) if shown else "",
+        partial(_show_source, view),
+    )
+    state.tell_step(view)
+    address.keep(state.PATH)
+
+
+def _show_source(view: InsideView, row: str) -> None:
+    view.source_of = "" if view.source_of == row else row
+    fragments.rerun(WAY)
+
+
+def _readings(view: InsideView) -> None:
+    if view.trace is not None and view.step is not None:
+        tabs.draw(view, view.trace, partial(fragments.rerun, WAY, READINGS, WATCH))

@@ -1,0 +1,66 @@
+"""What the page Inside gives away: the run, its link, and its data path for other programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.trace import Trace
+from core.traces.data_path import export
+from core.traces.data_path.text import as_lines
+from core.traces.data_path.types import DataPath
+from pages.ui import registry
+from pages.ui.inside.state import PATH, InsideView
+from pages.ui.run import link_run, save
+
+_STEM = "decoding-data-path"
+
+
+def menu(view: InsideView, trace: Trace) -> None:
+    """The menu that saves the whole run; its link leads here."""
+    save.save(
+        _STEM,
+        lambda: save.trace_file(trace),
+        lambda: registry.page_of(trace.config.method).web_page(view, trace),
+        run=True,
+        link=link_run.link_to(view, trace, registry.page_at(PATH)),
+    )
+
+
+def downloads(path: DataPath) -> None:
+    """The recorded calls as files."""
+    files: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
+        ("JSON", "json", "application/json", partial(_json, export.as_json, path)),
+        ("OTLP (Jaeger)", "otlp.json", "application/json", partial(_json, export.as_otlp, path)),
+        (
+            "Chrome trace (Perfetto)",
+            "chrome.json",
+            "application/json",
+            partial(_json, export.as_chrome, path),
+        ),
+        ("Text", "txt", "text/plain", partial(_text, path)),
+    )
+    with st.popover("Data path", icon=":material/download:", type="tertiary", key="data-path"):
+        for label, ending, mime, content in files:
+            st.download_button(
+                label,
+                content,
+                f"{_STEM}.{ending}",
+                mime,
+                key=f"path-{ending.partition('.')[0]}",
+                icon=":material/data_object:",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _json(make: Callable[[DataPath], dict[str, Any]], path: DataPath) -> bytes:
+    return json.dumps(make(path), ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def _text(path: DataPath) -> bytes:
+    return "\n".join(as_lines(path)).encode("utf-8", "backslashreplace")

@@ -1,0 +1,118 @@
+"""What one browser session looks at on the page Inside: a run, and one of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import streamlit as st
+
+from core.decoding.trace import Trace
+from pages.ui.decode.state import DecodeView
+from pages.ui.run import save
+from pages.ui.run.request import Request
+from pages.ui.run.view import Source, View
+from pages.ui.shell import address
+
+PATH = "inside"
+# In the address.
+_STEP = "step"
+
+
+@dataclass(eq=False)
+class InsideView(View):
+    """One session's view; its keyed work is `record`, `forward`, `lens` and `attention`.
+
+    Args:
+        run_seen: the run and the step on Decode, as this page last saw them.
+        linked_step: the step that the link which opened the page names, until a run has shown it.
+        source_of: the row of the picture whose source is shown; empty for none.
+        places: file and line of the functions in the picture, by their rows.
+        lens_first: the first position that the lens draws; None for the last ones.
+        looked_first: the first position that the attention draws.
+    """
+
+    key: ClassVar[str] = "inside"
+    example: ClassVar[str] = DecodeView.example
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "record", "forward", "lens", "attention")
+
+    run_seen: tuple[int, int] | None = None
+    linked_step: int | None = None
+    source_of: str = ""
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
+    lens_first: int | None = None
+    looked_first: int = 0
+
+    @classmethod
+    def initial(cls) -> Self:
+        """The run on Decode at its step, or at the step that the address names."""
+        found = cls()
+        found.take(DecodeView.current())
+        linked = st.query_params.get(_STEP, "")
+        if len(linked) <= 9 and linked.isascii() and linked.isdecimal():
+            found.linked_step = int(linked)
+            found.select(found.linked_step)
+        return found
+
+    def take(self, decode: DecodeView) -> None:
+        """Look at what Decode shows."""
+        self.run_seen = (decode.number, decode.selected)
+        if decode.trace is not None and shows(decode.trace):
+            self.show(decode.trace, decode.source)
+            self.asked = decode.asked
+            self.select(decode.selected)
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another run."""
+        super().show(trace, source)
+        self.source_of, self.lens_first = "", None
+        if source == "run" and self.linked_step is not None:
+            self.select(self.linked_step)
+            self.linked_step = None
+
+    def select(self, index: int) -> None:
+        """Select a step; its window of positions ends with it."""
+        super().select(index)
+        self.lens_first, self.looked_first = None, 0
+
+
+def shows(trace: Trace) -> bool:
+    """Whether the page can show a run: one that emits a token a step."""
+    return bool(trace.token_steps)
+
+
+def follow(view: InsideView, decode: DecodeView) -> None:
+    """Take over another run or step of Decode, where it changed since the page last looked."""
+    seen = (decode.number, decode.selected)
+    if seen == view.run_seen:
+        return
+    if view.run_seen is not None and view.run_seen[0] == seen[0] and view.trace is decode.trace:
+        view.run_seen = seen
+        view.select(decode.selected)
+    else:
+        view.take(decode)
+
+
+def open_run(
+    trace: Trace, index: int = 0, *, source: Source = "run", asked: Request | None = None
+) -> None:
+    """In a callback: turn to the page and look at a run's step there.
+
+    Args:
+        index: of the step.
+        asked: what the run was asked for, so that its chat template is recorded too.
+    """
+    view, decode = InsideView.current(), DecodeView.current()
+    view.run_seen = (decode.number, decode.selected)
+    view.linked_step = None
+    view.show(trace, source)
+    view.asked = asked
+    view.select(index)
+    save.go_to(PATH)
+
+
+def tell_step(view: InsideView) -> None:
+    """Let the address name the selected step, where it isn't the first one."""
+    waits = view.linked_step is not None and view.active("decode")
+    if not waits:
+        address.tell(_STEP, str(view.selected) if view.selected else None)

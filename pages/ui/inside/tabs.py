@@ -1,0 +1,224 @@
+"""What else is read of the selected step: its calls over time, its modules, lens and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core import figures
+from core.decoding.trace import Check, Trace
+from core.figures.base.grid import wide_columns
+from core.traces.data_path.steps import prompt_call, step_call
+from core.traces.data_path.types import Call
+from pages.ui.inside import save, work
+from pages.ui.inside.state import InsideView
+from pages.ui.run import panel, proof
+from pages.ui.widgets import control, figure, pager, style, table
+from pages.ui.widgets.control import value
+
+Redraw = Callable[[], None]
+_CHECKED = ("record", "forward", "lens", "attention")
+_MODULES_SHOWN = 12
+
+
+def draw(view: InsideView, trace: Trace, redraw: Redraw) -> None:
+    """The proof and the files, then the tabs; only the open one is worked out.
+
+    Args:
+        redraw: ends a callback that selects another step.
+    """
+    head = st.container(
+        key="inside-head", horizontal=True, vertical_alignment="center", gap="small"
+    )
+    panel.tabs(
+        "inside_look",
+        {
+            "Calls over time": partial(_flame, view, trace, redraw),
+            "Modules": partial(_modules, view, trace),
+            "Logit lens": partial(_lens, view, trace),
+            "Attention": partial(_attention, view, trace),
+        },
+    )
+    with head:
+        _head(view)
+
+
+def _head(view: InsideView) -> None:
+    """What was checked of all that is shown, and the recording as files."""
+    keys = _keys(view)
+    found: list[Check] = [
+        view.cached[name][1].check
+        for name in _CHECKED
+        if name in view.cached and view.cached[name][0] == keys[name]
+    ]
+    proof.badge_of("inside-proof", found, checking=view.under_way)
+    recorded = view.cached.get("record")
+    if recorded is not None and recorded[0] == keys["record"]:
+        save.downloads(recorded[1].path)
+
+
+def _keys(view: InsideView) -> dict[str, tuple[object, ...]]:
+    """What each piece of work was asked for, as the page is now."""
+    cache = not value("no_cache")
+    step = (view.number, view.selected)
+    return {
+        "record": (view.number, cache),
+        "forward": (*step, cache),
+        "lens": step,
+        "attention": step,
+    }
+
+
+def _waits(view: InsideView, name: str, *, ready: bool, words: str) -> bool:
+    """Say why there is nothing yet; True where there is something to draw."""
+    if not ready:
+        st.text(view.error(name) or words)
+    return ready
+
+
+def _caption(view: InsideView, trace: Trace) -> str:
+    off = " · cache off" if value("no_cache") and trace.config.use_cache else ""
+    return f"{figures.step_caption(trace, view.selected)}{off}"
+
+
+def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
+    cache, width = not value("no_cache"), style.figure_width()
+    control.draw("flame", label_visibility="collapsed")
+    what = value("flame")
+    if what == "modules":
+        seen, ready = work.forward(view, trace, use_cache=cache)
+        if not _waits(view, "forward", ready=ready, words="Looking through the forward…"):
+            return
+        assert seen is not None
+        calls, said = seen.path.calls, "the forward"
+    else:
+        found, ready = work.recorded(view, trace, use_cache=cache)
+        if not _waits(view, "record", ready=ready, words="Recording the run…"):
+            return
+        assert found is not None
+        calls, said = _calls(view, found, what)
+    before = view.selected - 1 if what == "step" else view.selected if what == "modules" else -1
+    drawn: dict[str, Any] = {"first_step": before}
+    figure.chart(
+        "calls",
+        partial(
+            figures.flame_chart,
+            calls,
+            caption=_caption(view, trace),
+            what=said,
+            width=width,
+            **drawn,
+        ),
+        partial(figures.flame_chart_data, calls, **drawn),
+        (view.number, view.selected, what, cache, width),
+        on_click=lambda custom: _go_to(view, custom, redraw),
+    )
+
+
+def _calls(view: InsideView, found: work.Recorded, what: str) -> tuple[tuple[Call, ...], str]:
+    if what == "run":
+        return found.path.calls, "the whole run"
+    first = prompt_call(found.path) if view.selected == 0 else None
+    made = step_call(found.path, view.selected)
+    said = "this step with the prompt" if first else "this step"
+    return tuple(call for call in (first, made) if call is not None), said
+
+
+def _go_to(view: InsideView, custom: list[object], redraw: Redraw) -> None:
+    if custom and isinstance(custom[0], int | float) and custom[0] >= 0:
+        view.select(int(custom[0]))
+        redraw()
+
+
+def _modules(view: InsideView, trace: Trace) -> None:
+    cache, width = not value("no_cache"), style.figure_width()
+    seen, ready = work.forward(view, trace, use_cache=cache)
+    if not _waits(view, "forward", ready=ready, words="Looking through the forward…"):
+        return
+    assert seen is not None
+    forwards = [("the prompt", seen.prompt)]
+    if seen.one is not None:
+        behind = "one token behind it" if view.selected == 0 else "this step"
+        forwards.append((behind, seen.one))
+    figure.chart(
+        "modules",
+        partial(figures.module_times, caption=_caption(view, trace), width=width),
+        figures.module_times_data,
+        (view.number, view.selected, cache, width),
+        of=(tuple(forwards),),
+    )
+    st.caption(
+        "Median of three forwards through transformers' own modules. With the cache one token "
+        "needs a row of the shapes that the prompt needs as many rows of as it has tokens: that is "
+        "what makes it fast."
+    )
+    table.draw(
+        "modules-table",
+        figures.module_times_data(tuple(forwards)),
+        numbers={"ms": "%.3f", "parameters": "%,d"},
+        most_rows=_MODULES_SHOWN,
+    )
+
+
+def _lens(view: InsideView, trace: Trace) -> None:
+    found, ready = work.lens(view, trace)
+    if not _waits(view, "lens", ready=ready, words="Reading the layers…"):
+        return
+    assert found is not None
+    width, read = style.figure_width(), found.value
+    columns = wide_columns(width)
+    last = max(0, len(read.positions) - columns)
+    first = last if view.lens_first is None else min(view.lens_first, last)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        control.draw("cells", label_visibility="collapsed")
+        pager.draw(view, "lens_first", pager.of_span(first, columns, len(read.positions)),
+            "positions")  # fmt: skip
+    show = value("cells")
+    figure.chart(
+        "lens",
+        partial(
+            figures.lens_heatmap,
+            caption=figures.step_caption(trace, view.selected),
+            first=first,
+            show=show,
+            selected=read.first + len(read.positions) - 1,
+            width=width,
+        ),
+        figures.lens_heatmap_data,
+        (view.number, view.selected, first, show, width),
+        of=(read,),
+    )
+
+
+def _attention(view: InsideView, trace: Trace) -> None:
+    found, ready = work.attention(view, trace)
+    if not _waits(view, "attention", ready=ready, words="Reading the attention…"):
+        return
+    assert found is not None
+    width, seen = style.figure_width(), found.value
+    layer = min(int(value("look_layer")), len(seen.weights)) - 1
+    columns = figures.attention_columns(width)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        control.draw("look_layer")
+        window = pager.of_span(view.looked_first, columns, len(seen.texts))
+        pager.draw(view, "looked_first", window, "positions")
+    figure.chart(
+        "attention",
+        partial(
+            figures.attention_map,
+            caption=figures.step_caption(trace, view.selected),
+            layer=layer if layer >= 0 else None,
+            first=view.looked_first,
+            width=width,
+        ),
+        figures.attention_map_data,
+        (view.number, view.selected, layer, view.looked_first, width),
+        of=(seen,),
+    )
+    st.caption(
+        "The token that is read at this step looks at all before it and at itself; what it finds "
+        "there made this step's logits."
+    )

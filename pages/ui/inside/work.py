@@ -1,0 +1,246 @@
+"""What the page Inside works out of a run: its functions, a forward's modules, the readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.decoding.errors import ModelError
+from core.decoding.inside.types import Attention, Forward, Lens
+from core.decoding.trace import Check, Step, Trace
+from core.traces.data_path.types import DataPath
+from pages.ui.inside.state import InsideView
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
+
+# What a recording on the page holds at most: some 50 MB.
+MOST_STEPS, MOST_CALLS = 200, 60_000
+# So many of the last positions are read by the lens.
+LENS_POSITIONS = 96
+
+
+class ModelFacts(NamedTuple):
+    """A model in a few words; what isn't known of it is None."""
+
+    kind: str
+    dtype: str
+    vocabulary: int
+    parameters: int | None = None
+    layers: int | None = None
+    width: int | None = None
+
+
+class Recorded(NamedTuple):
+    """A run made again while it was recorded.
+
+    Args:
+        steps: how many of the run's first steps it made.
+        check: that they are the run's own.
+    """
+
+    path: DataPath
+    steps: int
+    model: ModelFacts
+    check: Check
+
+
+class StepForward(NamedTuple):
+    """The forwards around a step.
+
+    Args:
+        prompt: of the whole prompt.
+        one: of one token: the one before the step, or the first one behind the prompt; None where
+            there is none.
+        path: the calls of the forward that made the step, through the model's modules.
+        check: that it gave the run's logits.
+    """
+
+    prompt: Forward
+    one: Forward | None
+    path: DataPath
+    check: Check
+
+
+class Read(NamedTuple):
+    """A reading with its check."""
+
+    value: Any
+    check: Check
+
+
+def recorded(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[Recorded | None, bool]:
+    """The run's functions; None until they are recorded, and whether they are of now."""
+    asked = view.asked
+    key = (view.number, use_cache)
+    return view.later("record", key, lambda job: _record(job, trace, asked, use_cache))
+
+
+def forward(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[StepForward | None, bool]:
+    """The forward of the selected step, module by module."""
+    index = view.selected
+    key = (view.number, index, use_cache)
+    return view.later("forward", key, lambda job: _look_through(job, trace, index, use_cache))
+
+
+def lens(view: InsideView, trace: Trace) -> tuple[Read | None, bool]:
+    """What the model would say after every layer, up to the selected step."""
+    index = view.selected
+    key = (view.number, index)
+    return view.later("lens", key, lambda job: _read_layers(job, trace, index))
+
+
+def attention(view: InsideView, trace: Trace) -> tuple[Read | None, bool]:
+    """Where the token looks that is read at the selected step."""
+    index = view.selected
+    key = (view.number, index)
+    return view.later("attention", key, lambda job: _look_back(job, trace, index))
+
+
+def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> Recorded:
+    from core import collect
+    from core.traces.data_path.recorder import record
+
+    model = jobs.load_for(job, trace)
+    again = Request.again(trace, use_cache=use_cache)
+    length = min(again.config.max_new_tokens, MOST_STEPS)
+    prompt = _prompt_of(model, trace, asked)
+    with job.turn("Recording the run") as turn, record(MOST_CALLS) as recorder:
+
+        def on_step(step: Step) -> None:
+            with recorder.paused():
+                job.steps.append(step)
+                turn.pass_on()
+
+        # The settings are checked again, as at a request.
+        config = replace(
+            again.config,
+            max_new_tokens=length,
+            min_new_tokens=min(again.config.min_new_tokens, length),
+        )
+        run = collect(model, prompt(), config, on_step=on_step, should_stop=job.should_stop)
+    if job.should_stop():
+        raise jobs.StoppedError
+    return Recorded(recorder.path, len(run.steps) - 1, _facts(model), _same(trace, run))
+
+
+def _prompt_of(
+    model: Any, trace: Trace, asked: Request | None
+) -> Callable[[], str | Sequence[int]]:
+    """Makes the prompt as it was made for the run: from its conversation or its text where these
+    give its ids, else from the ids themselves."""
+    ids = list(trace.prompt_ids)
+    if asked is not None and asked.chat and model.has_chat_template:
+        messages = [{"role": "system", "content": asked.system}] if asked.system.strip() else []
+        messages.append({"role": "user", "content": asked.prompt})
+        if model.encode_chat(messages) == ids:
+            return lambda: model.encode_chat(messages)  # type: ignore[no-any-return]
+    if trace.prompt == trace.rendered_prompt and model.encode(trace.prompt) == ids:
+        return lambda: trace.prompt
+    return lambda: ids
+
+
+def _same(trace: Trace, run: Trace) -> Check:
+    """The run that was recorded is the one that is shown."""
+    pairs = list(zip(trace.token_ids, run.token_ids, strict=False))
+    wrong = sum(one != other for one, other in pairs)
+    if not pairs or run.prompt_ids != trace.prompt_ids:
+        wrong = max(wrong, 1)
+    detail = f"of the {len(pairs)} tokens that were recorded"
+    return Check("the recorded run emits the run's tokens", not wrong, wrong, 0, detail, True)
+
+
+def _facts(model: Any) -> ModelFacts:
+    hf_model = getattr(model, "hf_model", None)
+    plain = ModelFacts(type(model).__name__, model.dtype, model.vocab_size)
+    if hf_model is None:
+        return plain
+    config = hf_model.config.get_text_config(decoder=True)
+    return plain._replace(
+        kind=type(hf_model).__name__,
+        parameters=hf_model.num_parameters(),
+        layers=getattr(config, "num_hidden_layers", None),
+        width=getattr(config, "hidden_size", None),
+    )
+
+
+def _with_modules(job: Job, trace: Trace) -> Any:
+    """The run's model, where it is transformers' own and can be looked into.
+
+    Raises:
+        ModelError: it isn't.
+    """
+    model = jobs.load_for(job, trace)
+    from core.models.transformers_model import TransformersModel
+
+    if not isinstance(model, TransformersModel):
+        raise ModelError(
+            f"{model.model_id} doesn't run through transformers' modules, so there is nothing to "
+            "look into here; the functions above are recorded all the same."
+        )
+    return model
+
+
+def _ids_before(trace: Trace, index: int) -> list[int]:
+    return [*trace.prompt_ids, *trace.token_ids[:index]]
+
+
+def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepForward:
+    model = _with_modules(job, trace)
+    from core.decoding.checks.model_checks import logit_tolerance
+    from core.models.modules import watch_forward
+    from core.traces.data_path.recorder import record
+
+    prompt_ids, before = list(trace.prompt_ids), _ids_before(trace, index)
+    with job.turn("Looking through the forward"):
+        prompt, logits = watch_forward(model, [], prompt_ids, use_cache=use_cache)
+        one = None
+        if index:
+            one, logits = watch_forward(model, before[:-1], before[-1:], use_cache=use_cache)
+        elif trace.token_ids:
+            one, _ = watch_forward(model, before, trace.token_ids[:1], use_cache=use_cache)
+        context = model.start(before[:-1], use_cache=use_cache) if index else None
+        with record(MOST_CALLS) as recorder:
+            recorder.watch(model)
+            if context is None:
+                model.start(prompt_ids, use_cache=use_cache)
+            else:
+                context.extend(before[-1:], keep=1)
+    candidates = trace.token_steps[index].candidates
+    error = max(abs(float(logits[one.token_id]) - one.logit) for one in candidates)
+    bound = logit_tolerance(trace, model, float(logits.abs().max()))
+    detail = f"largest deviation of {len(candidates)} logits"
+    name = "this forward gives the logits of the run's step"
+    check = Check(name, error <= bound, error, bound, detail, True)
+    return StepForward(prompt, one, recorder.path, check)
+
+
+def _read_layers(job: Job, trace: Trace, index: int) -> Read:
+    model = _with_modules(job, trace)
+    from core.decoding.checks.model_checks import logit_tolerance
+    from core.models.inside import logit_lens
+
+    ids, step = _ids_before(trace, index), trace.token_steps[index]
+    first = max(0, len(ids) - LENS_POSITIONS)
+    with job.turn("Reading the layers"):
+        found: Lens = logit_lens(model, ids, first=first, next_id=step.token_id)
+    top = next(one for one in step.candidates if one.rank == 1)
+    error = abs(found.positions[-1].cells[-1].prob - top.raw_prob)
+    bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
+    detail = "deviation of the likeliest token's probability"
+    name = "the last layer's reading is the run's step"
+    return Read(found, Check(name, error <= bound, error, bound, detail, True))
+
+
+def _look_back(job: Job, trace: Trace, index: int) -> Read:
+    model = _with_modules(job, trace)
+    from core.models.inside import attention as attention_of
+
+    ids = _ids_before(trace, index)
+    with job.turn("Reading the attention"):
+        found: Attention = attention_of(model, ids, len(ids) - 1)
+    rows = [row for layer in found.weights for row in layer]
+    error = max((abs(sum(row) - 1) for row in rows), default=0.0)
+    detail = f"largest deviation from 1 in {len(rows)} rows"
+    return Read(found, Check("attention adds up to one", error <= 1e-3, error, 1e-3, detail, True))
