@@ -24,6 +24,8 @@ from pages.ui.widgets.token_strip import ending
 Data: TypeAlias = dict[str, Any]
 _SHOWN, _TOKENS, _TEXT = 5, 12, 200
 _DEEPEST, _MOST_ROWS = 7, 400
+# The parts of a run; the loop, the fifth, is numbered where it is drawn.
+_NUMBERS = {"load": "1", "request": "2", "chat": "3", "ids": "4", "finish": "6", "answer": "7"}
 _ENDED = {
     "eos": "the model ended it with its end-of-sequence token",
     "stop": "a stop string was complete",
@@ -45,6 +47,7 @@ class Picture(NamedTuple):
     """
 
     before: list[Data]
+    prompt: Data
     loop: str
     inside: list[Data]
     after: list[Data]
@@ -64,12 +67,12 @@ def picture(trace: Trace, step: TokenStep, found: Recorded | None, waiting: str)
     made = step_call(found.path, step.index) if found else None
     note = waiting if found is None else ""
     before = [
-        _load(trace, found),
+        _load(trace, found) | rows.of("load", []),
         _request(trace) | rows.of("request", calls_in(calls, "request")),
         _chat(trace) | rows.of("chat", calls_in(calls, "chat")),
         _encode(trace) | rows.of("ids", calls_in(calls, "ids")),
-        _prompt(started) | rows.of("prompt", [started] if started else []),
     ]
+    prompt = _prompt(started, found) | rows.of("prompt", [started] if started else [])
     late = "" if made or found is None else "This step lies beyond what is recorded here."
     acts = {
         "forward": _forward(trace, step, found, started if step.index == 0 else made),
@@ -93,6 +96,7 @@ def picture(trace: Trace, step: TokenStep, found: Recorded | None, waiting: str)
     ]
     return Picture(
         [box | _note(note) for box in before],
+        prompt | _note(note),
         _loop_words(trace, step),
         inside,
         [box | _note(note) for box in after],
@@ -121,7 +125,8 @@ class _Rows:
         found = list(calls)
         seconds = sum(call.seconds for call in found)
         took = in_ms(seconds) if found else ""
-        return {"id": box, "took": took, "rows": self._rows(fold(found), box, 0)}
+        number = _NUMBERS.get(box, "")
+        return {"id": box, "number": number, "took": took, "rows": self._rows(fold(found), box, 0)}
 
     def _rows(self, rows: Sequence[Row], above: str, depth: int) -> list[Data]:
         if depth >= _DEEPEST:
@@ -167,8 +172,7 @@ def _load(trace: Trace, found: Recorded | None) -> Data:
         if facts.layers and facts.width:
             pairs.append(("layers", f"{facts.layers} of width {facts.width}"))
         pairs += [("vocabulary", f"{facts.vocabulary:,} tokens"), ("numbers", facts.dtype)]
-    box = _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
-    return box | {"id": "load", "took": "", "rows": []}
+    return _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
 
 
 def _request(trace: Trace) -> Data:
@@ -197,17 +201,14 @@ def _encode(trace: Trace) -> Data:
     )
 
 
-def _prompt(started: Call | None) -> Data:
-    pairs = _shapes(started)
+def _prompt(started: Call | None, found: Recorded | None) -> Data:
+    pairs = _shapes(started, found)
     words = "The whole prompt goes through the model at once; the last position gives step 1."
     return _box("The prompt goes first", *pairs, words=words)
 
 
 def _forward(trace: Trace, step: TokenStep, found: Recorded | None, made: Call | None) -> Data:
-    pairs = _shapes(made)
-    facts = found.model if found else None
-    if facts and facts.layers and facts.width:
-        pairs.insert(1, ("inside", f"[1, n, {facts.width}] through {facts.layers} layers"))
+    pairs = _shapes(made, found)
     read = trace.prompt_ids[-1:] if step.index == 0 else trace.token_ids[step.index - 1 :]
     words = (
         "The prompt's own forward gave these logits."
@@ -217,17 +218,31 @@ def _forward(trace: Trace, step: TokenStep, found: Recorded | None, made: Call |
     return _box("Forward: ids become logits", *pairs, words=words)
 
 
-def _shapes(call: Call | None) -> list[tuple[str, str]]:
-    """Shapes of the ids, of the logits, and what the cache held."""
+def _shapes(call: Call | None, found: Recorded | None) -> list[tuple[str, str]]:
+    """From the ids' shape to the logits', and what the cache held before and after."""
     calls = call.walk() if call else ()
     inner = next((one for one in calls if one.function.endswith("._forward")), None)
-    if inner is None:
+    if inner is None or found is None:
         return []
     given = dict(inner.arguments)
+    ids, logits = (_sizes(text) for text in (given.get("ids", ""), inner.result))
+    facts = found.model
+    shapes = [f"ids {ids}"]
+    if facts.layers and facts.width and ids:
+        shapes.append(f"{[*ids, facts.width]} × {facts.layers} layers")
+    shapes.append(f"logits {logits}")
     cache = given.get("cache", "")
-    held = cache.rpartition(" of ")[2] if " of " in cache else ""
-    kept = f"{held} before" if held else "none: every token again"
-    return [("ids", given.get("ids", "")), ("logits", inner.result), ("KV cache", kept)]
+    kept = "none: every token goes through the model again"
+    if " of " in cache and ids:
+        before = int(cache.split()[-2])
+        kept = f"{before} → {counted(before + ids[-1], 'token')}"
+    return [("shapes", " → ".join(shapes)), ("KV cache", kept)]
+
+
+def _sizes(text: str) -> list[int]:
+    """The sizes in a tensor's short form, such as "int64 [1, 4]"."""
+    found = text.rpartition("[")[2].rstrip("]")
+    return [int(size) for size in found.split(",")] if "[" in text and found else []
 
 
 def _first_candidates(step: TokenStep) -> list[Candidate]:

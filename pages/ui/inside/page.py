@@ -20,11 +20,7 @@ from pages.ui.shell import address, fragments, models
 from pages.ui.widgets import style, token_strip
 from pages.ui.widgets.control import value
 
-WAY, READINGS, WATCH = "inside-way-part", "inside-readings", "inside-watch"
-_NOT_SHOWN = (
-    "The run on Decode has no single token a step to look into: press Run to make one here, in "
-    "the sidebar's words."
-)
+WAY, READINGS = "inside-way-part", "inside-readings"
 
 
 def draw(view: InsideView) -> None:
@@ -41,12 +37,10 @@ def draw(view: InsideView) -> None:
             fragments.mount(_way, key=WAY)(view)
             with st.container(key="rest"):
                 fragments.mount(_readings, key=READINGS)(view)
-        else:
-            _ask_for_model(view.trace)
-    fragments.mount(panel.watch, key=WATCH)(view)
-    if view.step is not None and "decode" not in view.jobs:
-        fragments.mark_ready()
-    view.painted = True
+            fragments.mark_ready()
+            return
+        _ask_for_model(view.trace)
+    panel.watch(view)
 
 
 def may_record(view: InsideView, trace: Trace) -> bool:
@@ -94,8 +88,8 @@ def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:
         style.theme(),
         by="probability",
         live=live,
-        then=partial(fragments.rerun, WAY, WATCH),
-        rested=partial(fragments.rerun, READINGS, WATCH),
+        then=partial(fragments.rerun, WAY),
+        rested=partial(fragments.rerun, READINGS),
     )
 
 
@@ -127,4 +121,5 @@ def _show_source(view: InsideView, row: str) -> None:
 
 def _readings(view: InsideView) -> None:
     if view.trace is not None and view.step is not None:
-        tabs.draw(view, view.trace, partial(fragments.rerun, WAY, READINGS, WATCH))
+        tabs.draw(view, view.trace, partial(fragments.rerun, WAY, READINGS))
+    panel.watch(view)

@@ -29,7 +29,7 @@ class InsideView(View):
         source_of: the row of the picture whose source is shown; empty for none.
         places: file and line of the functions in the picture, by their rows.
         lens_first: the first position that the lens draws; None for the last ones.
-        looked_first: the first position that the attention draws.
+        looked_first: the first position that the attention draws; None for the last ones.
     """
 
     key: ClassVar[str] = "inside"
@@ -41,7 +41,7 @@ class InsideView(View):
     source_of: str = ""
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     lens_first: int | None = None
-    looked_first: int = 0
+    looked_first: int | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -73,7 +73,7 @@ class InsideView(View):
     def select(self, index: int) -> None:
         """Select a step; its window of positions ends with it."""
         super().select(index)
-        self.lens_first, self.looked_first = None, 0
+        self.lens_first = self.looked_first = None
 
 
 def shows(trace: Trace) -> bool:

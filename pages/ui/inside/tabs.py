@@ -50,9 +50,10 @@ def _head(view: InsideView) -> None:
     """What was checked of all that is shown, and the recording as files."""
     keys = _keys(view)
     found: list[Check] = [
-        view.cached[name][1].check
+        check
         for name in _CHECKED
         if name in view.cached and view.cached[name][0] == keys[name]
+        for check in view.cached[name][1].checks
     ]
     proof.badge_of("inside-proof", found, checking=view.under_way)
     recorded = view.cached.get("record")
@@ -151,13 +152,13 @@ def _modules(view: InsideView, trace: Trace) -> None:
         of=(tuple(forwards),),
     )
     st.caption(
-        "Median of three forwards through transformers' own modules. With the cache one token "
-        "needs a row of the shapes that the prompt needs as many rows of as it has tokens: that is "
-        "what makes it fast."
+        "Medians of three forwards through transformers' own modules. Behind the cache one token "
+        "is one row of every shape; without it the whole text goes through again."
     )
+    rows = figures.module_times_data(tuple(forwards))
     table.draw(
         "modules-table",
-        figures.module_times_data(tuple(forwards)),
+        rows.assign(layer=rows["layer"].astype("string").fillna("")),
         numbers={"ms": "%.3f", "parameters": "%,d"},
         most_rows=_MODULES_SHOWN,
     )
@@ -170,8 +171,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
     assert found is not None
     width, read = style.figure_width(), found.value
     columns = wide_columns(width)
-    last = max(0, len(read.positions) - columns)
-    first = last if view.lens_first is None else min(view.lens_first, last)
+    first = _first(view.lens_first, columns, len(read.positions))
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         control.draw("cells", label_visibility="collapsed")
         pager.draw(view, "lens_first", pager.of_span(first, columns, len(read.positions)),
@@ -193,6 +193,12 @@ def _lens(view: InsideView, trace: Trace) -> None:
     )
 
 
+def _first(chosen: int | None, columns: int, count: int) -> int:
+    """Where a window of positions begins: at the end unless another place was chosen."""
+    last = max(0, count - columns)
+    return last if chosen is None else min(chosen, last)
+
+
 def _attention(view: InsideView, trace: Trace) -> None:
     found, ready = work.attention(view, trace)
     if not _waits(view, "attention", ready=ready, words="Reading the attention…"):
@@ -201,9 +207,10 @@ def _attention(view: InsideView, trace: Trace) -> None:
     width, seen = style.figure_width(), found.value
     layer = min(int(value("look_layer")), len(seen.weights)) - 1
     columns = figures.attention_columns(width)
+    first = _first(view.looked_first, columns, len(seen.texts))
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         control.draw("look_layer")
-        window = pager.of_span(view.looked_first, columns, len(seen.texts))
+        window = pager.of_span(first, columns, len(seen.texts))
         pager.draw(view, "looked_first", window, "positions")
     figure.chart(
         "attention",
@@ -211,11 +218,11 @@ def _attention(view: InsideView, trace: Trace) -> None:
             figures.attention_map,
             caption=figures.step_caption(trace, view.selected),
             layer=layer if layer >= 0 else None,
-            first=view.looked_first,
+            first=first,
             width=width,
         ),
         figures.attention_map_data,
-        (view.number, view.selected, layer, view.looked_first, width),
+        (view.number, view.selected, layer, first, width),
         of=(seen,),
     )
     st.caption(

@@ -1,5 +1,8 @@
 // Boxes from a prompt to its text, each with the functions that ran. Text goes in by textContent only.
 
+// Of a value that stands in one line with others.
+const SHORT = 60;
+
 function element(tag, name, text) {
   const made = document.createElement(tag);
   if (name) made.className = name;
@@ -25,7 +28,7 @@ function chips(box) {
 function pairs(list) {
   const holder = element("dl");
   for (const [name, text] of list) {
-    const row = element("div");
+    const row = element("div", text.length > SHORT ? "long" : "");
     row.append(element("dt", "", name), element("dd", "", text));
     holder.append(row);
   }
@@ -89,11 +92,12 @@ function rows(way, list) {
 function box(way, data) {
   const summary = element("summary");
   const head = element("div", "head");
+  if (data.number) head.append(element("span", "number", data.number));
   head.append(element("h3", "", data.title));
   if (data.took) head.append(element("span", "ms", data.took));
   summary.append(head);
-  if (data.chips.length) summary.append(chips(data));
   if (data.pairs.length) summary.append(pairs(data.pairs));
+  if (data.chips.length) summary.append(chips(data));
   if (data.words) summary.append(element("p", "", data.words));
   const made = foldable(way, data.id, summary, (into) => {
     const empty = data.note || "No function of its own ran here in this recording.";
@@ -110,9 +114,12 @@ function boxes(way, list) {
 }
 
 function draw(way) {
-  const { before, loop, inside, after } = way.data;
+  const { before, prompt, loop, inside, after, mark } = way.data;
+  way.root.style.setProperty("--mark", mark);
   const frame = element("section", "loop");
-  frame.append(element("p", "count", loop), ...boxes(way, inside));
+  const head = element("div", "head");
+  head.append(element("span", "number", "5"), element("h3", "", "The loop: the prompt first, then a token a round"));
+  frame.append(head, box(way, prompt), element("p", "count", loop), ...boxes(way, inside));
   const focus = way.root.getRootNode().activeElement;
   const kept = focus && way.root.contains(focus) ? [...way.root.querySelectorAll("summary, button")].indexOf(focus) : -1;
   way.root.replaceChildren(...boxes(way, before), frame, ...boxes(way, after));

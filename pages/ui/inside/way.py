@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.inside.boxes import Picture
+from pages.ui.widgets import style
 from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
 
@@ -38,9 +39,11 @@ def draw(picture: Picture, shown: str, code: str, on_source: Callable[[str], Non
         key=_KEY,
         data={
             "before": tuple(picture.before),
+            "prompt": picture.prompt,
             "loop": picture.loop,
             "inside": tuple(picture.inside),
             "after": tuple(picture.after),
+            "mark": style.theme().accent,
             "shown": shown,
             "code": code,
             "drawn": drawn_at(),

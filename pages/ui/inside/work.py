@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.decoding.errors import ModelError
 from core.decoding.inside.types import Attention, Forward, Lens
-from core.decoding.trace import Check, Step, Trace
+from core.decoding.trace import Check, Step, TokenStep, Trace
 from core.traces.data_path.types import DataPath
 from pages.ui.inside.state import InsideView
 from pages.ui.run import jobs
@@ -37,13 +37,13 @@ class Recorded(NamedTuple):
 
     Args:
         steps: how many of the run's first steps it made.
-        check: that they are the run's own.
+        checks: that they are the run's own.
     """
 
     path: DataPath
     steps: int
     model: ModelFacts
-    check: Check
+    checks: tuple[Check, ...]
 
 
 class StepForward(NamedTuple):
@@ -54,20 +54,20 @@ class StepForward(NamedTuple):
         one: of one token: the one before the step, or the first one behind the prompt; None where
             there is none.
         path: the calls of the forward that made the step, through the model's modules.
-        check: that it gave the run's logits.
+        checks: that it gave the run's logits.
     """
 
     prompt: Forward
     one: Forward | None
     path: DataPath
-    check: Check
+    checks: tuple[Check, ...]
 
 
 class Read(NamedTuple):
     """A reading with its check."""
 
     value: Any
-    check: Check
+    checks: tuple[Check, ...]
 
 
 def recorded(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[Recorded | None, bool]:
@@ -122,7 +122,7 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
         run = collect(model, prompt(), config, on_step=on_step, should_stop=job.should_stop)
     if job.should_stop():
         raise jobs.StoppedError
-    return Recorded(recorder.path, len(run.steps) - 1, _facts(model), _same(trace, run))
+    return Recorded(recorder.path, len(run.steps) - 1, _facts(model), _same(model, trace, run))
 
 
 def _prompt_of(
@@ -141,14 +141,31 @@ def _prompt_of(
     return lambda: ids
 
 
-def _same(trace: Trace, run: Trace) -> Check:
+def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
     """The run that was recorded is the one that is shown."""
-    pairs = list(zip(trace.token_ids, run.token_ids, strict=False))
-    wrong = sum(one != other for one, other in pairs)
+    pairs = list(zip(trace.token_steps, run.token_steps, strict=False))
+    wrong = sum(one.token_id != other.token_id for one, other in pairs)
     if not pairs or run.prompt_ids != trace.prompt_ids:
         wrong = max(wrong, 1)
     detail = f"of the {len(pairs)} tokens that were recorded"
-    return Check("the recorded run emits the run's tokens", not wrong, wrong, 0, detail, True)
+    tokens = Check("the recorded run emits the run's tokens", not wrong, wrong, 0, detail, True)
+    return tokens, _same_logits(model, trace, pairs)
+
+
+def _same_logits(model: Any, trace: Trace, pairs: Sequence[tuple[TokenStep, TokenStep]]) -> Check:
+    """The recorded run's logits are the run's own, candidate by candidate."""
+    from core.decoding.checks.model_checks import logit_tolerance
+
+    error = largest = 0.0
+    for one, other in pairs:
+        own = {candidate.token_id: candidate.logit for candidate in other.candidates}
+        gaps = [abs(c.logit - own[c.token_id]) for c in one.candidates if c.token_id in own]
+        error = max([error, *gaps])
+        largest = max([largest, *map(abs, own.values())])
+    bound = logit_tolerance(trace, model, largest)
+    detail = "largest deviation of a candidate's logit"
+    name = "the recorded run gives the run's logits"
+    return Check(name, error <= bound, error, bound, detail, True)
 
 
 def _facts(model: Any) -> ModelFacts:
@@ -213,7 +230,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     detail = f"largest deviation of {len(candidates)} logits"
     name = "this forward gives the logits of the run's step"
     check = Check(name, error <= bound, error, bound, detail, True)
-    return StepForward(prompt, one, recorder.path, check)
+    return StepForward(prompt, one, recorder.path, (check,))
 
 
 def _read_layers(job: Job, trace: Trace, index: int) -> Read:
@@ -230,7 +247,7 @@ def _read_layers(job: Job, trace: Trace, index: int) -> Read:
     bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
     detail = "deviation of the likeliest token's probability"
     name = "the last layer's reading is the run's step"
-    return Read(found, Check(name, error <= bound, error, bound, detail, True))
+    return Read(found, (Check(name, error <= bound, error, bound, detail, True),))
 
 
 def _look_back(job: Job, trace: Trace, index: int) -> Read:
@@ -243,4 +260,5 @@ def _look_back(job: Job, trace: Trace, index: int) -> Read:
     rows = [row for layer in found.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"
-    return Read(found, Check("attention adds up to one", error <= 1e-3, error, 1e-3, detail, True))
+    check = Check("attention adds up to one", error <= 1e-3, error, 1e-3, detail, True)
+    return Read(found, (check,))

@@ -1,0 +1,100 @@
+"""A run's steps in its data path: as many as tokens, each with its acts; and their sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import ContrastiveSearch, Greedy, Sampling, Shaping, collect
+from core.decoding.config import MethodConfig
+from core.models.scripted import ScriptedModel
+from core.traces.data_path.recorder import ROOT, record
+from core.traces.data_path.source import LONGEST, source_of
+from core.traces.data_path.steps import (
+    calls_in,
+    calls_of,
+    forwards_in,
+    prompt_call,
+    step_call,
+    steps_recorded,
+)
+from core.traces.data_path.types import DataPath
+
+TOKENS = 5
+SHAPED = Shaping(temperature=0.8, top_p=0.9)
+
+
+SCRIPT = {(): [0.1, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]}
+
+
+def path_of(config: MethodConfig) -> DataPath:
+    model = ScriptedModel(SCRIPT)
+    with record() as recorder:
+        collect(model, "the", config)
+    return recorder.path
+
+
+def test_n_tokens_are_n_steps_and_n_forwards() -> None:
+    path = path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2))
+    assert steps_recorded(path) == TOKENS == forwards_in(path)
+    assert prompt_call(path) is not None
+    assert [step_call(path, at) is not None for at in range(-1, TOKENS + 2)] == [True] * (
+        TOKENS + 2
+    ) + [False]
+
+
+@pytest.mark.parametrize("index", range(TOKENS))
+def test_a_step_is_forward_shaping_draw_text_and_record(index: int) -> None:
+    path = path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2))
+    made = step_call(path, index)
+    assert made is not None and made.result.startswith("tuple of 2 TokenStep")
+    names = {act: [call.function for call in calls_of(made, act)]
+             for act in ("forward", "shaping", "draw", "text", "record")}  # fmt: skip
+    assert names["forward"] == (["ScriptedContext.extend"] if index else ["ScriptedContext.logits"])
+    assert names["shaping"][-3:] == ["penalties", "raw_distribution", "shape"]
+    assert names["draw"][-2:] == ["draw_noise", "draw"]
+    assert names["text"][-1] == "Ending.after"
+    assert names["record"] == ["read_step"]
+    ends = [max(call.start + call.seconds for call in calls_of(made, act))
+            for act in ("forward", "shaping", "draw", "text", "record")]  # fmt: skip
+    assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize("config", [Greedy(max_new_tokens=3), ContrastiveSearch(max_new_tokens=3)])
+def test_other_methods_have_steps_too(config: MethodConfig) -> None:
+    model = ScriptedModel(SCRIPT)
+    with record() as recorder:
+        run = collect(model, "the", config)
+    assert steps_recorded(recorder.path) == len(run.token_steps) > 0
+
+
+def test_the_parts_around_the_loop_are_found_by_their_phase() -> None:
+    path = path_of(Greedy(max_new_tokens=2))
+    assert {call.function for call in calls_in(path.calls, "ids")} == {"encode_prompt"}
+    assert [call.function for call in calls_in(path.calls, "answer")] == ["_trace"]
+    assert calls_in(path.calls, "load") == []
+
+
+def test_every_recorded_function_has_its_source() -> None:
+    path = path_of(Greedy(max_new_tokens=2))
+    for file, line, function in {(c.file, c.line, c.function) for c in path.walk()}:
+        source = source_of(file, line)
+        name = function.rpartition(".")[2]
+        assert f"def {name}(" in source or f"def {name}[" in source, (file, line)
+        assert source in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_of_a_library_only_python_files_of_models_are_read() -> None:
+    found = source_of("transformers/models/llama/modeling_llama.py", _line("class LlamaMLP"))
+    assert found.startswith("class LlamaMLP") and "def forward" in found
+    for file in ("/etc/passwd", "core/../README.md", "../core/a.py", "streamlit/__init__.py",
+                 "core/nowhere.py", "core/decoding/py.typed"):  # fmt: skip
+        assert source_of(file, 1) == ""
+    assert source_of("core/decoding/decode.py", 10_000) == ""
+    assert len(found.splitlines()) <= LONGEST
+
+
+def _line(start: str) -> int:
+    import transformers.models.llama.modeling_llama as module
+
+    with open(module.__file__, encoding="utf-8") as file:
+        return next(at for at, line in enumerate(file, start=1) if line.startswith(start))

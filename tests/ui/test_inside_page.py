@@ -1,0 +1,259 @@
+"""The page Inside without a browser: its picture, its readings, its ways in, and its refusals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from core import Greedy, Sampling, Shaping, check, collect, load_model
+from core.decoding.trace import Trace
+from core.models.scripted import ScriptedModel
+from pages.ui.decode.state import DecodeView
+from pages.ui.inside import boxes, save, work
+from pages.ui.inside.state import InsideView, open_run, shows
+from pages.ui.run import jobs
+from pages.ui.shell import models
+from tests.figures.beams import make_search
+from tests.figures.traces import HOSTILE, make_trace
+from tests.ui.conftest import ROOT
+from tests.ui.seen import SECONDS, charts, texts
+
+SCRIPT = {(): [0.02, 0.0, 0.08, 0.1, 0.4, 0.3, 0.1, 0.0]}
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    torch.set_num_threads(1)
+    model = ScriptedModel(SCRIPT, context_window=64, model_id="embedded:target")
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Any:
+    return load_model("embedded:target")
+
+
+@pytest.fixture
+def real(monkeypatch: pytest.MonkeyPatch, embedded: Any) -> Any:
+    monkeypatch.setattr(models, "_cached", lambda _: embedded)
+    return embedded
+
+
+def run_of(model: Any, prompt: str, tokens: int = 6) -> Trace:
+    config = Sampling(max_new_tokens=tokens, seed=3, shaping=Shaping(temperature=0.8, top_p=0.9))
+    trace = collect(model, prompt, config)
+    return trace.with_checks(tuple(check(trace)))
+
+
+def open_inside(trace: Trace | None, selected: int = 2, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=60)
+    decode = DecodeView()
+    if trace is not None:
+        decode.show(trace, "run")
+        decode.select(selected)
+    app.session_state["view"] = decode
+    app.run()
+    for name, said in parameters.items():
+        app.query_params[name] = said
+    return settle(app.switch_page("inside.py").run())
+
+
+def view_of(app: AppTest) -> InsideView:
+    found: InsideView = app.session_state["inside"]
+    return found
+
+
+def settle(app: AppTest) -> AppTest:
+    """Wait for the workers and draw again, until nothing is under way."""
+    for _ in range(8):
+        assert not app.exception
+        if not view_of(app).under_way:
+            return app
+        assert all(job.done.wait(SECONDS) for job in list(view_of(app).jobs.values()))
+        app.run()
+    raise AssertionError("the page never comes to rest")
+
+
+def picture(app: AppTest) -> dict[str, Any]:
+    """What the boxes were told."""
+    drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
+    return next(data for data in drawn if "loop" in data)
+
+
+def box(app: AppTest, name: str) -> dict[str, Any]:
+    data = picture(app)
+    every = [*data["before"], data["prompt"], *data["inside"], *data["after"]]
+    return next(one for one in every if one["id"] == name)
+
+
+def checks_of(view: InsideView, name: str) -> list[bool]:
+    return [one.passed for one in view.cached[name][1].checks]
+
+
+def test_the_picture_holds_the_steps_own_values_and_functions(real) -> None:
+    trace = run_of(real, "Once upon a time")
+    app = open_inside(trace)
+    step = trace.token_steps[2]
+    assert picture(app)["loop"] == (
+        "The thinking is this loop; it ran 6 times. Open here: step 3 of 6."
+    )
+    assert [chip["value"] for chip in box(app, "ids")["chips"]] == list(map(str, trace.prompt_ids))
+    logits = [chip["value"] for chip in box(app, "logits")["chips"]]
+    assert logits[:5] == [f"{one.logit:.2f}" for one in step.candidates[:5]]
+    assert dict(box(app, "draw")["pairs"])["number"] == f"{step.draw.uniform:.4f}"
+    assert dict(box(app, "answer")["pairs"])["text"] == trace.text
+    shapes = dict(box(app, "forward")["pairs"])
+    assert shapes["shapes"] == "ids [1, 1] → [1, 1, 256] × 6 layers → logits [1, 1, 4096]"
+    assert shapes["KV cache"] == "5 → 6 tokens"
+    assert box(app, "forward")["rows"][0]["place"].startswith("core/models/contexts.py:")
+    functions = [row["name"] for row in box(app, "shaping")["rows"]]
+    assert functions == ["penalties", "raw_distribution", "shape"]
+    assert checks_of(view_of(app), "record") == [True, True]
+    assert charts(app) == ["calls"]
+
+
+def test_without_the_cache_every_token_goes_through_again(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"))
+    app.toggle(key="no_cache").set_value(True).run()
+    settle(app)
+    shapes = dict(box(app, "forward")["pairs"])
+    assert shapes["shapes"].startswith("ids [1, 6] → [1, 6, 256]")
+    assert shapes["KV cache"].startswith("none")
+    assert checks_of(view_of(app), "record") == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("tab", "name"), [("Modules", "forward"), ("Logit lens", "lens"), ("Attention", "attention")]
+)
+def test_each_reading_is_proved_by_the_run(real, tab: str, name: str) -> None:
+    trace = run_of(real, "The capital of France is")
+    app = open_inside(trace, inside_look=tab)
+    view = view_of(app)
+    assert len(charts(app)) == 1, texts(app)
+    assert all(checks_of(view, name))
+    if name == "lens":
+        last = view.cached["lens"][1].value.positions[-1]
+        assert last.next_id == trace.token_ids[2]
+        top = trace.token_steps[2].candidates[0]
+        assert last.cells[-1].prob == pytest.approx(top.raw_prob, abs=1e-4)
+
+
+def test_the_first_step_came_from_the_prompts_forward(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"), selected=0, inside_look="Modules")
+    assert "prompt's own forward" in box(app, "forward")["words"]
+    forward = view_of(app).cached["forward"][1]
+    assert (forward.prompt.tokens, forward.one.tokens) == (4, 1)
+    assert checks_of(view_of(app), "forward") == [True]
+
+
+def test_the_source_of_a_function_opens_and_closes(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"))
+    view = view_of(app)
+    view.source_of = "shaping.2"
+    app.run()
+    assert picture(app)["code"].startswith("def shape(")
+    assert view.places["shaping.2"][0] == "core/decoding/shaping/stages.py"
+
+
+@pytest.mark.usefixtures("real")
+def test_a_chat_is_recorded_with_its_template() -> None:
+    app = open_inside(None)
+    app.session_state["chat"] = True
+    app.session_state["prompt"] = "Who are you?"
+    app.session_state["inside_tokens"] = 3
+    app.run()
+    app.button(key="start").click().run()
+    settle(app)
+    chat = box(app, "chat")
+    assert "encode_chat" in chat["rows"][0]["name"]
+    assert "Who are you?" in dict(chat["pairs"])["text"]
+    assert checks_of(view_of(app), "record") == [True, True]
+
+
+def test_temperature_0_became_greedy(real) -> None:
+    trace = collect(real, "Once", Sampling(max_new_tokens=2, shaping=Shaping(temperature=0)))
+    app = open_inside(trace, selected=1)
+    assert box(app, "request")["words"].startswith("Temperature 0 became greedy")
+    assert "Nothing is drawn" in box(app, "draw")["words"]
+
+
+def test_a_run_that_isnt_the_models_is_not_proved(scripted) -> None:
+    trace = run_of(scripted, "the cat")
+    forged = replace(trace, config=replace(trace.config, seed=99))
+    app = open_inside(forged)
+    assert checks_of(view_of(app), "record")[0] is False
+
+
+def test_a_model_without_modules_says_so_and_its_functions_stand(scripted) -> None:
+    app = open_inside(run_of(scripted, "the cat"), inside_look="Logit lens")
+    assert "doesn't run through transformers' modules" in texts(app)
+    assert box(app, "forward")["rows"][0]["name"] == "ScriptedContext.extend"
+
+
+def test_an_architecture_without_such_a_reading_says_so(real, monkeypatch) -> None:
+    config = real.hf_model.config
+    monkeypatch.setattr(config, "final_logit_softcapping", 0.01, raising=False)
+    app = open_inside(run_of(real, "Once"), selected=1, inside_look="Logit lens")
+    assert "can't be read layer by layer" in texts(app)
+
+
+def test_hostile_tokens_and_prompts_are_text_in_the_picture() -> None:
+    trace = make_trace(8, hostile=True, shaping=Shaping(temperature=1.8))
+    drawn = boxes.picture(trace, trace.token_steps[3], None, "waiting")
+    said = json.dumps(drawn._asdict(), ensure_ascii=False)
+    assert HOSTILE[0] in said
+    source = (ROOT / "pages/ui/inside/way.js").read_text(encoding="utf-8")
+    assert "textContent" in source
+    assert not any(word in source for word in ("innerHTML", "insertAdjacent", "outerHTML"))
+
+
+def test_decode_opens_its_selected_step_here(real, open_app) -> None:
+    app = open_app()
+    decode: DecodeView = app.session_state["view"]
+    decode.show(run_of(real, "Once upon a time"), "run")
+    decode.select(4)
+    app.run()
+    app.button(key="open_inside").click().run()
+    app.run()
+    settle(app)
+    assert view_of(app).selected == 4
+    assert view_of(app).trace is decode.trace
+    assert "step 5 of 6" in picture(app)["loop"]
+
+
+def test_only_runs_of_a_token_a_step_are_shown() -> None:
+    assert shows(make_trace(2)) and not shows(make_search())
+    assert callable(open_run)
+
+
+def test_the_step_is_in_the_address_and_a_link_brings_it_back(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"), step="3")
+    assert view_of(app).selected == 3
+    assert app.query_params["step"] in ("3", ["3"])
+
+
+def test_the_data_path_is_given_away_in_three_formats(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"))
+    path = view_of(app).cached["record"][1].path
+    ours = json.loads(save._json(save.export.as_json, path))
+    spans = json.loads(save._json(save.export.as_otlp, path))
+    chrome = json.loads(save._json(save.export.as_chrome, path))
+    assert ours["schema"] == "decoding-explorer-data-path"
+    assert spans["resourceSpans"]
+    assert len(chrome["traceEvents"]) == sum(1 for _ in path.walk())
+    assert save._text(path).decode().startswith("== The request")
+    keys = {button.key for button in app.get("download_button")}
+    assert keys >= {"path-json", "path-otlp", "path-chrome", "path-txt"}
+
+
+def test_a_recording_takes_turns_and_stops(scripted) -> None:
+    trace = collect(scripted, "the cat", Greedy(max_new_tokens=5))
+    job = jobs.start(lambda job: (job.stop(), work._record(job, trace, None, True))[1])
+    assert job.done.wait(SECONDS)
+    assert job.result is None and not job.error
