@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 SUBJECTS = (
     *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
-    "endpoint",
+    *("endpoint", "recording"),
 )
 
 
@@ -34,6 +34,7 @@ def main() -> None:
         lab,
         memory,
         reasoning,
+        recording,
         sessions,
         speculative,
     )
@@ -57,6 +58,8 @@ def main() -> None:
             sessions.run(args.repeats)
         elif subject == "endpoint":
             endpoint.run(args.repeats)
+        elif subject == "recording":
+            recording.run(args.repeats)
         else:
             reasoning.run(args.repeats)
 

@@ -68,7 +68,8 @@ function row(way, data) {
 
 function values(data) {
   const given = (data.in || []).map(([name, text]) => [`IN ${name}`, text]);
-  return pairs(data.out ? [...given, ["OUT", data.out]] : given);
+  const which = data.x > 1 ? [["shown", `the first of ${data.x}`]] : [];
+  return pairs([...which, ...given, ...(data.out ? [["OUT", data.out]] : [])]);
 }
 
 function sourceOf(way, data) {
