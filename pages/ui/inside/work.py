@@ -15,8 +15,8 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 
-# What a recording on the page holds at most: some 50 MB.
-MOST_STEPS, MOST_CALLS = 200, 60_000
+# What a recording on the page holds at most: some 25 MB (600 bytes a call).
+MOST_STEPS, MOST_CALLS = 200, 40_000
 # So many of the last positions are read by the lens.
 LENS_POSITIONS = 96
 

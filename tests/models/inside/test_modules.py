@@ -7,12 +7,8 @@ import torch
 
 from core.models.inside import logit_lens
 from core.models.modules import watch_forward
-from core.models.transformers_model import TransformersModel
-from tests.models.builders import KINDS, random_model, tiny_tokenizer
-
-
-def loaded(kind: str) -> TransformersModel:
-    return TransformersModel(random_model(kind), tiny_tokenizer(), model_id=kind)
+from tests.models.builders import KINDS
+from tests.models.inside.test_inside import loaded
 
 
 @pytest.mark.parametrize("kind", KINDS)

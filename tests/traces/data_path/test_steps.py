@@ -67,6 +67,12 @@ def test_other_methods_have_steps_too(config: MethodConfig) -> None:
     assert steps_recorded(recorder.path) == len(run.token_steps) > 0
 
 
+def test_greedy_picks_where_others_draw() -> None:
+    made = step_call(path_of(Greedy(max_new_tokens=2)), 1)
+    assert made is not None
+    assert [call.function for call in calls_of(made, "draw")] == ["_argmax"]
+
+
 def test_the_parts_around_the_loop_are_found_by_their_phase() -> None:
     path = path_of(Greedy(max_new_tokens=2))
     assert {call.function for call in calls_in(path.calls, "ids")} == {"encode_prompt"}
