@@ -40,8 +40,9 @@ TERMS = {
     "end of text": "The token by which a model ends its text, such as <|end|>. It adds no words.",
     "layer, module": "A model is a stack of equal layers, each made of modules: attention, which "
     "looks back at earlier tokens, an MLP, and norms.",
-    "logit lens": "What a model would say if it ended after a layer: its last norm and head are "
-    "put there. Decided: the first layer after which the token that came out is the likeliest.",
+    "lens, decided here": "What a model would say if it ended after a layer: its last norm and "
+    "head are put there. Decided: the first layer after which the token that came out is the "
+    "likeliest.",
     "attention": "How much a token looks at each token up to itself; the weights add up to one.",
     "chat template": "The marks around a user's message that a model was trained with.",
     "beam, hypothesis": "The texts that a beam search keeps alive; each is a hypothesis.",
