@@ -80,9 +80,10 @@ def _waits(view: InsideView, name: str, *, ready: bool, words: str) -> bool:
     return ready
 
 
-def _caption(view: InsideView, trace: Trace) -> str:
+def _caption(view: InsideView, trace: Trace, *, step: bool = True) -> str:
     off = " · cache off" if value("no_cache") and trace.config.use_cache else ""
-    return f"{figures.step_caption(trace, view.selected)}{off}"
+    said = figures.step_caption(trace, view.selected) if step else figures.settings_caption(trace)
+    return f"{said}{off}"
 
 
 def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
@@ -108,7 +109,7 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
         partial(
             figures.flame_chart,
             calls,
-            caption=_caption(view, trace),
+            caption=_caption(view, trace, step=what != "run"),
             what=said,
             width=width,
             **drawn,
