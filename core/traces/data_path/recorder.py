@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"
 # The recorder itself, and the queue, in which a run only waits.
-_UNSEEN = (f"{Path(__file__).parent}/", f"{ROOT / 'core' / 'server'}/")
+_UNSEEN = (
+    f"{Path(__file__).parent}/",
+    *(str(ROOT / "core" / "server" / name) for name in ("queue.py", "shares.py")),
+)
 MOST_CALLS = 200_000
 _RESUME = opmap["RESUME"]
 
@@ -83,7 +86,6 @@ class Recorder:
         self._known: dict[CodeType, _Function | None] = {}
         self._open: list[_Open] = [_Open(None, "", "", 0)]
         self._kept = self._left_out = 0
-        self._most = most
         self._began, self._clock_began = time.time_ns(), time.perf_counter()
         self._seconds = 0.0
         self.watched = ExitStack()

@@ -17,6 +17,7 @@ from core.server.api.history import Record
 from core.server.api.parts import Part
 from pages.ui import registry
 from pages.ui.hosting import endpoint
+from pages.ui.inside import state as inside
 from pages.ui.requests.state import RequestsView
 from pages.ui.run import save
 from pages.ui.shell import models
@@ -63,6 +64,8 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         _open_button(page.title, partial(save.turn_to, page, trace, source="request"))
         if page.path == registry.PAGES[0].path and trace.token_steps:
             _open_button(registry.page_of("lab").title, partial(_open_in_lab, view, trace))
+        if inside.shows(trace):
+            _open_button("Inside", partial(inside.open_run, trace, view.selected))
         if record is not None and record.configs:
             options = variants(record)
             st.menu_button(
