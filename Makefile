@@ -71,7 +71,7 @@ soak: $(VENV)/.dev
 	@$(PY) -m benchmarks.soak $(ARGS)
 
 # What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search, a
-# speculative run, and what a thinking budget buys (about a minute).
+# speculative run, what a thinking budget buys, and three evaluations (about three minutes).
 example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
@@ -82,6 +82,8 @@ example: $(VENV)/.app
 		--method speculative --draft-length 5 --temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 48 \
 		--json assets/traces/speculative.json
 	@$(PY) -m core.evaluation.example assets/traces/reasoning.json
+	@for lesson in leak hot-draft beam; do rm -f assets/evaluation/$$lesson.jsonl; \
+		$(PY) -m core evaluate assets/evaluation/$$lesson.yaml --out assets/evaluation/$$lesson.jsonl || exit 1; done
 
 # QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.
 TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))

@@ -41,6 +41,7 @@ ALLOWED = {
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
+        *("torch", "yaml"),
     },
     "core/figures": {
         *("core.decoding", "core.evaluation"),
@@ -71,7 +72,10 @@ FIGURES_MAY_READ = {
 EVALUATION_WITHOUT_MODELS = {
     f"core.evaluation.{name}"
     for name in ("types", "intervals", "example", "answers", "sweep.types", "sweep.curves")
-} | {"core.evaluation.sweep.fair"}
+} | {
+    *("core.evaluation.sweep.fair", "core.evaluation.plan.types"),
+    "core.evaluation.plan.statistics",
+}
 
 
 def imports_of(path: Path) -> set[str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli import check, decode, lens, models, output, path, serve, sweep
+from core.cli import check, decode, evaluate, lens, models, output, path, serve, sweep
 from core.decoding.errors import DecodingError
 
 
@@ -29,6 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),
         ("sweep", sweep, "accuracy against the thinking budget"),
+        ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),
         ("serve", serve, "answer OpenAI's API, without the pages"),
     ):

@@ -46,3 +46,7 @@ class ProblemError(DecodingError, ValueError):
 
 class SweepError(DecodingError, ValueError):
     """A stored sweep can't be read or continued."""
+
+
+class EvaluationError(DecodingError, ValueError):
+    """An evaluation's plan or rows can't be read or continued."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import random
 from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 
 from core.decoding.errors import ConfigError, ProblemError
@@ -15,6 +12,15 @@ from core.decoding.validation import brief
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
 from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum
+from core.evaluation.questions.table import (
+    REQUIRED,
+    Row,
+    csv_rows,
+    decoded,
+    is_jsonl,
+    is_text,
+    jsonl_rows,
+)
 from core.evaluation.types import Problem, ProblemSet
 from core.traces.bounded_file import file_bytes, within
 
@@ -109,93 +115,35 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
         data = within(source, MAX_BYTES, "file of problems", ProblemError)
     else:
         data = file_bytes(source, MAX_BYTES, "file of problems", ProblemError)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
+    text = decoded(data)
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
-    rows = _jsonl_rows(text) if _is_jsonl(text, named) else _csv_rows(text)
+    rows = _objects(text) if is_jsonl(text, named) else csv_rows(text)
     problems: list[Problem] = []
-    for line, question, answer in rows:
+    for line, row in rows:
         if len(problems) == MAX_PROBLEMS:
             raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")
-        problems.append(_checked_problem(line, question, answer, system))
+        problems.append(_checked_problem(line, row["question"], row["answer"], system))
     if not problems:
         raise ProblemError("The file holds no problem; give each a question and an answer.")
     return ProblemSet(named, tuple(problems))
 
 
-def _is_jsonl(text: str, name: str) -> bool:
-    """By its first character; else by its name, but for a file that names a CSV's columns."""
-    first = text.lstrip().partition("\n")[0].lower()
-    named = name.lower().endswith((".jsonl", ".json"))
-    return first.startswith(("{", "[")) or (named and "question" not in first)
-
-
-def _jsonl_rows(text: str) -> Iterator[tuple[int, object, object]]:
+def _objects(text: str) -> Iterator[Row]:
     if text.lstrip().startswith("["):
         raise ProblemError(
             "The file is one JSON list; write JSONL, an object with question and answer on each "
             "line."
         )
-    # Not splitlines: it would also split at characters that JSON strings may hold.
-    for line, row in enumerate(text.split("\n"), start=1):
-        if not row.strip():
-            continue
-        try:
-            # The number as it is written: 1e16 is a whole one, and 0.00001 has no exponent.
-            item = json.loads(row, parse_float=_number, parse_int=_number)
-        except (ValueError, RecursionError):
-            raise ProblemError(f"Line {line} of the problems is not JSON.") from None
-        if not isinstance(item, dict) or not {"question", "answer"} <= set(item):
+    for line, row in jsonl_rows(text):
+        if not row.keys() >= REQUIRED:
             raise ProblemError(f"Line {line}: an object with question and answer is needed.")
-        yield line, item["question"], item["answer"]
-
-
-def _number(text: str) -> Decimal:
-    """A number as it is written; infinity where its exponent is beyond what Decimal can hold."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return Decimal("Infinity")
-
-
-def _csv_rows(text: str) -> Iterator[tuple[int, object, object]]:
-    _require_commas(text.partition("\n")[0])
-    reader, started = csv.reader(io.StringIO(text, newline=""), strict=True), 1
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        if not {"question", "answer"} <= set(header):
-            raise ProblemError("Line 1: the first line must name the columns question and answer.")
-        columns = header.index("question"), header.index("answer")
-        started = reader.line_num + 1
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                if len(row) != len(header):
-                    raise ProblemError(
-                        f"Line {started}: {len(row)} columns, the first line has {len(header)}; "
-                        "put a text that holds a comma in quotes."
-                    )
-                yield started, row[columns[0]], row[columns[1]]
-            started = reader.line_num + 1
-    except csv.Error as error:
-        raise ProblemError(f"Line {started} of the problems is no CSV: {error}.") from None
-
-
-def _require_commas(header: str) -> None:
-    """Raises ProblemError for a first line whose columns no commas separate."""
-    for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if {"question", "answer"} <= {cell.strip(' "\r').lower() for cell in header.split(sign)}:
-            raise ProblemError(
-                f"Line 1: {name} stand between the columns; save the file with commas between them."
-            )
+        yield line, row
 
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
     if not isinstance(question, str) or not question.strip():
         raise ProblemError(f"Line {line}: the question must be a text, got {_named(question)}.")
-    if not _is_text(question):
+    if not is_text(question):
         raise ProblemError(f"Line {line}: the question holds half a character that can't be asked.")
     if len(question) > MAX_QUESTION:
         raise ProblemError(f"Line {line}: the question has more than {MAX_QUESTION:,} characters.")
@@ -214,8 +162,3 @@ def _written(answer: object) -> str:
 
 def _named(answer: object) -> str:
     return brief(str(answer)) if isinstance(answer, Decimal) else brief(answer)
-
-
-def _is_text(text: str) -> bool:
-    """Whether UTF-8 can write it: JSON can name halves of a character alone."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)

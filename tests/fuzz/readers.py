@@ -14,6 +14,7 @@ from core import check
 from core.decoding.errors import (
     ConfigError,
     DecodingError,
+    EvaluationError,
     ModelError,
     ProblemError,
     SweepError,
@@ -27,7 +28,15 @@ from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
 from core.evaluation.example import example_from_dict
+from core.evaluation.plan.files import read_evaluation
+from core.evaluation.plan.leaks import find_leaks
+from core.evaluation.plan.plan_file import read_plan
+from core.evaluation.plan.statistics import all_paired, results
+from core.evaluation.plan.types import Evaluation
 from core.evaluation.problems import THINKING_SYSTEM, read_problems
+from core.evaluation.questions.own import own_questions
+from core.evaluation.questions.read import read_questions
+from core.evaluation.scoring.metrics import METRICS, score
 from core.evaluation.sweep.files import SCHEMA, VERSION, read_sweep
 from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.evaluation.verifier import worked_out
@@ -87,6 +96,12 @@ def _check(content: Trace | LabExample) -> None:
         lab_bytes(content)
 
 
+def _compare(evaluation: Evaluation) -> None:
+    """What the page shows of an evaluation that was opened."""
+    results(evaluation)
+    all_paired(evaluation)
+
+
 def _own(data: bytes) -> Any:
     """What a file of one's own is read from, its text being JSON."""
     try:
@@ -118,6 +133,12 @@ def _reasoning() -> bytes:
 def _gguf() -> bytes:
     with TemporaryDirectory() as folder:
         return write_gguf(Path(folder) / "seed.gguf").read_bytes()
+
+
+def _evaluation() -> bytes:
+    """The first rows of a stored evaluation, its questions with it."""
+    lines = (ROOT / "assets/evaluation/beam.jsonl").read_bytes().splitlines(keepends=True)
+    return b"".join(lines[:4])
 
 
 def _text(data: bytes) -> str:
@@ -175,6 +196,33 @@ JSONL = _lines(
     {"question": "q", "answer": 1e16},
     {"question": "How much?", "answer": "1,234.50"},
 )
+QUESTIONS = b'question,answer,aliases\r\n"Who, then?",Me,I|myself\nHow many?,"1,234",\n'
+ASKED = _lines(
+    {"question": "Who?", "answer": "Me", "aliases": ["I"]},
+    {"question": "How many?", "answer": "1 + 2 = 3\n#### 1,003"},
+    {"question": "Where?", "context": "Here.", "answers": {"text": ["Here"]}},
+)
+_QA = {"question": "Where?", "id": "1", "answers": [{"text": "Here", "answer_start": 0}]}
+SQUAD = json.dumps(
+    {
+        "version": "v2.0",
+        "data": [
+            {
+                "title": "t",
+                "paragraphs": [
+                    {
+                        "context": "Here.",
+                        "qas": [_QA, {**_QA, "answers": [], "is_impossible": True}],
+                    }
+                ],
+            }
+        ],
+    },
+    indent=1,
+)
+PLANS = tuple(
+    (ROOT / f"assets/evaluation/{name}.yaml").read_bytes() for name in ("leak", "hot-draft")
+)
 READERS = (
     Reader("trace", lambda data: _check(read_trace(data)), TraceError, _of(*RUNS),
         "core/traces/file.py"),
@@ -186,12 +234,30 @@ READERS = (
         "core/traces/lab.py"),
     Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,
         (_reasoning(),), "core/evaluation/example.py"),
-    Reader("sweep", read_sweep, SweepError, (_sweep(),), "core/evaluation/sweep/files.py",
+    Reader("sweep", read_sweep, SweepError, (_sweep(),), "core/evaluation/row_file.py",
         lines=True),
     Reader("problems, CSV", lambda data: read_problems(data, "own.csv", THINKING_SYSTEM),
         ProblemError, (CSV,), "core/evaluation/problems.py"),
     Reader("problems, JSONL", lambda data: read_problems(data, "own.jsonl", THINKING_SYSTEM),
         ProblemError, (JSONL,), "core/evaluation/problems.py", lines=True),
+    Reader("questions, CSV", lambda data: read_questions(data, "own.csv"), ProblemError,
+        (QUESTIONS,), "core/evaluation/questions/table.py"),
+    Reader("questions, JSONL", lambda data: read_questions(data, "own.jsonl"), ProblemError,
+        (ASKED,), "core/evaluation/questions/table.py", lines=True),
+    Reader("questions, JSON", lambda data: read_questions(data, "own.json"), ProblemError,
+        (json.dumps([{"question": "Who?", "answer": 5, "aliases": "a|b"}]).encode(),),
+        "core/evaluation/questions/read.py"),
+    Reader("questions, SQuAD", lambda data: read_questions(data, "dev.json"), ProblemError,
+        (SQUAD.encode(),), "core/evaluation/questions/read.py"),
+    Reader("plan of an evaluation", lambda data: read_plan(data, own_questions("lists")),
+        EvaluationError, PLANS, "core/evaluation/plan/plan_file.py"),
+    Reader("evaluation", lambda data: _compare(read_evaluation(data)), EvaluationError,
+        (_evaluation(),), "core/evaluation/plan/files.py", lines=True),
+    Reader("reply", lambda data: score(_text(data), ("12", "twelve"), tuple(METRICS)), None,
+        (b"the answer is 1,234.50 or twelve.",), "core/evaluation/scoring/text.py"),
+    Reader("template text", lambda data: find_leaks(_text(data), "Answer with one word."), None,
+        (b"Paris.\nHuman: <|user|> You are a helpful one. [INST]",),
+        "core/evaluation/plan/leaks.py"),
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
         "core/decoding/shaping/bias.py"),

@@ -1,0 +1,69 @@
+"""`python -m core evaluate`: which ways of decoding answer questions right, by a plan in YAML."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from core.cli.output import require_writable, say
+
+if TYPE_CHECKING:
+    from core.evaluation.plan.types import Evaluation, EvaluationRow
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument(
+        "plan", help="a YAML file with questions and ways, such as those in assets/evaluation"
+    )
+    parser.add_argument("--dtype", help="as in decode")
+    parser.add_argument("--device", help="as in decode")
+    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
+
+
+def run(args: Namespace) -> int:
+    """Run the plan or go on with it, then print a line for each way and each pair."""
+    require_writable(args.out, "--out")
+    from core.evaluation.plan.plan_file import read_plan
+
+    plan = read_plan(args.plan)
+    from core import load_model
+    from core.evaluation.plan.asking import warnings
+    from core.evaluation.plan.files import evaluate_to_file
+    from core.evaluation.progress import time_left
+
+    models = {name: load_model(name, dtype=args.dtype, device=args.device) for name in plan.models}
+    for sentence in warnings(plan, models):
+        say(sentence)
+    left = time_left()
+
+    def show(_: EvaluationRow, count: int) -> None:
+        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
+        print(words, end="", file=sys.stderr, flush=True)
+
+    done = evaluate_to_file(models, plan, args.out, on_row=show)
+    print(file=sys.stderr)
+    _print_results(done)
+    return 0
+
+
+def _print_results(evaluation: Evaluation) -> None:
+    from core.evaluation.plan.statistics import all_paired, results
+
+    found = results(evaluation)
+    wide = max((len(one.way) for one in found), default=0)
+    print(f"{'way':<{wide}}   right  95 % interval       F1  tokens  forwards  seconds  leaks")
+    for one in found:
+        low, high = 100 * one.correct.low, 100 * one.correct.high
+        forwards = one.forwards + one.draft_forwards
+        print(
+            f"{one.way:<{wide}}  {one.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
+            f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {forwards:>8.1f}  {one.seconds:>7.3f}"
+            f"  {one.leaks:>5}"
+        )
+    for pair in all_paired(evaluation):
+        print(
+            f"{pair.other} against {pair.one}: only the first right {pair.second}, only the "
+            f"second {pair.first}, McNemar's exact p = {pair.p_value:.3g}"
+        )

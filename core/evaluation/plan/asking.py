@@ -1,0 +1,55 @@
+"""How a way puts a question to its models: as a conversation, or as a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from core.decoding.loop.text import join_prompt
+from core.decoding.protocol import LanguageModel
+from core.evaluation.asking import Chats
+from core.evaluation.plan.types import EvaluationPlan, Way
+from core.evaluation.questions.types import Question
+
+
+def has_template(model: LanguageModel) -> bool:
+    """Whether the model can be asked as a conversation."""
+    return isinstance(model, Chats) and model.has_chat_template
+
+
+def ids_for(model: LanguageModel, question: Question, system: str, chat: bool) -> list[int]:
+    """The prompt; a model without a template is asked as text, whatever `chat` says.
+
+    Raises:
+        PromptError: the template refuses the conversation, or the text can't be encoded.
+    """
+    if chat and isinstance(model, Chats) and model.has_chat_template:
+        messages = [{"role": "system", "content": system}] if system else []
+        return model.encode_chat([*messages, {"role": "user", "content": question.asked}])
+    before = f"{system}\n\n" if system else ""
+    return model.encode(f"{before}{question.asked}\n")
+
+
+def draft_ids_for(
+    draft: LanguageModel, question: Question, way: Way, target_ids: list[int]
+) -> list[int]:
+    """What the draft reads: the target's ids unless the way says otherwise."""
+    if way.draft_use_chat_template in (None, way.use_chat_template):
+        return target_ids
+    return ids_for(draft, question, way.system, bool(way.draft_use_chat_template))
+
+
+def rendered(model: LanguageModel, ids: list[int]) -> str:
+    """A prompt as text with its special tokens written out."""
+    return join_prompt(model, ids)
+
+
+def warnings(plan: EvaluationPlan, models: Mapping[str, LanguageModel]) -> Iterator[str]:
+    """A sentence for each way that asks for a template which its model doesn't have."""
+    for way in plan.ways:
+        asked = [(way.model, way.use_chat_template), (way.draft, way.draft_use_chat_template)]
+        for name, chat in asked:
+            if chat and not has_template(models[name]):
+                yield (
+                    f"{name} has no chat template: way {way.name!r} asks it with plain text, as "
+                    "use_chat_template: false would."
+                )

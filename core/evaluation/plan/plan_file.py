@@ -1,0 +1,192 @@
+"""A plan as a YAML file: read with what each list of settings multiplies to, and written.
+
+questions: own:mixed           # an own set, or a file beside the plan
+count: 40                      # the first so many; all where it is left out
+metrics: [exact, number, contains]
+ways:
+  - name: greedy
+    use_chat_template: [true, false]       # a list gives a way for each value
+    system: ["", "Answer with one word."]
+    config: {method: greedy, max_new_tokens: 40}
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import DecodingError, EvaluationError
+from core.decoding.methods import BY_NAME, config_to_dict
+from core.decoding.validation import brief, shortened
+from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
+from core.evaluation.plan.types import MAX_NAME, MAX_WAYS, EvaluationPlan, Way
+from core.evaluation.questions.own import OWN_PREFIX, own_questions
+from core.evaluation.questions.read import read_questions
+from core.evaluation.questions.types import QuestionSet
+from core.evaluation.scoring.metrics import DEFAULT_METRICS
+from core.traces.bounded_file import file_bytes, within
+
+MAX_BYTES = 200_000
+_FIELDS = ("questions", "count", "metrics", "ways")
+_MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
+_SHORT: dict[str, dict[bool | None, str]] = {
+    "use_chat_template": {True: "template", False: "no template"},
+    "draft_use_chat_template": {
+        True: "draft: template",
+        False: "draft: no template",
+        None: "draft: as target",
+    },
+}
+
+
+def read_plan(source: bytes | str | Path, questions: QuestionSet | None = None) -> EvaluationPlan:
+    """A plan from a YAML file.
+
+    Args:
+        source: the file's bytes, or its path; a file of questions is looked for beside it.
+        questions: take these, whatever the file says; bytes can't name a file.
+
+    Raises:
+        EvaluationError: the first fault, of YAML with its line.
+        ProblemError: the questions can't be read.
+    """
+    if isinstance(source, bytes):
+        data = within(source, MAX_BYTES, "plan", EvaluationError)
+    else:
+        data = file_bytes(source, MAX_BYTES, "plan", EvaluationError)
+    found = _loaded(data)
+    unknown = next((name for name in found if name not in _FIELDS), None)
+    if unknown is not None:
+        raise EvaluationError(f"A plan has no setting {brief(unknown)}; {', '.join(_FIELDS)}.")
+    ways, metrics = found.get("ways"), found.get("metrics", list(DEFAULT_METRICS))
+    if not isinstance(ways, list) or not ways:
+        raise EvaluationError("A plan needs ways: a list with a name and a config in each.")
+    if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
+        raise EvaluationError("metrics must be a list of names.")
+    folder = None if isinstance(source, bytes) else Path(source).parent
+    asked = questions or _questions(found.get("questions"), folder)
+    try:
+        return EvaluationPlan(
+            questions=_first(asked, found.get("count")),
+            ways=_every(ways),
+            metrics=tuple(metrics),
+        )
+    except EvaluationError:
+        raise
+    except DecodingError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def _loaded(data: bytes) -> dict[Any, Any]:
+    try:
+        # An alias could name one value a billion times.
+        aliased = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data))
+        found = None if aliased else yaml.safe_load(data)
+    except yaml.MarkedYAMLError as error:
+        line = f"Line {error.problem_mark.line + 1} of the plan" if error.problem_mark else "It"
+        raise EvaluationError(
+            f"{line} is not YAML: {shortened(str(error.problem), 100)}."
+        ) from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise EvaluationError("The plan is not YAML text.") from None
+    if aliased:
+        raise EvaluationError("The plan holds an alias (*name): write out what it stands for.")
+    if not isinstance(found, dict):
+        raise EvaluationError("A plan must be an object with questions and ways.")
+    return found
+
+
+def _questions(named: Any, folder: Path | None) -> QuestionSet:
+    if not isinstance(named, str) or not named:
+        raise EvaluationError("A plan needs questions: own:mixed, or the name of a file.")
+    if named.startswith(OWN_PREFIX):
+        return own_questions(named)
+    if folder is None:
+        raise EvaluationError(
+            f"The plan names the file {brief(named)}, which it does not hold; give it as well."
+        )
+    return read_questions(folder / named)
+
+
+def _first(asked: QuestionSet, count: Any) -> QuestionSet:
+    if count is None:
+        return asked
+    if type(count) is not int or count < 1:
+        raise EvaluationError(f"count must be a whole number of 1 or more, got {brief(count)}.")
+    return take(asked, count)
+
+
+def take(asked: QuestionSet, count: int) -> QuestionSet:
+    """So many of a set's questions, spread over it evenly; the name says of how many."""
+    held = len(asked.questions)
+    if count >= held:
+        return asked
+    chosen = tuple(asked.questions[at * held // count] for at in range(count))
+    return QuestionSet(f"{asked.name}, {count} of {held}", chosen, asked.left_out)
+
+
+def _every(given: list[Any]) -> tuple[Way, ...]:
+    """The ways with each value of their lists."""
+    ways: list[Way] = []
+    for one in given:
+        if not isinstance(one, dict):
+            raise EvaluationError(f"A way must be an object with settings, got {brief(one)}.")
+        lists = {name: one[name] for name in _MULTIPLIED if isinstance(one.get(name), list)}
+        for values in product(*lists.values()):
+            if len(ways) == MAX_WAYS:
+                raise EvaluationError(f"A plan has at most {MAX_WAYS} ways; take fewer values.")
+            chosen = dict(zip(lists, values, strict=True))
+            parts = [str(one.get("name", "")), *(_named(*item) for item in chosen.items())]
+            name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else one.get("name", "")
+            ways.append(way_from_dict({**one, **chosen, "name": name}))
+    return tuple(ways)
+
+
+def _named(name: str, value: Any) -> str:
+    if name == "system":
+        return shortened(value, 40) if value else "no system prompt"
+    words: dict[bool | None, str] = _SHORT.get(name, {})
+    return words[value] if isinstance(value, bool | None) and value in words else brief(value)
+
+
+def write_plan(plan: EvaluationPlan, questions: str) -> str:
+    """The YAML text that `read_plan` reads as the same ways.
+
+    Args:
+        questions: an own set with its prefix, or the name of the file that has them.
+    """
+    shown: dict[str, Any] = {"questions": questions}
+    count = len(plan.questions.questions)
+    if questions.startswith(OWN_PREFIX) and count < len(own_questions(questions).questions):
+        shown["count"] = count
+    shown["metrics"] = list(plan.metrics)
+    shown["ways"] = [_brief_way(way) for way in plan.ways]
+    text: str = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _brief_way(way: Way) -> dict[str, Any]:
+    """A way without the settings that are at their defaults, but for the chat template's."""
+    plain = Way(name=way.name, config=BY_NAME["greedy"].config())
+    kept = {
+        name: getattr(way, name)
+        for name in WAY_FIELDS
+        if name in ("name", "use_chat_template")
+        or (name != "config" and getattr(way, name) != getattr(plain, name))
+    }
+    return {**kept, "config": _brief_config(way.config)}
+
+
+def _brief_config(config: MethodConfig) -> dict[str, Any]:
+    plain, given = config_to_dict(type(config)()), config_to_dict(config)
+    shaping = {
+        name: value for name, value in given["shaping"].items() if value != plain["shaping"][name]
+    }
+    changed = {
+        name: value for name, value in given.items() if name != "shaping" and value != plain[name]
+    }
+    return {"method": config.method, **changed, **({"shaping": shaping} if shaping else {})}

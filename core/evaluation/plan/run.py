@@ -1,0 +1,203 @@
+"""Runs of an evaluation, question by question in every way; can be stopped and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.decoding.config import MethodConfig
+from core.decoding.decode import collect
+from core.decoding.loop.text import join_text, visible_bytes
+from core.decoding.protocol import LanguageModel
+from core.decoding.speculative.config import Speculative
+from core.decoding.trace import Step, Trace
+from core.evaluation.plan.asking import draft_ids_for, ids_for
+from core.evaluation.plan.counted import Counted, OwnPrompt
+from core.evaluation.plan.leaks import find_leaks
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
+from core.evaluation.questions.types import Question
+from core.evaluation.scoring.metrics import score
+from core.evaluation.scoring.reference import ReferenceScore, score_reference
+
+Models = Mapping[str, LanguageModel]
+END_THINK = "</think>"
+
+
+def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Question, Way, int]]:
+    """The runs that have no row yet, question by question."""
+    done = {(row.question, row.way, row.sample) for row in rows}
+    return [
+        (question, way, sample)
+        for question in plan.questions.questions
+        for way in plan.ways
+        for sample in range(way.samples)
+        if (question.key, way.name, sample) not in done
+    ]
+
+
+def with_revisions(plan: EvaluationPlan, models: Models) -> EvaluationPlan:
+    """The plan with what its models' weights are; an evaluation is not resumed on others."""
+    return replace(plan, revisions=tuple((name, models[name].revision) for name in plan.models))
+
+
+def evaluation_rows(
+    models: Models,
+    plan: EvaluationPlan,
+    done: Sequence[EvaluationRow] = (),
+    *,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[EvaluationRow]:
+    """Yield the rows that `done` lacks, each as soon as it is there.
+
+    Args:
+        models: every model and draft of the plan, by name.
+        on_step: called with each step of each run.
+        should_stop: asked after every step; a run that it ends has no row.
+
+    Raises:
+        ModelError: a draft with another vocabulary.
+        as `collect`.
+    """
+    known: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
+    asked, runners = "", _Runners(models, plan)
+    for question, way, sample in missing(plan, done):
+        if should_stop():
+            return
+        if question.key != asked:
+            asked = question.key
+            known.clear()
+        model, config = models[way.model], way.config_of(sample)
+        ids = ids_for(model, question, way.system, way.use_chat_template)
+        run = runners.decode(way, config, question, ids, on_step, should_stop)
+        if run is None:
+            return
+        place = (way.model, tuple(ids), question.answers[0])
+        if place not in known:
+            known[place] = score_reference(model, ids, question.answers[0])
+        yield _row(plan, way, question, sample, run, known[place], model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    trace: Trace
+    forwards: int
+    draft_forwards: int
+
+
+class _Runners:
+    """The models of a plan, each wrapped once for its part."""
+
+    def __init__(self, models: Models, plan: EvaluationPlan) -> None:
+        self._targets = {way.model: Counted(models[way.model]) for way in plan.ways}
+        self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
+        self._drafts = {name: Counted(one.as_model()) for name, one in self._prompts.items()}
+
+    def decode(
+        self,
+        way: Way,
+        config: MethodConfig,
+        question: Question,
+        ids: list[int],
+        on_step: Callable[[Step], object] | None,
+        should_stop: Callable[[], bool],
+    ) -> _Run | None:
+        """One run; None where it was stopped."""
+        target, draft = self._targets[way.model], self._drafts.get(way.draft)
+        if draft is not None:
+            own = draft_ids_for(draft.as_model(), question, way, ids)
+            self._prompts[way.draft].read(ids, own)
+            draft.forwards = 0
+        target.forwards = 0
+        trace = collect(
+            target.as_model(),
+            ids,
+            config,
+            draft=draft.as_model() if draft else None,
+            on_step=on_step,
+            should_stop=should_stop,
+            prompt_text=question.asked,
+        )
+        if trace.finish_reason == "cancelled":
+            return None
+        return _Run(trace, target.forwards, draft.forwards if draft else 0)
+
+
+def _row(
+    plan: EvaluationPlan,
+    way: Way,
+    question: Question,
+    sample: int,
+    run: _Run,
+    reference: ReferenceScore | None,
+    model: LanguageModel,
+) -> EvaluationRow:
+    trace, reply = run.trace, reply_of(run.trace, model)
+    text = written_out(trace, model)
+    judged = score(reply, question.answers, plan.metrics)
+    rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
+    return EvaluationRow(
+        way=way.name,
+        question=question.key,
+        sample=sample,
+        reply=reply,
+        text=text,
+        right=judged.right,
+        counted=judged.counted,
+        f1=judged.f1,
+        reference_logprob=reference.logprob if reference else None,
+        reference_tokens=reference.tokens if reference else 0,
+        leaks=find_leaks(text, way.system),
+        prompt_tokens=len(trace.prompt_ids),
+        tokens=len(trace.token_ids),
+        forwards=run.forwards,
+        draft_forwards=run.draft_forwards,
+        drafted=sum(len(one.drafted) for one in rounds),
+        accepted=sum(len(one.accepted) for one in rounds),
+        finish_reason=trace.finish_reason,
+        seconds=trace.timings.total,
+    )
+
+
+def reply_of(trace: Trace, model: LanguageModel) -> str:
+    """What came after the thinking; nothing where it never ended, all where there was none."""
+    start, end = marks_of(model)
+    texts = [model.token_text(token) for token in trace.token_ids]
+    if end in texts:
+        last = len(texts) - texts[::-1].index(end)
+        return join_text(model, trace.token_ids[last:]).strip()
+    return "" if start in texts else trace.text.strip()
+
+
+def marks_of(model: LanguageModel) -> tuple[str, str]:
+    """The marks around a thinking that are one token each."""
+    marks = getattr(model, "think_marks", None)
+    return (marks.start, marks.end) if marks is not None else ("", END_THINK)
+
+
+def written_out(trace: Trace, model: LanguageModel) -> str:
+    """All that was generated with special tokens written out, but for those that end a run."""
+    ids = [token for token in trace.token_ids if token not in model.eos_ids]
+    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")
+
+
+def run_evaluation(
+    models: Models,
+    plan: EvaluationPlan,
+    done: Sequence[EvaluationRow] = (),
+    *,
+    on_row: Callable[[EvaluationRow, int], object] | None = None,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Evaluation:
+    """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
+
+    Args:
+        on_row: called with each new row and how many rows there are now (of `plan.total`).
+    """
+    rows = list(done)
+    for row in evaluation_rows(models, plan, done, on_step=on_step, should_stop=should_stop):
+        rows.append(row)
+        if on_row is not None:
+            on_row(row, len(rows))
+    return Evaluation(plan, tuple(rows))

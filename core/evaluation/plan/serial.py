@@ -1,0 +1,150 @@
+"""Plans and rows of an evaluation as plain JSON values and back; what is read is validated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.decoding.errors import ConfigError, DecodingError, EvaluationError
+from core.decoding.methods import config_from_dict, config_to_dict
+from core.decoding.validation import brief, shortened
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
+from core.evaluation.questions.types import QuestionSet
+
+WAY_FIELDS = tuple(field.name for field in fields(Way))
+_KINDS = {
+    "name": (str,),
+    "model": (str,),
+    "draft": (str,),
+    "use_chat_template": (bool,),
+    "draft_use_chat_template": (bool, type(None)),
+    "system": (str,),
+    "samples": (int,),
+}
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def way_to_dict(way: Way) -> dict[str, Any]:
+    """A way with its config as `config_to_dict` writes it."""
+    return {name: getattr(way, name) for name in WAY_FIELDS} | {
+        "config": config_to_dict(way.config)
+    }
+
+
+def way_from_dict(data: Any) -> Way:
+    """The inverse of `way_to_dict`; settings that are left out have their defaults.
+
+    Raises:
+        EvaluationError: no object, an unknown or wrong setting.
+    """
+    if not isinstance(data, dict):
+        raise EvaluationError(f"A way must be an object with settings, got {brief(data)}.")
+    unknown = next((name for name in data if name not in WAY_FIELDS), None)
+    if unknown is not None:
+        known = ", ".join(WAY_FIELDS)
+        raise EvaluationError(f"A way has no setting {brief(unknown)}; there are {known}.")
+    for name, kinds in _KINDS.items():
+        if name in data and type(data[name]) not in kinds:
+            wanted = " or ".join(kind.__name__ for kind in kinds).replace("NoneType", "null")
+            raise EvaluationError(f"A way's {name} must be {wanted}, got {brief(data[name])}.")
+    try:
+        config = config_from_dict(data.get("config", {"method": "greedy"}))
+        return Way(**{**data, "name": data.get("name", ""), "config": config})
+    except ConfigError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def plan_to_json(plan: EvaluationPlan) -> dict[str, Any]:
+    """The plan as plain JSON values, its questions in full."""
+    return {
+        "questions": _adapter(QuestionSet).dump_python(plan.questions, mode="json"),
+        "ways": [way_to_dict(way) for way in plan.ways],
+        "metrics": list(plan.metrics),
+        "revisions": [list(pair) for pair in plan.revisions],
+    }
+
+
+def plan_from_json(data: Any) -> EvaluationPlan:
+    """The inverse of `plan_to_json`; raises EvaluationError for anything else."""
+    if not isinstance(data, dict) or not isinstance(data.get("ways"), list):
+        raise EvaluationError("The evaluation's plan must hold questions and a list of ways.")
+    try:
+        return EvaluationPlan(
+            questions=_read(QuestionSet, data.get("questions")),
+            ways=tuple(way_from_dict(way) for way in data["ways"]),
+            metrics=_read(tuple[str, ...], data.get("metrics")),
+            revisions=_read(tuple[tuple[str, str], ...], data.get("revisions")),
+        )
+    except EvaluationError:
+        raise
+    except DecodingError as error:
+        raise EvaluationError(f"The evaluation's plan is invalid: {error}") from None
+
+
+def row_to_json(row: EvaluationRow) -> dict[str, Any]:
+    """The row's fields by name, numbers to 1e-6."""
+    values: dict[str, Any] = _adapter(EvaluationRow).dump_python(row, mode="json")
+    return {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in values.items()
+    }
+
+
+def row_from_json(data: Any) -> EvaluationRow:
+    """The inverse of `row_to_json`, but for the digits that it drops; raises EvaluationError."""
+    row: EvaluationRow = _read(EvaluationRow, data)
+    return row
+
+
+def _read(kind: Any, data: Any) -> Any:
+    try:
+        return _adapter(kind).validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, ConfigError):
+            raise EvaluationError(str(cause)) from None
+        where = shortened(".".join(str(part) for part in first["loc"]), 80) or "the top"
+        raise EvaluationError(f"{where}: {shortened(first['msg'], 200)}.") from None
+
+
+def require_rows_of(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> None:
+    """Raises EvaluationError, with its line in a file, for a row that isn't the plan's or twice."""
+    samples = {way.name: way.samples for way in plan.ways}
+    keys = {question.key for question in plan.questions.questions}
+    seen = set()
+    for number, row in enumerate(rows, start=2):
+        place = (row.question, row.way, row.sample)
+        planned = row.question in keys and 0 <= row.sample < samples.get(row.way, 0)
+        if not planned or place in seen:
+            raise EvaluationError(
+                f"Line {number} of the evaluation is no run of its plan, or one again."
+            )
+        seen.add(place)
+
+
+def evaluation_to_json(evaluation: Evaluation) -> dict[str, Any]:
+    """A plan and its rows."""
+    return {
+        "plan": plan_to_json(evaluation.plan),
+        "rows": [row_to_json(row) for row in evaluation.rows],
+    }
+
+
+def evaluation_from_json(data: Any) -> Evaluation:
+    """The inverse of `evaluation_to_json`; raises EvaluationError for anything else."""
+    if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
+        raise EvaluationError("An evaluation must hold a plan and a list of rows.")
+    plan = plan_from_json(data.get("plan"))
+    rows = tuple(row_from_json(row) for row in data["rows"])
+    require_rows_of(plan, rows)
+    return Evaluation(plan, rows)

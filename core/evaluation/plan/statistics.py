@@ -1,0 +1,183 @@
+"""What an evaluation's rows say: accuracy by way, paired differences, agreement, costs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.evaluation.intervals import wilson_of_groups
+from core.evaluation.plan.types import Evaluation, EvaluationRow
+from core.evaluation.types import Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def fair_rows(evaluation: Evaluation) -> tuple[EvaluationRow, ...]:
+    """The rows of the questions that have all their runs in every way; all rows of a whole one."""
+    if evaluation.complete:
+        return evaluation.rows
+    each = sum(way.samples for way in evaluation.plan.ways)
+    by_question: dict[str, int] = defaultdict(int)
+    for row in evaluation.rows:
+        by_question[row.question] += 1
+    return tuple(row for row in evaluation.rows if by_question[row.question] == each)
+
+
+@dataclass(frozen=True, slots=True)
+class WayResult:
+    """All rows of one way.
+
+    Args:
+        correct: with an interval over questions: samples of one question don't count as so many.
+        f1: mean over the rows.
+        counted: how many rows each metric made right.
+        tokens, forwards, draft_forwards, seconds: means a run.
+        acceptance: accepted over drafted tokens; None where nothing was drafted.
+        reference_logprob: mean of a reference answer's log-probability a token, in nats; None
+            where no reference fitted.
+        leaks: rows with template text.
+    """
+
+    way: str
+    correct: Share
+    f1: float
+    counted: dict[str, int]
+    tokens: float
+    forwards: float
+    draft_forwards: float
+    seconds: float
+    acceptance: float | None
+    reference_logprob: float | None
+    leaks: int
+
+
+def results(evaluation: Evaluation) -> tuple[WayResult, ...]:
+    """A result for each way that has a row, in the plan's order."""
+    rows = by_way(evaluation)
+    return tuple(_result(name, own) for name, own in rows.items() if own)
+
+
+def by_way(evaluation: Evaluation) -> dict[str, list[EvaluationRow]]:
+    """The comparable rows of each way, in the plan's order."""
+    found: dict[str, list[EvaluationRow]] = {way.name: [] for way in evaluation.plan.ways}
+    for row in fair_rows(evaluation):
+        found[row.way].append(row)
+    return found
+
+
+def _result(way: str, rows: list[EvaluationRow]) -> WayResult:
+    total = len(rows)
+    groups: dict[str, list[bool]] = defaultdict(list)
+    counted: dict[str, int] = defaultdict(int)
+    for row in rows:
+        groups[row.question].append(row.right)
+        if row.counted:
+            counted[row.counted] += 1
+    drafted = sum(row.drafted for row in rows)
+    references = [
+        row.reference_logprob / row.reference_tokens
+        for row in rows
+        if row.reference_logprob is not None
+    ]
+    return WayResult(
+        way=way,
+        correct=wilson_of_groups([(sum(own), len(own)) for own in groups.values()]),
+        f1=sum(row.f1 for row in rows) / total,
+        counted=dict(counted),
+        tokens=sum(row.tokens for row in rows) / total,
+        forwards=sum(row.forwards for row in rows) / total,
+        draft_forwards=sum(row.draft_forwards for row in rows) / total,
+        seconds=sum(row.seconds for row in rows) / total,
+        acceptance=sum(row.accepted for row in rows) / drafted if drafted else None,
+        reference_logprob=sum(references) / len(references) if references else None,
+        leaks=sum(bool(row.leaks) for row in rows),
+    )
+
+
+class Paired(NamedTuple):
+    """Two ways on the same questions.
+
+    Args:
+        both, first, second, neither: questions that both, only one, or none got right.
+        p_value: McNemar's exact test, two-sided.
+    """
+
+    one: str
+    other: str
+    both: int
+    first: int
+    second: int
+    neither: int
+    p_value: float
+
+
+def paired(evaluation: Evaluation, one: str, other: str) -> Paired:
+    """Compare two ways question by question; of several samples the majority counts (ties: wrong).
+
+    Raises:
+        KeyError: the plan has no such way.
+    """
+    rows = by_way(evaluation)
+    left, right = _by_question(rows[one]), _by_question(rows[other])
+    counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
+    for key in left.keys() & right.keys():
+        counts[left[key], right[key]] += 1
+    first, second = counts[True, False], counts[False, True]
+    return Paired(
+        one, other, counts[True, True], first, second, counts[False, False], mcnemar(first, second)
+    )
+
+
+def _by_question(rows: Sequence[EvaluationRow]) -> dict[str, bool]:
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        groups[row.question].append(row.right)
+    return {key: 2 * sum(own) > len(own) for key, own in groups.items()}
+
+
+def mcnemar(first: int, second: int) -> float:
+    """The two-sided p-value of McNemar's exact test: of the questions that only one way got right,
+    `first` and `second`, a fair coin decides which (McNemar 1947; the binomial test at 1/2)."""
+    total = first + second
+    tail = sum(math.comb(total, k) for k in range(min(first, second) + 1))
+    return min(1.0, float(Fraction(2 * tail, 2**total)))
+
+
+def all_paired(evaluation: Evaluation) -> tuple[Paired, ...]:
+    """Every way against the first one of the plan."""
+    first, *rest = [way.name for way in evaluation.plan.ways]
+    return tuple(paired(evaluation, first, name) for name in rest)
+
+
+def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:
+    """For each two ways, how many questions they answer with the same reply (first samples)."""
+    replies = {
+        name: {row.question: row.reply for row in rows if row.sample == 0}
+        for name, rows in by_way(evaluation).items()
+    }
+    return {
+        (one, other): wilson_of_groups(
+            [(int(replies[one][key] == replies[other][key]), 1) for key in replies[one]]
+        )
+        for one in replies
+        for other in replies
+    }
+
+
+def frame_of(evaluation: Evaluation) -> pd.DataFrame:
+    """A data frame with one row a run: the fields of `EvaluationRow`, the question, its answers."""
+    import pandas as pd
+
+    asked = {question.key: question for question in evaluation.plan.questions.questions}
+    columns = [field.name for field in fields(EvaluationRow)]
+    frame = pd.DataFrame([asdict(row) for row in evaluation.rows], columns=columns)
+    frame["leaks"] = [len(row.leaks) for row in evaluation.rows]
+    texts = [asked[row.question].question for row in evaluation.rows]
+    frame.insert(2, "asked", texts)
+    frame.insert(3, "expected", [" | ".join(asked[r.question].answers) for r in evaluation.rows])
+    return frame

@@ -1,0 +1,185 @@
+"""The plan of an evaluation and the rows it records: frozen values, without torch and pandas."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields, replace
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.speculative.config import Speculative
+from core.decoding.trace import FinishReason
+from core.decoding.validation import brief
+from core.evaluation.questions.types import Question, QuestionSet
+from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
+
+MAX_WAYS, MAX_SAMPLES, MAX_ROWS = 60, 100, 100_000
+MAX_NAME, MAX_SYSTEM = 120, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of decoding: a model, how it is asked, and how it decodes.
+
+    Args:
+        name: of the way, in figures and rows; each way has its own.
+        model: as given to `load_model`.
+        draft: the second model of speculative decoding; empty for none.
+        use_chat_template: ask as a conversation, else as a line of text.
+        draft_use_chat_template: the same of what the draft reads; None gives it the target's ids.
+        system: the system prompt; without a template it stands before the question.
+        samples: runs of each question, with the config's seed, `+ 1`, ...; 1 unless it draws.
+
+    Raises:
+        ConfigError: no name, a setting that would do nothing, or too many samples.
+    """
+
+    name: str
+    config: MethodConfig
+    model: str = "embedded:target"
+    draft: str = ""
+    use_chat_template: bool = True
+    draft_use_chat_template: bool | None = None
+    system: str = ""
+    samples: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or len(self.name) > MAX_NAME:
+            raise ConfigError(f"A way needs a name of at most {MAX_NAME} characters.")
+        if not 1 <= self.samples <= MAX_SAMPLES or (self.samples > 1 and not draws(self.config)):
+            raise ConfigError(
+                f"Way {brief(self.name)}: samples must be 1 where nothing is drawn, else 1 to "
+                f"{MAX_SAMPLES}, got {self.samples}."
+            )
+        if len(self.system) > MAX_SYSTEM:
+            raise ConfigError(
+                f"Way {brief(self.name)}: system has more than {MAX_SYSTEM:,} characters."
+            )
+        drafts = isinstance(self.config, Speculative) and self.config.drafter == "model"
+        if drafts != bool(self.draft):
+            need = "needs a draft" if drafts else "has no use for a draft"
+            raise ConfigError(f"Way {brief(self.name)} {need}; see its config's drafter.")
+        if not drafts and self.draft_use_chat_template is not None:
+            raise ConfigError(
+                f"Way {brief(self.name)}: draft_use_chat_template acts where there is a draft."
+            )
+
+    def config_of(self, sample: int) -> MethodConfig:
+        """The config of one of its samples."""
+        if not draws(self.config):
+            return self.config
+        return replace(self.config, seed=self.config.seed + sample)  # type: ignore[attr-defined,call-arg]
+
+
+def draws(config: MethodConfig) -> bool:
+    """Whether another seed may give another text."""
+    if "seed" not in {field.name for field in fields(config)}:
+        return False
+    heat = max(config.shaping.temperature, getattr(config, "draft_temperature", None) or 0.0)
+    return bool(getattr(config, "draws", heat > 0))
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """Everything that fixes an evaluation's rows, save their seconds.
+
+    Args:
+        metrics: which make a reply right, the first that says so counts.
+        revisions: a digest of each model's weights by its name; empty before they are loaded.
+
+    Raises:
+        ConfigError: nothing to run, two ways of one name, or more than `MAX_ROWS` runs.
+    """
+
+    questions: QuestionSet
+    ways: tuple[Way, ...]
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+    revisions: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        require_metrics(self.metrics)
+        if not self.questions.questions or not 1 <= len(self.ways) <= MAX_WAYS:
+            raise ConfigError(f"An evaluation needs a question and 1 to {MAX_WAYS} ways.")
+        for what, names in (
+            ("ways", [way.name for way in self.ways]),
+            ("questions", [question.key for question in self.questions.questions]),
+        ):
+            name, times = Counter(names).most_common(1)[0]
+            if times > 1:
+                raise ConfigError(f"{times} {what} have the name {brief(name)}; give each its own.")
+        if self.total > MAX_ROWS:
+            raise ConfigError(
+                f"An evaluation has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
+                "questions, ways or samples."
+            )
+
+    @property
+    def total(self) -> int:
+        """How many rows the evaluation has when it is complete."""
+        return len(self.questions.questions) * sum(way.samples for way in self.ways)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model and draft, each once."""
+        names = [name for way in self.ways for name in (way.model, way.draft) if name]
+        return tuple(dict.fromkeys(names))
+
+    def way(self, name: str) -> Way:
+        """The way of this name; raises KeyError where there is none."""
+        return {way.name: way for way in self.ways}[name]
+
+    def question(self, key: str) -> Question:
+        """The question of this key; raises KeyError where there is none."""
+        return {question.key: question for question in self.questions.questions}[key]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    """One question decoded in one way; the columns of the data frame.
+
+    Args:
+        sample: which of the way's runs of the question, from 0.
+        reply: the text that was judged: what came after the thinking, special tokens left out.
+        text: all that was generated, special tokens written out.
+        right, counted, f1: as in `scoring.metrics.Score`.
+        reference_logprob: of the first reference answer behind the target's prompt, in nats; None
+            where it doesn't fit into the window.
+        reference_tokens: how many tokens that is the sum of.
+        leaks: template text in `text`, as `(first character, end, what it is)`.
+        prompt_tokens, tokens: of the target's prompt, and emitted.
+        forwards, draft_forwards: of target and draft, the prompt's own included.
+        drafted, accepted: draft tokens proposed and accepted; 0 without a draft.
+        seconds: of the run, loading and scoring left out.
+    """
+
+    way: str
+    question: str
+    sample: int
+    reply: str
+    text: str
+    right: bool
+    counted: str
+    f1: float
+    reference_logprob: float | None
+    reference_tokens: int
+    leaks: tuple[tuple[int, int, str], ...]
+    prompt_tokens: int
+    tokens: int
+    forwards: int
+    draft_forwards: int
+    drafted: int
+    accepted: int
+    finish_reason: FinishReason
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A plan and the rows that are there, complete or not."""
+
+    plan: EvaluationPlan
+    rows: tuple[EvaluationRow, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.plan.total

@@ -1,0 +1,1 @@
+"""Questions with reference answers: the project's own, and files of one's own."""

@@ -1,0 +1,79 @@
+"""The project's own question sets: written by hand, and held out of the embedded models' training.
+
+They are the questions that the training is measured by and whose texts its corpus may not hold
+(`training/evaluation/questions`), so a copy can never drift from what was held out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from core.decoding.errors import ProblemError
+from core.decoding.reasoning.calculator import result_of
+from core.decoding.validation import brief
+from core.evaluation.questions.types import Question, QuestionSet
+
+OWN_PREFIX = "own:"
+FOLDER = Path(__file__).resolve().parents[3] / "training" / "evaluation" / "questions"
+# Lists that have one right answer.
+_WHOLE_LISTS = {
+    "days of the week, in order": "Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday",
+    "Run through the months of the year for me.": "January, February, March, April, May, June, "
+    "July, August, September, October, November, December",
+    "Enumerate the planets.": "Mercury, Venus, Earth, Mars, Jupiter, Saturn, Uranus, Neptune",
+}
+OWN_SETS = ("facts", "sums", "lists", "mixed")
+_MIXED = {"facts": 60, "sums": 37}
+
+
+@cache
+def own_questions(name: str) -> QuestionSet:
+    """A set by its name, `own:` before it or not.
+
+    `facts` are asked in many words; `sums` in words, tales and signs; `lists` those that have one
+    right answer; `mixed` has the first facts and sums, and the lists.
+
+    Raises:
+        ProblemError: there is no such set.
+    """
+    bare = name.removeprefix(OWN_PREFIX)
+    if bare not in OWN_SETS:
+        raise ProblemError(f"There is no own set {brief(bare)}; take one of {', '.join(OWN_SETS)}.")
+    made = {"facts": _facts, "sums": _sums, "lists": _lists, "mixed": _mixed}[bare]()
+    return QuestionSet(OWN_PREFIX + bare, made)
+
+
+def _rows(name: str) -> list[list[str]]:
+    """The rows of a file of questions, its columns divided by " | "; the first line is a title."""
+    try:
+        lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()[1:]
+    except OSError as error:
+        raise ProblemError(f"The own set {name} can't be read: {error.strerror}.") from None
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
+
+
+def _facts() -> tuple[Question, ...]:
+    return tuple(
+        Question(f"fact {number}", asked, tuple(answers.split("/")), f"facts, {kind}")
+        for number, (kind, asked, answers) in enumerate(_rows("facts"), start=1)
+    )
+
+
+def _sums() -> tuple[Question, ...]:
+    return tuple(
+        Question(f"sum {number}", asked, (result_of(expression),), f"sums, {kind}")
+        for number, (kind, asked, expression) in enumerate(_rows("sums"), start=1)
+    )
+
+
+def _lists() -> tuple[Question, ...]:
+    asked = [row[0] for row in _rows("lists") if row[0] in _WHOLE_LISTS]
+    return tuple(
+        Question(f"list {number}", one, (_WHOLE_LISTS[one],), "lists")
+        for number, one in enumerate(asked, start=1)
+    )
+
+
+def _mixed() -> tuple[Question, ...]:
+    return (*_facts()[: _MIXED["facts"]], *_sums()[: _MIXED["sums"]], *_lists())

@@ -1,0 +1,193 @@
+"""Files of questions: CSV, JSONL and JSON with aliases, and SQuAD's and GSM8K's as they are.
+
+A GSM8K answer is what follows its `####` (Cobbe et al. 2021); a SQuAD question is asked behind its
+paragraph, every one of its answers counts (Rajpurkar et al. 2016), and questions that version 2
+marks as unanswerable are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from core.decoding.errors import ProblemError
+from core.decoding.validation import brief, shortened
+from core.evaluation.answers import MAX_DIGITS
+from core.evaluation.questions.table import (
+    Row,
+    csv_rows,
+    decoded,
+    is_jsonl,
+    is_text,
+    json_value,
+    jsonl_rows,
+)
+from core.evaluation.questions.types import Question, QuestionSet
+from core.traces.bounded_file import file_bytes, within
+
+MAX_BYTES = 5_000_000
+MAX_QUESTIONS = 2_000
+MAX_TEXT, MAX_CONTEXT, MAX_ALIASES = 4_000, 20_000, 50
+MAX_NAME = 200
+GSM8K_MARK = "####"
+ALIAS_SIGN = "|"
+
+
+def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
+    """Questions of any of the formats above; which one it is, the content says.
+
+    Args:
+        source: the file's bytes, or its path.
+        name: of the set; the path's own if not given.
+
+    Raises:
+        ProblemError: the first fault, with its line.
+    """
+    if isinstance(source, bytes):
+        data = within(source, MAX_BYTES, "file of questions", ProblemError)
+    else:
+        data = file_bytes(source, MAX_BYTES, "file of questions", ProblemError)
+    text = decoded(data)
+    named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
+    questions: list[Question] = []
+    left_out = 0
+    for line, row in _rows(text, named):
+        answers = _answers(line, row)
+        if not answers:
+            left_out += 1
+            continue
+        if len(questions) == MAX_QUESTIONS:
+            raise ProblemError(f"Line {line}: at most {MAX_QUESTIONS:,} questions are allowed.")
+        questions.append(_question(line, len(questions) + 1, row, answers))
+    if not questions:
+        raise ProblemError("The file holds no question; give each a question and an answer.")
+    return QuestionSet(shortened(named, MAX_NAME), tuple(questions), left_out)
+
+
+def _rows(text: str, name: str) -> Iterator[Row]:
+    if not is_jsonl(text, name):
+        return csv_rows(text)
+    return _json_rows(text) if _is_one_value(text) else jsonl_rows(text)
+
+
+def _is_one_value(text: str) -> bool:
+    """A list, or an object whose first line is not an object of its own."""
+    start = text.lstrip()
+    first, _, rest = start.partition("\n")
+    one_line = not rest.strip()
+    return (
+        start.startswith("[")
+        or not first.rstrip().endswith("}")
+        or (one_line and '"data"' in first and '"paragraphs"' in first)
+    )
+
+
+def _json_rows(text: str) -> Iterator[Row]:
+    """The rows of a list of objects, or of SQuAD's `data`, `paragraphs`, `qas`."""
+    value = json_value(text)
+    if isinstance(value, dict) and "data" in value:
+        yield from _squad_rows(_list_of(value, "data"))
+        return
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, dict):
+            raise ProblemError("The JSON list must hold objects with question and answer.")
+        yield item.line, item  # type: ignore[attr-defined]
+
+
+def _squad_rows(articles: list[Any]) -> Iterator[Row]:
+    for article in articles:
+        for paragraph in _list_of(article, "paragraphs"):
+            for asked in _list_of(paragraph, "qas"):
+                yield asked.line, {"context": paragraph.get("context", ""), **asked}
+
+
+def _list_of(found: Any, name: str) -> list[Any]:
+    """A list of objects in an object of SQuAD's."""
+    items = found.get(name)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ProblemError(f"Line {found.line}: {name} must be a list of objects, as in SQuAD.")
+    return items
+
+
+def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
+    """The reference answer and its aliases, each once; none of a question that has no answer."""
+    if "answers" in row:
+        found = _of_squad(line, row["answers"])
+        if not found and "answer" not in row:
+            return ()
+    elif "answer" not in row:
+        raise ProblemError(f"Line {line}: an answer is needed beside the question.")
+    else:
+        found = []
+    if "answer" in row:
+        found = [_after_mark(_written(line, row["answer"])), *found]
+    found += _aliases(line, row.get("aliases"))
+    if len(found) > MAX_ALIASES:
+        raise ProblemError(f"Line {line}: at most {MAX_ALIASES} answers a question are allowed.")
+    return tuple(dict.fromkeys(found))
+
+
+def _of_squad(line: int, answers: Any) -> list[str]:
+    """Texts of `[{"text": ...}]`, of `{"text": [...]}`, or of a list of texts."""
+    if isinstance(answers, dict):
+        answers = answers.get("text")
+    if not isinstance(answers, list):
+        raise ProblemError(f"Line {line}: answers must be a list of texts, as in SQuAD.")
+    return [_written(line, one.get("text") if isinstance(one, dict) else one) for one in answers]
+
+
+def _aliases(line: int, given: Any) -> list[str]:
+    """Of a list, or of a text with bars between them."""
+    if given is None or given == "":
+        return []
+    parts = given.split(ALIAS_SIGN) if isinstance(given, str) else given
+    if not isinstance(parts, list):
+        raise ProblemError(f"Line {line}: aliases must be a list, or texts with | between them.")
+    return [_written(line, part) for part in parts]
+
+
+def _after_mark(answer: str) -> str:
+    """What a GSM8K solution comes to; any other answer as it is."""
+    return (
+        answer.rpartition(GSM8K_MARK)[2].strip().replace(",", "") or answer
+        if GSM8K_MARK in answer
+        else answer
+    )
+
+
+def _written(line: int, answer: Any) -> str:
+    if isinstance(answer, Decimal) and abs(answer.adjusted()) < MAX_DIGITS:
+        answer = format(answer, "f")
+    if not isinstance(answer, str) or not answer.strip():
+        shown = str(answer) if isinstance(answer, Decimal) else answer
+        raise ProblemError(
+            f"Line {line}: the answer must be a text or a number, got {brief(shown)}."
+        )
+    return _checked(line, "answer", answer, MAX_TEXT)
+
+
+def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, ...]) -> Question:
+    asked = row.get("question")
+    if not isinstance(asked, str) or not asked.strip():
+        raise ProblemError(f"Line {line}: the question must be a text, got {brief(asked)}.")
+    context = row.get("context") or ""
+    if not isinstance(context, str):
+        raise ProblemError(f"Line {line}: the context must be a text, got {brief(context)}.")
+    kind = row.get("kind")
+    return Question(
+        key=f"question {number}",
+        question=_checked(line, "question", asked, MAX_TEXT),
+        answers=answers,
+        kind=shortened(kind, 40) if isinstance(kind, str) else "",
+        context=_checked(line, "context", context, MAX_CONTEXT),
+    )
+
+
+def _checked(line: int, what: str, text: str, most: int) -> str:
+    if not is_text(text):
+        raise ProblemError(f"Line {line}: the {what} holds half a character that can't be asked.")
+    if len(text) > most:
+        raise ProblemError(f"Line {line}: the {what} has more than {most:,} characters.")
+    return text.strip()

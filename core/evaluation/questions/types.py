@@ -1,0 +1,47 @@
+"""Questions with their reference answers: frozen values, without torch and pandas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.decoding.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what counts as its answer.
+
+    Args:
+        key: names the question in its set.
+        answers: the reference answer, then its aliases.
+        kind: of question, such as `sums`; empty where nobody says.
+        context: a text that the question is about; asked before it.
+    """
+
+    key: str
+    question: str
+    answers: tuple[str, ...]
+    kind: str = ""
+    context: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.question.strip() or not self.answers or not all(self.answers):
+            raise ConfigError("A question needs a text and an answer.")
+
+    @property
+    def asked(self) -> str:
+        """What the model is given: the context, where there is one, and the question."""
+        return f"{self.context}\n\n{self.question}" if self.context else self.question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions with a name that says where they come from.
+
+    Args:
+        left_out: unanswerable questions of a SQuAD file, which no metric here can judge.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    left_out: int = 0

@@ -1,0 +1,1 @@
+"""What makes a reply right: text metrics, numbers, and the reference's log-likelihood."""

@@ -1,0 +1,84 @@
+"""The metrics by name, and the verdict on a reply: right by the first one that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.decoding.errors import ConfigError
+from core.decoding.validation import brief
+from core.evaluation.answers import normal_number
+from core.evaluation.scoring.text import (
+    contains,
+    contains_text,
+    is_exact,
+    is_last_number,
+    is_number,
+    token_f1,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that says right or wrong.
+
+    Args:
+        words: what it asks, in a few words.
+    """
+
+    name: str
+    words: str
+    is_right: Callable[[str, Sequence[str]], bool]
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("exact", "the reply is the answer", is_exact),
+        Metric("number", "the number that the reply answers with is the answer", is_number),
+        Metric("contains", "the reply has the answer's words", contains),
+        Metric("contains_text", "the reply has the answer's characters", contains_text),
+        Metric("last_number", "the reply's last number is the answer", is_last_number),
+    )
+}
+_OF_NUMBERS = {"number", "last_number"}
+DEFAULT_METRICS = ("exact", "number", "contains")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What the metrics say of a reply.
+
+    Args:
+        counted: the metric that made it right, the first of the plan's; empty where none did.
+        f1: of the words; never decides.
+    """
+
+    right: bool
+    counted: str
+    f1: float
+
+
+def score(reply: str, answers: Sequence[str], metrics: Sequence[str] = DEFAULT_METRICS) -> Score:
+    """Judge a reply.
+
+    Where a metric of numbers is among them, an answer that is a number is judged by those alone:
+    the normalisation takes the sign and the decimal point away, and "14 + 29 is 12" contains 14.
+
+    Raises:
+        ConfigError: a metric of no such name.
+    """
+    require_metrics(metrics)
+    texts = [one for one in answers if normal_number(one) is None]
+    no_numbers = _OF_NUMBERS.isdisjoint(metrics)
+    judged = {name: answers if no_numbers or name in _OF_NUMBERS else texts for name in metrics}
+    counted = next((name for name in metrics if METRICS[name].is_right(reply, judged[name])), "")
+    return Score(bool(counted), counted, token_f1(reply, answers))
+
+
+def require_metrics(names: Sequence[str]) -> None:
+    """Raises ConfigError unless each is one of `METRICS`, and there is one."""
+    wrong = next((name for name in names if name not in METRICS), None)
+    if not names or wrong is not None:
+        given = "none" if wrong is None else brief(wrong)
+        raise ConfigError(f"metrics must be some of {', '.join(METRICS)}, got {given}.")

@@ -1,0 +1,339 @@
+"""Plans in YAML, rows on disk, and what the rows add up to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from math import comb
+from pathlib import Path
+
+import pytest
+
+from core import (
+    BeamSearch,
+    ConfigError,
+    Greedy,
+    Sampling,
+    Shaping,
+    Speculative,
+    collect,
+    load_model,
+)
+from core.decoding.errors import EvaluationError
+from core.evaluation.plan.asking import ids_for, warnings
+from core.evaluation.plan.files import evaluate_to_file, read_evaluation
+from core.evaluation.plan.leaks import find_leaks
+from core.evaluation.plan.plan_file import read_plan, take, write_plan
+from core.evaluation.plan.run import missing, run_evaluation, with_revisions
+from core.evaluation.plan.serial import row_from_json, row_to_json
+from core.evaluation.plan.statistics import (
+    agreement,
+    all_paired,
+    fair_rows,
+    frame_of,
+    mcnemar,
+    paired,
+    results,
+)
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way
+from core.evaluation.questions.own import own_questions
+from core.evaluation.questions.types import Question, QuestionSet
+
+ROOT = Path(__file__).parents[2]
+FEW = take(own_questions("mixed"), 4)
+GREEDY = Way("greedy", Greedy(max_new_tokens=40))
+COLD = Speculative(max_new_tokens=40, shaping=Shaping(temperature=0))
+DRAFTED = Way("drafted", COLD, draft="embedded:draft")
+PLAN = EvaluationPlan(
+    FEW,
+    (
+        GREEDY,
+        DRAFTED,
+        replace(DRAFTED, name="own prompt", draft_use_chat_template=False),
+        Way("beam", BeamSearch(num_beams=2, max_new_tokens=40), use_chat_template=False),
+        Way("drawn", Sampling(max_new_tokens=20), samples=2, system="Answer with one word."),
+    ),
+)
+YAML = b"""
+questions: own:facts
+count: 3
+metrics: [contains]
+ways:
+  - name: a
+    use_chat_template: [true, false]
+    system: ["", Be brief.]
+    config: {method: greedy, max_new_tokens: 5}
+  - name: b
+    draft: embedded:draft
+    draft_use_chat_template: false
+    config: {method: speculative, shaping: {temperature: 0}}
+"""
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {name: load_model(name) for name in PLAN.models}
+
+
+@pytest.fixture(scope="module")
+def done(models):
+    return run_evaluation(models, PLAN)
+
+
+def texts(evaluation, way):
+    return [(row.question, row.text) for row in evaluation.rows if row.way == way]
+
+
+def test_greedy_equals_generate_question_by_question(models, done) -> None:
+    model = models["embedded:target"]
+    rows = {row.question: row for row in done.rows if row.way == "greedy"}
+    for question in FEW.questions:
+        ids = ids_for(model, question, "", True)
+        expected = model.reference_token_ids(ids, GREEDY.config)
+        trace = collect(model, ids, GREEDY.config)
+        assert list(trace.token_ids) == expected
+        row = rows[question.key]
+        assert row.tokens == len(expected) and row.forwards == len(expected)
+
+
+def test_speculative_greedy_gives_greedys_very_answers_whatever_the_draft_reads(done) -> None:
+    assert texts(done, "drafted") == texts(done, "greedy")
+    assert texts(done, "own prompt") == texts(done, "greedy")
+    cold, own = ([r for r in done.rows if r.way == way] for way in ("drafted", "own prompt"))
+    assert sum(row.accepted for row in cold) > 0
+    assert all(row.draft_forwards > row.forwards >= 2 for row in cold)
+    assert [r.drafted for r in cold] != [r.drafted for r in own]
+
+
+def test_a_draft_with_a_prompt_of_its_own_drafts_as_if_it_stood_alone(models) -> None:
+    """Its first proposals are what it writes greedily behind its own prompt."""
+    question = FEW.questions[0]
+    target, draft = models["embedded:target"], models["embedded:draft"]
+    alone = collect(draft, ids_for(draft, question, "", False), Greedy(max_new_tokens=4))
+    from core.evaluation.plan.counted import OwnPrompt
+
+    ids = ids_for(target, question, "", True)
+    own = OwnPrompt(draft)
+    own.read(ids, ids_for(draft, question, "", False))
+    trace = collect(target, ids, COLD, draft=own.as_model())
+    drafted = [token.token_id for token in trace.rounds[0].drafted]
+    assert drafted == list(alone.token_ids[: len(drafted)]) and drafted
+
+
+def test_a_plan_multiplies_lists_and_is_written_as_it_is_read() -> None:
+    plan = read_plan(YAML)
+    assert [way.name for way in plan.ways] == [
+        "a · template · no system prompt",
+        "a · template · Be brief.",
+        "a · no template · no system prompt",
+        "a · no template · Be brief.",
+        "b",
+    ]
+    assert plan.ways[4].config == Speculative(shaping=Shaping(temperature=0))
+    assert plan.metrics == ("contains",) and len(plan.questions.questions) == 3
+    again = read_plan(write_plan(plan, "own:facts").encode())
+    assert again == plan
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a: [", "Line 1 of the plan is not YAML"),
+        (b"- 1", "must be an object with questions and ways"),
+        (b"a: &x [1]\nb: *x", "holds an alias"),
+        (b"questions: own:facts", "A plan needs ways"),
+        (b"colour: 1", "A plan has no setting 'colour'"),
+        (b"questions: own:facts\nways: [{name: a, temperature: 1}]", "A way has no setting"),
+        (b"questions: own:facts\nways: [{name: a, config: {method: x}}]", "method must be one of"),
+        (b"questions: own:facts\nways: [{name: a}, {name: a}]", "2 ways have the name 'a'"),
+        (b"questions: own:facts\nways: [{}]", "A way needs a name"),
+        (b"questions: q.csv\nways: [{name: a}]", "names the file 'q.csv'"),
+        (b"questions: own:facts\nways: [{name: a, samples: 2}]", "samples must be 1"),
+        (b"questions: own:facts\nways: [{name: a, use_chat_template: 5}]", "must be bool"),
+        (b"questions: own:facts\nways: [{name: a, draft: x}]", "has no use for a draft"),
+        (b"questions: own:facts\ncount: 0\nways: [{name: a}]", "count must be a whole number"),
+        (b"questions: own:facts\nmetrics: [x]\nways: [{name: a}]", "metrics must be some of"),
+        (b"\xff\xfe\x00", "is not YAML"),
+    ],
+)
+def test_a_fault_of_a_plan_is_one_sentence(data: bytes, text: str) -> None:
+    with pytest.raises(EvaluationError, match=text):
+        read_plan(data)
+
+
+def test_a_file_of_questions_is_looked_for_beside_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question,answer\na,b\n")
+    (tmp_path / "plan.yaml").write_text("questions: q.csv\nways: [{name: a}]")
+    assert read_plan(tmp_path / "plan.yaml").questions.questions[0].answers == ("b",)
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(models, done, tmp_path: Path) -> None:
+    path, seen = tmp_path / "rows.jsonl", []
+    first = evaluate_to_file(
+        models,
+        PLAN,
+        path,
+        on_row=lambda row, _: seen.append(row),
+        should_stop=lambda: len(seen) > 6,
+    )
+    assert 6 < len(first.rows) < PLAN.total
+    path.write_bytes(path.read_bytes() + b'{"way": "gree')
+    whole = evaluate_to_file(models, PLAN, path)
+    assert whole.complete and missing(PLAN, whole.rows) == []
+    assert [replace(r, seconds=0) for r in whole.rows[: len(first.rows)]] == [
+        replace(r, seconds=0, f1=round(r.f1, 6), reference_logprob=round(r.reference_logprob, 6))
+        for r in first.rows
+    ]
+    assert {(r.question, r.way, r.sample, r.text) for r in whole.rows} == {
+        (r.question, r.way, r.sample, r.text) for r in done.rows
+    }
+    stored = read_evaluation(path)
+    assert stored.plan == with_revisions(PLAN, models) and len(stored.rows) == PLAN.total
+    with pytest.raises(EvaluationError, match="holds an evaluation with another plan"):
+        evaluate_to_file(models, replace(PLAN, metrics=("exact",)), path)
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    plan, rows = tmp_path / "plan.yaml", tmp_path / "rows.jsonl"
+    plan.write_text("questions: own:facts\ncount: 12\nways: [{name: a, model: embedded:draft}]")
+    command = [sys.executable, "-m", "core", "evaluate", str(plan), "--out", str(rows)]
+    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    while rows.exists() is False or rows.read_bytes().count(b"\n") < 3:
+        assert running.poll() is None, running.stderr.read()
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate()
+    before = read_evaluation(rows)
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    after = read_evaluation(rows)
+    assert after.complete and after.rows[: len(before.rows)] == before.rows
+    assert "95 % interval" in finished.stdout
+
+
+def test_rows_are_read_as_they_were_written(done) -> None:
+    for row in done.rows:
+        again = row_from_json(row_to_json(row))
+        assert again.text == row.text and again.leaks == row.leaks
+        assert again.seconds == pytest.approx(row.seconds, abs=1e-6)
+    with pytest.raises(EvaluationError):
+        row_from_json({**row_to_json(done.rows[0]), "right": "yes"})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p_value"),
+    # Binomial tails by hand: 2 * P(X <= min) of n fair coins.
+    [(0, 0, 1.0), (5, 5, 1.0), (0, 6, 2 / 64), (1, 9, 2 * 11 / 1024), (3, 0, 0.25)],
+)
+def test_mcnemars_exact_test(first: int, second: int, p_value: float) -> None:
+    assert mcnemar(first, second) == pytest.approx(p_value, abs=1e-12)
+    assert mcnemar(second, first) == mcnemar(first, second)
+
+
+def test_mcnemars_test_of_a_published_table() -> None:
+    # Agresti (2013), approval ratings: 150 against 86 of 236 changed; binomial, two-sided.
+    expected = 2 * sum(comb(236, k) for k in range(87)) / 2**236
+    assert mcnemar(86, 150) == pytest.approx(expected, rel=1e-12)
+    assert mcnemar(86, 150) == pytest.approx(3.716e-05, rel=1e-3)
+    assert 0 < mcnemar(2000, 2100) < 1
+
+
+def evaluation_of(verdicts: dict[str, str], done, count: int = 4) -> Evaluation:
+    """Rows with these verdicts (1 right, 0 wrong) of one question after another."""
+    ways = tuple(Way(name, Greedy()) for name in verdicts)
+    asked = tuple(Question(f"q{at}", "q", ("a",)) for at in range(count))
+    rows = [
+        replace(done.rows[0], way=name, question=f"q{at}", right=one == "1", reply=one, sample=0)
+        for name, marks in verdicts.items()
+        for at, one in enumerate(marks)
+    ]
+    return Evaluation(EvaluationPlan(QuestionSet("x", asked), ways), tuple(rows))
+
+
+def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -> None:
+    made = evaluation_of({"a": "1100", "b": "1010", "c": "1110"}, done)
+    assert paired(made, "a", "b")[2:6] == (1, 1, 1, 1)
+    assert [pair.other for pair in all_paired(made)] == ["b", "c"]
+    shares = agreement(made)
+    assert shares["a", "a"].value == 1 and shares["a", "b"].value == 0.5
+    assert [(one.correct.hits, one.correct.total) for one in results(made)] == [
+        (2, 4), (2, 4), (3, 4)
+    ]  # fmt: skip
+
+
+def test_of_an_unfinished_run_only_questions_with_every_way_count(done) -> None:
+    made = evaluation_of({"a": "1100", "b": "101"}, done)
+    assert {row.question for row in fair_rows(made)} == {"q0", "q1", "q2"}
+    assert len(frame_of(made)) == 7 and {"asked", "expected"} <= set(frame_of(made))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Paris.\nHuman: And now?", ["Human:"]),
+        ("Paris.<|user|>What", ["<|user|>"]),
+        ("You are a helpful assistant. Paris", ["You are a helpful assistant"]),
+        ("[INST] Paris [/INST]", ["[INST]", "[/INST]"]),
+        ("Question: What?\nAnswer: Zagreb.", ["Question:", "Answer:"]),
+        ("A human: being is you are told", []),
+        ("The user asked; the answer is Paris.", []),
+    ],
+)
+def test_template_text_is_found_where_it_stands(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in find_leaks(text)] == found
+
+
+def test_a_system_prompt_that_is_repeated_is_a_leak() -> None:
+    assert find_leaks("Sure. Answer with one word. Paris", "Answer with one word.") == (
+        (6, 27, "system prompt"),
+    )
+
+
+def test_a_model_without_a_template_is_warned_of() -> None:
+    from core.models.scripted import ScriptedModel
+
+    plain = ScriptedModel({(): [1.0, 0.0]}, tokens=("<end>", "a"))
+    plan = EvaluationPlan(FEW, (Way("a", Greedy(), model="m"),))
+    (sentence,) = warnings(plan, {"m": plain})
+    assert "m has no chat template: way 'a'" in sentence
+    off = replace(plan, ways=(replace(plan.ways[0], use_chat_template=False),))
+    assert list(warnings(off, {"m": plain})) == []
+
+
+def test_samples_without_a_draw_are_refused() -> None:
+    with pytest.raises(ConfigError, match="samples must be 1"):
+        Way("a", Greedy(), samples=2)
+    assert Way("a", Sampling(seed=5), samples=3).config_of(2).seed == 7
+
+
+@pytest.mark.parametrize("name", ["leak", "hot-draft", "beam"])
+def test_a_stored_lesson_is_what_its_plan_gives(name: str) -> None:
+    """The plan is whole, and its first rows come out again."""
+    stored = read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl")
+    plan = read_plan(ROOT / f"assets/evaluation/{name}.yaml")
+    assert stored.complete
+    assert replace(stored.plan, revisions=()) == plan
+    models = {one: load_model(one) for one in plan.models}
+    assert with_revisions(plan, models) == stored.plan, "make example"
+    first = take(plan.questions, 2)
+    again = run_evaluation(models, replace(plan, questions=first))
+    expected = {(r.question, r.way, r.sample): (r.text, r.right) for r in stored.rows}
+    for row in again.rows:
+        assert expected[row.question, row.way, row.sample] == (row.text, row.right)
+
+
+def test_the_lessons_show_what_they_say() -> None:
+    leak, hot, beam = (
+        {one.way: one for one in results(read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl"))}
+        for name in ("leak", "hot-draft", "beam")
+    )
+    with_it, without = leak["greedy, one word · template"], leak["greedy, one word · no template"]
+    assert with_it.leaks == 0 and without.leaks > with_it.correct.total / 2
+    assert without.correct.value < with_it.correct.value
+    cold, warm = hot["greedy draft, exact match"], hot["hot draft, exact match"]
+    assert {one.correct.hits for one in hot.values()} == {hot["greedy"].correct.hits}
+    assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
+    assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
+    assert beam["beam 5"].seconds > beam["greedy"].seconds

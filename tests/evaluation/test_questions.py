@@ -1,0 +1,113 @@
+"""Files of questions in every format, their faults with the line, and the project's own sets."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.decoding.errors import ProblemError
+from core.evaluation.questions import read
+from core.evaluation.questions.own import FOLDER, OWN_SETS, own_questions
+from core.evaluation.questions.read import read_questions
+
+SQUAD = {
+    "version": "v2.0",
+    "data": [
+        {
+            "title": "t",
+            "paragraphs": [
+                {
+                    "context": "Bern is in Switzerland.",
+                    "qas": [
+                        {"question": "Where is Bern?", "id": "1", "is_impossible": False,
+                         "answers": [{"text": "Switzerland", "answer_start": 11},
+                                     {"text": "in Switzerland", "answer_start": 8},
+                                     {"text": "Switzerland", "answer_start": 11}]},
+                        {"question": "Why?", "id": "2", "is_impossible": True, "answers": []},
+                    ],
+                }
+            ],
+        }
+    ],
+}  # fmt: skip
+GSM8K = {"question": "How many clips?", "answer": "48/2 = <<48/2=24>>24\n48+24=72\n#### 1,072"}
+
+
+def test_csv_has_aliases_between_bars() -> None:
+    text = b"answer,question,aliases,kind\nParis,capital?,paris city|Lutetia,fact\n7,3+4?,,sum\n"
+    one, two = read_questions(text, "own.csv").questions
+    assert (one.question, one.answers) == ("capital?", ("Paris", "paris city", "Lutetia"))
+    assert (two.answers, two.kind, one.key) == (("7",), "sum", "question 1")
+
+
+def test_jsonl_and_a_json_list_give_the_same() -> None:
+    rows = [
+        {"question": "a?", "answer": "b", "aliases": ["c"]},
+        {"question": "d?", "answer": 1.50},
+    ]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    found = read_questions(lines.encode(), "x.jsonl").questions
+    assert [one.answers for one in found] == [("b", "c"), ("1.5",)]
+    for text in (json.dumps(rows), json.dumps(rows, indent=2)):
+        assert read_questions(text.encode(), "x.json").questions == found
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_squad_is_read_as_it_is_and_unanswerable_questions_are_counted(indent) -> None:
+    found = read_questions(json.dumps(SQUAD, indent=indent).encode(), "dev.json")
+    (one,) = found.questions
+    assert one.answers == ("Switzerland", "in Switzerland") and found.left_out == 1
+    assert one.asked == "Bern is in Switzerland.\n\nWhere is Bern?"
+
+
+def test_squad_as_rows_of_a_dataset_is_read_too() -> None:
+    row = {"context": "c", "question": "q?", "answers": {"text": ["x"], "answer_start": [0]}}
+    (one,) = read_questions(json.dumps(row).encode(), "squad.jsonl").questions
+    assert one.answers == ("x",)
+
+
+def test_gsm8k_answers_with_what_follows_its_mark() -> None:
+    (one,) = read_questions(json.dumps(GSM8K).encode(), "test.jsonl").questions
+    assert one.answers == ("1072",)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"question,answer\nq,a\n,b\n", "Line 3: the question must be a text"),
+        (b"question,answer\nq,\n", "Line 2: the answer must be a text or a number"),
+        (b'{"question": "q", "answer": "a"}\n{"question": "q"}\n', "Line 2: an answer is needed"),
+        (b'[\n{"question": "q", "answer": "a"},\n{"question": 5, "answer": 1}]', "Line 3: the que"),
+        (b'[\n{"question": "q",\n "answer": }]', "Line 3 of the problems is not JSON"),
+        (b'{"data": [\n{"paragraphs": 5}]}', "Line 2: paragraphs must be a list of objects"),
+        (b'{"data": [\n{"paragraphs": [\n{"context": "c"}]}]}', "Line 3: qas must be a list"),
+        (b'[5]', "must hold objects with question and answer"),
+        (b'[\n{"question": "q", "answers": 4}]', "Line 2: answers must be a list of texts"),
+        (b'{"question": "q", "answer": "a", "aliases": {"x": 1}}', "Line 1: aliases must be a"),
+        (b'{"question": "\\ud800", "answer": "a"}', "Line 1: the question holds half a char"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"question,answer\n", "holds no question"),
+        (b"question,answer\nq,\xff\n", "Line 2 of the problems is not UTF-8"),
+        (b"x" * (read.MAX_BYTES + 1), "larger than the 5 MB"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_one_sentence_with_its_line(data: bytes, text: str) -> None:
+    with pytest.raises(ProblemError, match=text):
+        read_questions(data)
+
+
+def test_the_own_sets_are_held_out_and_judged_by_their_answers() -> None:
+    held_out = "".join((FOLDER / f"{name}.txt").read_text() for name in ("facts", "sums", "lists"))
+    for name in OWN_SETS:
+        found = own_questions(f"own:{name}").questions
+        assert len({one.key for one in found}) == len(found)
+        assert all(one.question in held_out for one in found)
+    mixed = own_questions("mixed").questions
+    assert len(mixed) == 100
+    assert {one.kind.split(",")[0] for one in mixed} == {"facts", "sums", "lists"}
+    answers = {one.question: one.answers for one in own_questions("sums").questions}
+    assert answers["Take 10 off 30 and then halve what's left. What comes out?"] == ("10",)
+    assert answers["2.5 + 1.3"] == ("3.8",)
+    with pytest.raises(ProblemError, match="There is no own set 'x'"):
+        own_questions("own:x")
