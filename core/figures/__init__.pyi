@@ -31,6 +31,10 @@ from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
+from .evaluate.accuracy import evaluate_accuracy as evaluate_accuracy
+from .evaluate.accuracy import evaluate_accuracy_data as evaluate_accuracy_data
+from .evaluate.agreement import evaluate_agreement as evaluate_agreement
+from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data

@@ -104,6 +104,15 @@ PAGES = (
         run_controls=Named("inside.controls:RUN_CONTROLS"),
     ),
     Page(
+        "evaluate",
+        "Evaluate",
+        "evaluate_ways.py",
+        view=Named("evaluate.state:EvaluateView.current"),
+        load_controls=Named("evaluate.controls:load_controls"),
+        run_controls=None,
+        own_prompt=True,
+    ),
+    Page(
         "requests",
         "Requests",
         "api_requests.py",

@@ -79,7 +79,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         config = None
         lost.append(str(error))
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
-    parameters = {key: _parameter(row, read(key)) for key, row in rows.items()}
+    parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
     changed = _changed(said, config, controls)
     return RunLink(parameters, settings_caption(trace), words, changed)
 
@@ -131,7 +131,8 @@ def _label(field: str, rows: dict[str, Control]) -> str:
     return row.label.partition(",")[0] if row else plain.replace("_", " ")
 
 
-def _parameter(row: Control, held: Any) -> str | None:
+def parameter(row: Control, held: Any) -> str | None:
+    """What the address says of a control's value; None where it says nothing."""
     if held == row.default or (isinstance(row, Text) and not held):
         return None
     return row.in_address(held)

@@ -1,0 +1,1 @@
+"""Figures of evaluations: which ways of decoding answer right, and which agree."""

@@ -1,0 +1,131 @@
+"""Accuracy of each way with its interval, beside what it costs and how much of a draft it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.plan.statistics import WayResult, results
+from core.evaluation.plan.types import Evaluation
+from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.evaluate.words import NOTHING_YET, caption, so_far
+from core.figures.reasoning.words import share_record, share_words
+
+_TITLE = "Right answers by way"
+_ROW, _NAME = 74, 50
+COLUMNS = (
+    "way right rows accuracy wilson_low wilson_high f1 tokens forwards draft_forwards seconds "
+    "acceptance reference_logprob_per_token leaks"
+)
+
+
+def evaluate_accuracy(evaluation: Evaluation, *, theme: Theme = LIGHT) -> go.Figure:
+    """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
+    found = results(evaluation)
+    if not found:
+        return plain_sentence(theme, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle=f"The line is the 95{NBSP}% interval. Below each bar: what a run costs on "
+        f"average, and how much of its draft was accepted.{so_far(evaluation)}",
+        caption=caption(evaluation),
+        alt=_alt(found),
+        plot_height=_ROW * len(found),
+        left=EDGE,
+        right=EDGE,
+        below=26,
+    )
+    sheet.traces = [_bars(found, theme)]
+    for at, one in enumerate(found):
+        label_bar(sheet, at - 0.12, f"<b>{escaped(plain_name(one.way, _NAME))}</b>", size=12)
+        share = f"<b>{one.correct.percent:g}{NBSP}%</b>"
+        label_bar(sheet, at - 0.12, share, right=True)
+        label_bar(sheet, at + 0.44, cost_words(one), size=11)
+    sheet.layout |= {
+        "xaxis": axis(theme, range=[0, 1.02], **PERCENT_TICKS),
+        "yaxis": axis(theme, range=[len(found) - 0.42, -0.5], visible=False),
+    }
+    return sheet.figure()
+
+
+def cost_words(one: WayResult) -> str:
+    """What a run of a way costs, its acceptance and its leaks."""
+    parts = [f"{one.forwards:.1f}{NBSP}forwards"]
+    if one.draft_forwards:
+        parts.append(f"{one.draft_forwards:.1f} of the draft")
+    parts.append(f"{one.seconds:.2f}{NBSP}s")
+    if one.acceptance is not None:
+        parts.append(f"{100 * one.acceptance:.0f}{NBSP}% accepted")
+    if one.leaks:
+        parts.append(f"{one.leaks} with template text")
+    return " · ".join(parts)
+
+
+def _bars(found: Sequence[WayResult], theme: Theme) -> Properties:
+    shares = [one.correct for one in found]
+    best = max(share.value for share in shares)
+    colors = [
+        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
+        for share in shares
+    ]
+    texts = [
+        f"<b>{escaped(plain_name(one.way, _NAME))}</b><br>{share_words(one.correct)}"
+        f"<br>{cost_words(one)}"
+        for one in found
+    ]
+    return {
+        "type": "bar",
+        "name": "ways",
+        "orientation": "h",
+        "x": [share.value for share in shares],
+        "y": [at + 0.06 for at in range(len(found))],
+        "width": 0.26,
+        "marker": {"color": colors, "line": {"width": 0}},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [share.high - share.value for share in shares],
+            "arrayminus": [share.value - share.low for share in shares],
+            "color": theme.ink,
+            "thickness": 1.5,
+            "width": 5,
+        },
+        **hover_texts(texts),
+    }
+
+
+def _alt(found: Sequence[WayResult]) -> str:
+    words = "; ".join(
+        f"{plain_name(one.way, _NAME)} {one.correct.percent:g} % "
+        f"({one.correct.hits} of {one.correct.total})"
+        for one in found
+    )
+    return f"Right answers by way of decoding: {words}."
+
+
+def evaluate_accuracy_data(evaluation: Evaluation) -> pd.DataFrame:
+    """One row for each way; tokens, forwards and seconds are means a run."""
+    records = [
+        (
+            table_text(one.way),
+            *share_record(one.correct),
+            one.f1,
+            one.tokens,
+            one.forwards,
+            one.draft_forwards,
+            one.seconds,
+            one.acceptance,
+            one.reference_logprob,
+            one.leaks,
+        )
+        for one in results(evaluation)
+    ]
+    return pd.DataFrame(records, columns=COLUMNS.split())

@@ -1,0 +1,95 @@
+"""How often two ways give the very same reply."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.plan.statistics import agreement
+from core.evaluation.plan.types import Evaluation
+from core.evaluation.types import Share
+from core.figures.base.axes import axis
+from core.figures.base.color import blend
+from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.sheet import EDGE, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.evaluate.words import NOTHING_YET, caption, so_far
+
+_TITLE = "Who says the same"
+_NAME, _CELL, _KEY = 56, 34, 18
+# A cell narrower than this holds no number.
+_MOST_NUMBERS = 10
+
+
+def evaluate_agreement(evaluation: Evaluation, *, theme: Theme = LIGHT) -> go.Figure:
+    """A matrix: the share of questions that two ways answer with the same text."""
+    shares = agreement(evaluation)
+    ways = [way.name for way in evaluation.plan.ways]
+    if not any(share.total for share in shares.values()):
+        return plain_sentence(theme, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+    count = len(ways)
+    numbers = [str(at) for at in range(1, count + 1)]
+    sheet = lay_out(
+        theme,
+        title=_TITLE,
+        subtitle="Questions that two ways answer with the same text. A lossless rule agrees with "
+        f"its target on all of them.{so_far(evaluation)}",
+        caption="\n".join(
+            [*(f"{at} {plain_name(name, _NAME)}" for at, name in enumerate(ways, start=1)),
+             caption(evaluation)]
+        ),
+        alt=_alt(ways, shares),
+        plot_height=max(90, _CELL * count),
+        left=EDGE + _KEY,
+        right=EDGE,
+        above=_KEY,
+    )  # fmt: skip
+    rows = [[shares[one, other].value for other in ways] for one in ways]
+    sheet.traces = [
+        {
+            "type": "heatmap",
+            "name": "agreement",
+            "x": numbers,
+            "y": numbers,
+            "z": rows,
+            "zmin": 0,
+            "zmax": 1,
+            "xgap": 2,
+            "ygap": 2,
+            "showscale": False,
+            "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
+            "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
+            "texttemplate": f"%{{text}}{NBSP}%" if count <= _MOST_NUMBERS else "",
+            "textfont": {"size": 12, "color": theme.ink},
+            "hovertext": [[_hover(one, other, shares) for other in ways] for one in ways],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+    ]
+    sheet.layout |= {
+        "xaxis": axis(theme, type="category", side="top", showgrid=False),
+        "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
+    }
+    return sheet.figure()
+
+
+def _hover(one: str, other: str, shares: dict[tuple[str, str], Share]) -> str:
+    share = shares[one, other]
+    names = f"{escaped(plain_name(one, _NAME))}<br>{escaped(plain_name(other, _NAME))}"
+    return f"{names}<br><b>{share.hits} of {share.total}</b> the same"
+
+
+def _alt(ways: list[str], shares: dict[tuple[str, str], Share]) -> str:
+    words = "; ".join(
+        f"{plain_name(name, _NAME)} {shares[ways[0], name].hits} of {shares[ways[0], name].total}"
+        for name in ways[1:]
+    )
+    return f"Questions answered with the same text as {plain_name(ways[0], _NAME)}: {words}."
+
+
+def evaluate_agreement_data(evaluation: Evaluation) -> pd.DataFrame:
+    """One row for each two ways."""
+    records = [
+        (table_text(one), table_text(other), share.hits, share.total, share.value)
+        for (one, other), share in agreement(evaluation).items()
+    ]
+    return pd.DataFrame(records, columns=["way", "other", "same", "questions", "share"])

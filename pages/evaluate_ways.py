@@ -1,0 +1,19 @@
+"""Evaluate: which way of decoding answers right, and why another one doesn't."""
+
+from __future__ import annotations
+
+from pages.ui.evaluate import page
+from pages.ui.evaluate.state import EvaluateView
+from pages.ui.shell import frame
+
+view = EvaluateView.current()
+view.collect_results()
+
+frame.intro(
+    "Evaluate",
+    "The same questions in several ways of decoding: which answers right, by how sure a margin, "
+    "and at what cost. Three lessons are stored; a plan of your own runs here too.",
+)
+with frame.controls(), frame.row():
+    page.controls(view)
+page.draw(view)

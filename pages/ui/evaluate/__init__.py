@@ -1,0 +1,1 @@
+"""The Evaluate page: which ways of decoding answer questions right."""

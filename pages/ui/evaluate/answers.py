@@ -1,0 +1,138 @@
+"""One question's answers side by side, each opened on the page of its method."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core.decoding.trace import Timings, Trace
+from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
+from core.evaluation.questions.types import Question
+from core.figures.base.labels import table_text
+from pages.ui import registry
+from pages.ui.evaluate import work
+from pages.ui.evaluate.state import EvaluateView
+from pages.ui.run import bar, link_run
+from pages.ui.run.link_run import RunControls
+from pages.ui.shell import sidebar
+from pages.ui.widgets import table
+from pages.ui.widgets.control import row_of
+
+_OPEN, _SHUT = "⟦", "⟧"
+
+
+def draw(view: EvaluateView, evaluation: Evaluation) -> None:
+    """The chosen question's answers in every way, its references, and the inputs."""
+    asked = {question.key: question for question in evaluation.plan.questions.questions}
+    names = {key: f"{at}. {one.question}" for at, (key, one) in enumerate(asked.items(), start=1)}
+    key = st.selectbox("Question", list(asked), format_func=names.__getitem__, key="asked_question")
+    question = asked[key]
+    st.text(f"Right: {' | '.join(question.answers)}")
+    rows = [row for row in evaluation.rows if row.question == key]
+    table.draw(
+        "answers",
+        {
+            "way": [table_text(row.way) for row in rows],
+            "verdict": [_verdict(row) for row in rows],
+            "answer": [table_text(marked(row)) for row in rows],
+            "tokens": [row.tokens for row in rows],
+        },
+        numbers={"tokens": "%d"},
+        widths={"way": "medium", "verdict": "small", "answer": "large"},
+    )
+    if any(row.leaks for row in rows):
+        st.text(f"Template text stands between {_OPEN} and {_SHUT}.")
+    _links(evaluation, question, rows)
+    _inputs(view, evaluation, question)
+
+
+def _verdict(row: EvaluationRow) -> str:
+    return f"right ({row.counted})" if row.right else "wrong"
+
+
+def marked(row: EvaluationRow) -> str:
+    """All that was generated, template text between signs."""
+    text = row.text
+    for start, end, _ in reversed(row.leaks):
+        text = f"{text[:start]}{_OPEN}{text[start:end]}{_SHUT}{text[end:]}"
+    return text
+
+
+def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]) -> None:
+    """A link for each way's first answer that a page of the app can make again."""
+    with st.container(key="answer-links", horizontal=True, gap="small"):
+        for row in rows:
+            way = evaluation.plan.way(row.way)
+            if row.sample == 0 and (url := address_of(way, question)):
+                title = registry.page_of(way.config.method).title
+                st.link_button(
+                    f"{title}: {table_text(way.name)}",
+                    url,
+                    type="tertiary",
+                    icon=":material/open_in_new:",
+                )
+
+
+def address_of(way: Way, question: Question) -> str:
+    """The address of the page that runs the way's first sample; empty where none can."""
+    page = registry.page_of(way.config.method)
+    if page.run_controls is None or way.draft_use_chat_template not in (
+        None,
+        way.use_chat_template,
+    ):
+        return ""
+    page.load_controls.find()  # Declares the page's controls.
+    controls: RunControls = page.run_controls.find()
+    chat = way.use_chat_template
+    before = f"{way.system}\n\n" if way.system and not chat else ""
+    prompt = question.asked if chat else f"{before}{question.asked}\n"
+    run = Trace(
+        model_id=way.model,
+        prompt=prompt,
+        prompt_ids=(),
+        config=way.config_of(0),
+        steps=(),
+        token_ids=(),
+        text="",
+        finish_reason="length",
+        timings=Timings(0.0, 0.0, 0.0),
+        draft_id=way.draft,
+    )
+    said = controls.said_by(run) | {"model": way.model, "prompt": prompt, "chat": chat}
+    said |= {"system": way.system if chat else ""}
+    if controls.draft and way.draft:
+        said[controls.draft] = way.draft
+    rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
+    if controls.draft:
+        rows[controls.draft] = row_of(controls.draft)
+    parameters = {
+        key: link_run.parameter(row, said[key]) for key, row in rows.items() if key in said
+    }
+    told = {key: word for key, word in parameters.items() if word is not None}
+    return f"/{page.path}?{urlencode({**told, 'run': '1'})}"
+
+
+def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> None:
+    """What the models read, once that was asked for."""
+    bar.measure(
+        view,
+        "render",
+        "Show the inputs",
+        lambda: view.begin("render", work.render(evaluation.plan, question)),
+        "The question as each model reads it, special tokens written out, and as ids.",
+        row="inputs-row",
+        key="show_inputs",
+        icon="visibility",
+    )
+    if view.rendered is None or view.rendered[0] != question:
+        return
+    for one in view.rendered[1]:
+        st.text(one.way)
+        for sentence in one.warnings:
+            st.text(sentence)
+        st.code(one.target, language=None, wrap_lines=True)
+        st.text(f"{len(one.target_ids)} tokens: {' '.join(map(str, one.target_ids))}")
+        if one.draft and one.draft_ids != one.target_ids:
+            st.text("The draft reads")
+            st.code(one.draft, language=None, wrap_lines=True)

@@ -1,0 +1,202 @@
+"""The Evaluate page as it is drawn: progress, accuracy and agreement, and what lies behind them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.evaluation.plan.plan_file import write_plan
+from core.evaluation.plan.statistics import all_paired, frame_of, results
+from core.evaluation.plan.types import Evaluation
+from core.figures.base.labels import table_text
+from pages.ui.evaluate import answers, plans, work
+from pages.ui.evaluate.controls import OWN
+from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
+from pages.ui.run import bar, jobs, panel
+from pages.ui.run.jobs import Job
+from pages.ui.shell import fragments
+from pages.ui.widgets import control, figure, table
+from pages.ui.widgets.control import value
+from pages.ui.widgets.figure import csv_text
+
+LIVE_SECONDS = 3.0
+NO_PLAN = "Give a plan of your own under My plan; a lesson's plan can be saved as a beginning."
+_NOTICE = {
+    "leak": """
+**What to notice**
+
+- Without the chat template the model doesn't know that it was asked by a user: it goes on with a
+  text, writes question and answer marks of its own, and is scored on that.
+- Only the draft without the template: far fewer drafted tokens are accepted, and not one answer
+  changes. A lossless rule makes a bad draft slow, never wrong.
+""",
+    "hot-draft": """
+**What to notice**
+
+- All ways answer the same. A draft that is drawn hot against a greedy target is rejected more
+  often, so the target runs more forwards: it costs speed, and speed only.
+- Where a report finds 0 % for speculative decoding, look at the inputs, not at the rule.
+""",
+    "beam": """
+**What to notice**
+
+- A wider beam finds more probable texts, for more seconds. Here not one more of them is right.
+- Look at the intervals: with so few questions, ways must differ by much before it means anything.
+""",
+}
+
+
+def controls(view: EvaluateView) -> None:
+    """Which evaluation, one's own plan, Run or Stop, and the files."""
+    control.draw("lesson")
+    plans.draw(view)
+    bar.button(
+        view,
+        "evaluate",
+        "Resume" if unfinished(view) else "Run",
+        partial(_start, view),
+        key="start_evaluation",
+        stop_key="stop_evaluation",
+        type="primary",
+        disabled=wanted(view) is None,
+    )
+
+
+def _start(view: EvaluateView) -> None:
+    plan, which = wanted(view), str(value("lesson"))
+    if plan is not None:
+        view.attempt("evaluate", lambda: work.evaluate(view, which, plan, unfinished(view)))
+
+
+def draw(view: EvaluateView) -> None:
+    """Everything below the controls."""
+    if job := view.active("evaluate"):
+        fragments.polled(_progress, jobs.poll_seconds)(job)
+        fragments.mount(_figures, run_every=LIVE_SECONDS)(view)
+    else:
+        panel.failure(view.failures.get("evaluate", "") or view.failure)
+        _figures(view)
+    panel.watch(view)
+
+
+def _progress(job: Job) -> None:
+    job.watch()
+    ended, total = job.counts
+    words = f"{job.stage} · {ended:,} of {total:,} runs · {job.seconds:.0f} s"
+    st.progress(min(1.0, ended / max(1, total)), words)
+
+
+def _figures(view: EvaluateView) -> None:
+    evaluation, which = shown(view), str(value("lesson"))
+    if evaluation is None:
+        st.text(NO_PLAN if wanted(view) is None else "Press Run: nothing was run of this plan yet.")
+        return
+    _words(view, evaluation, which)
+    key = (which, view.version, len(evaluation.rows))
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(
+                "accuracy-by-way",
+                figures.evaluate_accuracy,
+                figures.evaluate_accuracy_data,
+                key,
+                of=(evaluation,),
+            )
+        with right:
+            figure.chart(
+                "agreement",
+                figures.evaluate_agreement,
+                figures.evaluate_agreement_data,
+                key,
+                of=(evaluation,),
+            )
+            if which in _NOTICE:
+                with st.container(key="notice"):
+                    st.markdown(_NOTICE[which])
+    if evaluation.rows:
+        panel.tabs(
+            "evaluate_look",
+            {
+                "Answers": partial(answers.draw, view, evaluation),
+                "Paired differences": partial(_pairs, evaluation),
+                "Costs": partial(_costs, evaluation),
+            },
+        )
+
+
+def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
+    """What is shown, and the files of it."""
+    with st.container(
+        key="evaluation-words", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        st.text(_about(view, evaluation, which), width="stretch")
+        own = evaluation.plan.questions.name.split(",")[0]
+        for label, key, content, name in (
+            ("Plan (YAML)", "save_plan", lambda: write_plan(evaluation.plan, own), "plan.yaml"),
+            ("All runs (CSV)", "save_runs", lambda: _csv(evaluation), "evaluation.csv"),
+        ):
+            st.download_button(
+                label, content, name, key=key, type="tertiary", on_click="ignore",
+                icon=":material/download:",
+            )  # fmt: skip
+
+
+def _csv(evaluation: Evaluation) -> bytes:
+    return csv_text(frame_of(evaluation)).encode("utf-8-sig")
+
+
+def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:
+    if which not in view.made and which != OWN:
+        source = "Example"
+    else:
+        source = "Your run" if evaluation.complete else "Your run, stopped"
+    if view.active("evaluate"):
+        source = "Your run, under way"
+    return f"{source} · {len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+
+
+def _pairs(evaluation: Evaluation) -> None:
+    """Every way against the plan's first one, on the same questions."""
+    pairs = all_paired(evaluation)
+    if not pairs:
+        st.text("A plan of one way has nothing to compare.")
+        return
+    st.text(f"Against {pairs[0].one}, question by question; of several samples the majority.")
+    table.draw(
+        "pairs",
+        {
+            "way": [table_text(pair.other) for pair in pairs],
+            "both right": [pair.both for pair in pairs],
+            "only this way": [pair.second for pair in pairs],
+            "only the first": [pair.first for pair in pairs],
+            "neither": [pair.neither for pair in pairs],
+            "p (McNemar, exact)": [pair.p_value for pair in pairs],
+        },
+        numbers={"p (McNemar, exact)": "%.4g"},
+    )
+
+
+def _costs(evaluation: Evaluation) -> None:
+    """Means a run."""
+    found = results(evaluation)
+    table.draw(
+        "costs",
+        {
+            "way": [table_text(one.way) for one in found],
+            "tokens": [one.tokens for one in found],
+            "forwards": [one.forwards for one in found],
+            "draft forwards": [one.draft_forwards for one in found],
+            "seconds": [one.seconds for one in found],
+            "accepted": [one.acceptance for one in found],
+            "F1": [one.f1 for one in found],
+            "reference, nats a token": [one.reference_logprob for one in found],
+            "with template text": [one.leaks for one in found],
+        },
+        numbers={
+            **dict.fromkeys(("tokens", "forwards", "draft forwards"), "%.1f"),
+            **dict.fromkeys(("seconds", "accepted", "F1", "reference, nats a token"), "%.3f"),
+        },
+    )

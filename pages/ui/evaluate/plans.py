@@ -1,0 +1,49 @@
+"""One's own plan and questions: uploaded files, and what came of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from core.evaluation.plan.plan_file import read_plan
+from core.evaluation.questions.read import read_questions
+from pages.ui.evaluate.state import EvaluateView
+from pages.ui.hosting.uploads import content_of
+
+_WORDS = (
+    "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "
+    "list of `ways`. Save the plan of a lesson and change it. Questions of your own: CSV, JSONL or "
+    "JSON with `question`, `answer` and `aliases`, or a SQuAD or GSM8K file as it is."
+)
+
+
+def draw(view: EvaluateView) -> None:
+    """Where the files are given."""
+    with st.popover("My plan", icon=":material/upload_file:", key="own-plan"):
+        st.markdown(_WORDS)
+        for key, label, types in (
+            ("plan_file", "Plan", ["yaml", "yml", "txt"]),
+            ("questions_file", "Questions", ["csv", "jsonl", "json", "txt"]),
+        ):
+            st.file_uploader(
+                label, type=types, key=key, max_upload_size=5, on_change=_uploaded, args=(view,)
+            )
+        if view.refused:
+            with st.container(key="refused"):
+                st.text(view.refused)
+        elif view.plan is not None:
+            plan = view.plan
+            count = len(plan.questions.questions)
+            st.text(f"{len(plan.ways)} ways, {count} questions, {plan.total:,} runs")
+
+
+def _uploaded(view: EvaluateView) -> None:
+    view.refused, view.plan = "", None
+    given, asked = (st.session_state.get(key) for key in ("plan_file", "questions_file"))
+    try:
+        view.questions = read_questions(content_of(asked), asked.name) if asked else None
+        if given:
+            view.plan = read_plan(content_of(given), view.questions)
+            st.session_state["lesson"] = "own"
+    except DecodingError as error:
+        view.refused = str(error)

@@ -1,0 +1,76 @@
+"""What the Evaluate page runs in worker threads: a plan, and the inputs as the models read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
+from core.evaluation.questions.types import Question
+from pages.ui.evaluate.state import EvaluateView
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+
+
+def evaluate(view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluation | None) -> Job:
+    """Run the rows that are missing; `view.live` holds the others. Result: an `Evaluation`."""
+    view.live = (which, done or Evaluation(plan))
+    return _evaluate(view, which, plan, done)
+
+
+@jobs.in_background
+def _evaluate(
+    job: Job, view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluation | None
+) -> Evaluation:
+    from core.evaluation.plan.run import run_evaluation, with_revisions
+
+    rows: list[EvaluationRow] = list(done.rows) if done else []
+    job.counts = (len(rows), plan.total)
+    models = {name: jobs.load(job, name) for name in plan.models}
+    whole = with_revisions(plan, models)
+    if done and done.plan.revisions != whole.revisions:
+        rows = []
+
+    def on_row(row: EvaluationRow, count: int) -> None:
+        rows.append(row)
+        view.live = (which, Evaluation(whole, tuple(rows)))
+        job.counts = (count, whole.total)
+
+    with job.turn("Running") as turn:
+        return run_evaluation(
+            models,
+            whole,
+            tuple(rows),
+            on_row=on_row,
+            on_step=lambda _: turn.pass_on(),
+            should_stop=job.should_stop,
+        )
+
+
+class Rendered(NamedTuple):
+    """What a way's models read for a question, special tokens written out."""
+
+    way: str
+    target: str
+    target_ids: tuple[int, ...]
+    draft: str
+    draft_ids: tuple[int, ...]
+    warnings: tuple[str, ...]
+
+
+@jobs.in_background
+def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Question, list[Rendered]]:
+    """The inputs of every way for one question."""
+    from core.evaluation.plan.asking import draft_ids_for, ids_for, rendered, warnings
+
+    models = {name: jobs.load(job, name) for name in plan.models}
+    found = []
+    said = tuple(warnings(plan, models))
+    with job.turn("Reading the question"):
+        for way in plan.ways:
+            ids = ids_for(models[way.model], question, way.system, way.use_chat_template)
+            own = draft_ids_for(models[way.draft], question, way, ids) if way.draft else []
+            target = rendered(models[way.model], ids)
+            draft = rendered(models[way.draft], own) if way.draft else ""
+            mine = tuple(one for one in said if repr(way.name) in one)
+            found.append(Rendered(way.name, target, tuple(ids), draft, tuple(own), mine))
+    return question, found

@@ -1,0 +1,78 @@
+"""Evaluate in a browser: stored lessons, a plan of one's own run, stopped and resumed, links."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.decode_page import PATIENCE_MS
+
+pytestmark = pytest.mark.browser
+
+PLAN = """
+questions: own:facts
+count: 3
+ways:
+  - {name: one, use_chat_template: true, config: {method: greedy, max_new_tokens: 20}}
+  - {name: two, use_chat_template: false, config: {method: beam, num_beams: 2, max_new_tokens: 20}}
+"""
+LONG = PLAN.replace("count: 3", "count: 60")
+
+
+def opened(page: Page, server: str, address: str = "") -> Page:
+    page.goto(f"{server}/evaluate{address}")
+    heading = page.get_by_role("heading", name="Evaluate", exact=True)
+    expect(heading).to_be_visible(timeout=PATIENCE_MS)
+    return page
+
+
+def give(page: Page, text: str) -> None:
+    page.locator(".st-key-own-plan button").first.click()
+    file = {"name": "plan.yaml", "mimeType": "text/yaml", "buffer": text.encode()}
+    page.locator(".st-key-plan_file input[type=file]").set_input_files(file)
+
+
+def test_a_stored_lesson_marks_its_leaks_and_links_to_decode(page: Page, server: str) -> None:
+    opened(page, server)
+    expect(page.get_by_text("Example · 96 of 96 runs")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Template text stands between")).to_be_visible(timeout=PATIENCE_MS)
+    link = page.get_by_role("link", name="Decode: greedy, one word · template")
+    address = link.get_attribute("href")
+    page.goto(f"{server}{address}")
+    expect(page.locator(".st-key-text-panel")).to_contain_text("Paris.", timeout=PATIENCE_MS)
+
+
+def test_the_inputs_are_shown_with_their_special_tokens(page: Page, server: str) -> None:
+    opened(page, server)
+    page.get_by_role("button", name="Show the inputs").click()
+    expect(page.get_by_text("<|user|>").first).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_a_plan_of_ones_own_runs(page: Page, server: str) -> None:
+    opened(page, server)
+    give(page, PLAN)
+    expect(page.get_by_text("2 ways, 3 questions, 6 runs")).to_be_visible(timeout=PATIENCE_MS)
+    page.keyboard.press("Escape")
+    page.locator(".st-key-start_evaluation button").click()
+    expect(page.get_by_text("Your run · 6 of 6 runs")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("link", name="Beam search: two")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_a_run_that_was_stopped_can_be_resumed(page: Page, server: str) -> None:
+    opened(page, server)
+    give(page, LONG)
+    expect(page.get_by_text("60 questions, 120 runs")).to_be_visible(timeout=PATIENCE_MS)
+    page.keyboard.press("Escape")
+    page.locator(".st-key-start_evaluation button").click()
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE_MS)
+    page.locator(".st-key-stop_evaluation button").click()
+    expect(page.get_by_text("Your run, stopped")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".st-key-start_evaluation button")).to_contain_text("Resume")
+
+
+def test_a_wrong_plan_is_told_in_a_sentence(page: Page, server: str) -> None:
+    opened(page, server)
+    give(page, "questions: own:facts\nways: [{name: a, temperature: 1}]")
+    expect(page.get_by_text("A way has no setting 'temperature'")).to_be_visible(
+        timeout=PATIENCE_MS
+    )
