@@ -333,7 +333,8 @@ def test_the_lessons_show_what_they_say() -> None:
     assert with_it.leaks == 0 and without.leaks > with_it.correct.total / 2
     assert without.correct.value < with_it.correct.value
     cold, warm = hot["greedy draft, exact match"], hot["hot draft, exact match"]
-    assert {one.correct.hits for one in hot.values()} == {hot["greedy"].correct.hits}
+    lossless = [one for way, one in hot.items() if way != "hot draft and target, ratio rule"]
+    assert {one.correct.hits for one in lossless} == {hot["greedy"].correct.hits}
     assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
     assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
     assert beam["beam 5"].seconds > beam["greedy"].seconds

@@ -98,11 +98,7 @@ def test_a_question_in_any_words_is_answered(question: str, reply: str) -> None:
     assert said(found).startswith(reply)
 
 
-def test_the_card_says_which_goals_are_missed() -> None:
+def test_the_card_says_that_every_goal_is_reached() -> None:
     path = MODELS / "target" / "evaluation.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
-    missed = {row["name"] for row in rows if row["reached"] is False}
-    assert missed <= {
-        "system prompt: one word, replies that have this form",
-        "system prompt: only the answer, replies that have this form",
-    }
+    assert not [row["name"] for row in rows if row["reached"] is False]

@@ -35,8 +35,9 @@ _NOTICE = {
     "hot-draft": """
 **What to notice**
 
-- All ways answer the same. A draft that is drawn hot against a greedy target is rejected more
-  often, so the target runs more forwards: it costs speed, and speed only.
+- All ways whose target is greedy answer the same. A draft that is drawn hot against it is rejected
+  more often, so the target runs more forwards: it costs speed, and speed only. The last way draws
+  the target's own tokens, so its answers may differ.
 - Where a report finds 0 % for speculative decoding, look at the inputs, not at the rule.
 """,
     "beam": """
