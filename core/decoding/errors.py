@@ -50,3 +50,7 @@ class SweepError(DecodingError, ValueError):
 
 class EvaluationError(DecodingError, ValueError):
     """An evaluation's plan or rows can't be read or continued."""
+
+
+class FigureError(DecodingError, ValueError):
+    """A figure can't be laid out as asked for."""

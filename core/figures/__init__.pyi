@@ -3,8 +3,13 @@ from .base.labels import settings_caption as settings_caption
 from .base.labels import show_token as show_token
 from .base.labels import stage_name as stage_name
 from .base.labels import visible_token as visible_token
+from .base.paper import SCREEN as SCREEN
+from .base.paper import Paper as Paper
+from .base.paper import printed as printed
 from .base.theme import DARK as DARK
+from .base.theme import GREY as GREY
 from .base.theme import LIGHT as LIGHT
+from .base.theme import THEMES as THEMES
 from .base.theme import Theme as Theme
 from .beam.compare import beam_rivals as beam_rivals
 from .beam.compare import beam_rivals_data as beam_rivals_data

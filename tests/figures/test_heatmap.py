@@ -7,6 +7,7 @@ import pytest
 from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
 from core.figures.base.grid import columns_for
+from core.figures.base.paper import Paper
 from tests.figures.looking import shapes_named, trace_named
 from tests.figures.traces import make_trace
 
@@ -152,7 +153,7 @@ def test_few_steps_use_the_whole_width():
 @pytest.mark.parametrize("width", [400, 640, 900, 1200])
 def test_wide_columns_hold_a_word_at_every_width(width):
     trace = make_trace(60)
-    figure = probability_heatmap(trace, columns=columns_for(width), width=width)
+    figure = probability_heatmap(trace, columns=columns_for(width), paper=Paper(width))
     low, high = figure.layout.xaxis.range
     assert (width - 78) / (high - low) >= 50
 

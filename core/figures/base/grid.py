@@ -83,12 +83,12 @@ class Frame(NamedTuple):
         return self.edges[column + 1] - self.edges[column]
 
 
-def columns_for(width: int) -> int:
+def columns_for(width: float) -> int:
     """So many columns a window of a figure `width` px wide holds, most of them narrow."""
     return round((width - _EDGES) / _COLUMN * _COLUMNS_A_WIDE_ONE)
 
 
-def wide_columns(width: int) -> int:
+def wide_columns(width: float) -> int:
     """So many columns a figure `width` px wide holds where all are wide."""
     return max(int((width - _EDGES) / _COLUMN), 1)
 
@@ -100,7 +100,7 @@ def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
 
 
 def frame_of(
-    weights: Sequence[float], width: int, fewest: int = 1, opened: Collection[int] = ()
+    weights: Sequence[float], width: float, fewest: int = 1, opened: Collection[int] = ()
 ) -> Frame:
     """Columns for a figure `width` px wide: all wide where they fit, else those of most weight.
 

@@ -11,6 +11,7 @@ from dataclasses import fields
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 from core.decoding.trace import Trace
+from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
 EMPTY = "∅"
@@ -27,6 +28,8 @@ _SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": 
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
 _ALWAYS_SAID = {"num_beams", "draft_length"}
+# So many columns of a prompt are in a printed caption.
+_PROMPT = 120
 # So many of a list, such as the stop strings, are in a caption.
 _MOST_ITEMS = 3
 
@@ -158,12 +161,20 @@ def setting_words(name: str, shaping: Shaping) -> str:
     return f"{SETTINGS[name].name} {SETTINGS[name].shown(getattr(shaping, name))}"
 
 
-def settings_caption(trace: Trace) -> str:
+def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     """Model, method, the settings that differ from the neutral default, and the seed; plain text.
 
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
-    return config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+    said = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+    return with_prompt(said, trace.prompt, paper)
+
+
+def with_prompt(caption: str, prompt: str, paper: Paper) -> str:
+    """A caption that in print names the prompt too; plain text."""
+    if not paper.printed or not prompt.strip():
+        return caption
+    return f"{caption} · prompt “{plain_name(prompt.strip(), _PROMPT)}”"
 
 
 def config_caption(

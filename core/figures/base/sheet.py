@@ -7,7 +7,9 @@ from typing import TypeAlias
 
 import plotly.graph_objects as go
 
-from core.figures.base.labels import NBSP, escaped, safe_plain, text_columns
+from core.figures.base.labels import NBSP, escaped, safe_plain
+from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.theme import Theme
 
 Properties: TypeAlias = dict[str, object]
@@ -15,8 +17,10 @@ Properties: TypeAlias = dict[str, object]
 EDGE = 14
 _TITLE_SIZE, _SUBTITLE_SIZE, _CAPTION_SIZE = 17, 12, 11
 _TITLE_LINE, _SUBTITLE_LINE, _CAPTION_LINE = 24, 16, 15
-# A figure's width unless it is laid out for another one, and its texts' characters; px.
-_WIDTH, _TEXT_CHARACTER, _CAPTION_CHARACTER = 400, 6.2, 5.6
+# Where no title or no caption is drawn, px.
+_BARE = 6
+# A sentence instead of a figure is no wider, px.
+_SENTENCE = 290
 
 
 @dataclass(slots=True)
@@ -31,6 +35,7 @@ class Sheet:
     """
 
     theme: Theme
+    paper: Paper = SCREEN
     height: int = 0
     bottom: int = 0
     traces: list[Properties] = field(default_factory=list)
@@ -38,27 +43,23 @@ class Sheet:
     annotations: list[Properties] = field(default_factory=list)
     layout: Properties = field(default_factory=dict)
 
+    def room(self, left: float, right: float = EDGE) -> float:
+        """How wide the plotting area is between these margins, px."""
+        return self.paper.width - left - right
+
     def figure(self) -> go.Figure:
         """The figure; the sheet is used up."""
+        if self.theme.patterns:
+            self.traces = [patterned(trace, self.theme) for trace in self.traces]
         layout = {**self.layout, "annotations": self.annotations}
         if self.shapes:
             layout["shapes"] = self.shapes
         return go.Figure({"data": self.traces, "layout": layout}, _validate=False)
 
 
-def lines_of(text: str, columns: int) -> list[str]:
-    """Text broken at spaces, so that it fits a narrow figure."""
-    lines: list[str] = []
-    for word in filter(None, text.split(" ")):
-        if lines and text_columns(f"{lines[-1]} {word}") <= columns:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
-
-
 def lay_out(
     theme: Theme,
+    paper: Paper,
     *,
     title: str,
     caption: str,
@@ -69,7 +70,6 @@ def lay_out(
     right: int = EDGE,
     above: int = 0,
     below: int = 0,
-    width: int = _WIDTH,
 ) -> Sheet:
     """A sheet with title and subtitle above, caption below, alt text in the figure's meta.
 
@@ -82,32 +82,49 @@ def lay_out(
         left, right: margins, px.
         above, below: room for ticks, axis titles and legends between the plotting area and the
             texts, px.
-        width: of the figure, px; its texts are broken into lines that fit.
     """
-    room = width - 2 * EDGE
-    sheet, sub = Sheet(theme), lines_of(subtitle, int(room / _TEXT_CHARACTER))
-    foot = _caption_lines(caption, int(room / _CAPTION_CHARACTER))
-    top = EDGE + _TITLE_LINE + _SUBTITLE_LINE * len(sub) + 10 + above
-    sheet.bottom = below + 10 + _CAPTION_LINE * len(foot) + EDGE - 4
+    room = paper.width - 2 * EDGE
+    sheet, heads, sub, foot = Sheet(theme, paper), list[str](), list[str](), list[str]()
+    if paper.title:
+        heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold")
+        sub = wrapped_markup(subtitle, room, _SUBTITLE_SIZE)
+    if paper.caption:
+        foot = _caption_lines(caption, room)
+    top = above + (
+        EDGE + _TITLE_LINE * len(heads) + _SUBTITLE_LINE * len(sub) + 10 if heads else _BARE
+    )
+    sheet.bottom = below + (10 + _CAPTION_LINE * len(foot) + EDGE - 4 if foot else _BARE)
     sheet.height = top + plot_height + sheet.bottom
-    margin = {"l": left, "r": right, "t": top, "b": sheet.bottom, "pad": 0, "autoexpand": False}
     sheet.layout |= {
-        **_look(sheet.theme),
-        "title": _title(title, sheet.theme),
+        **_look(sheet),
+        "title": _title("<br>".join(heads), sheet.theme),
         "height": sheet.height,
-        "margin": margin,
-        "meta": {"alt": safe_plain(alt), "caption": safe_plain(caption)},
+        "margin": _margin(left, right, top, sheet.bottom),
+        "meta": {
+            "alt": safe_plain(alt),
+            "caption": safe_plain(caption),
+            "title": safe_plain(plain_of(title)),
+            "subtitle": safe_plain(plain_of(subtitle)),
+        },
     }
-    _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE)
+    _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE * len(heads))
     _add_text(sheet, "caption", list(map(escaped, foot)), left, EDGE - 6 - sheet.bottom)
     return sheet
 
 
-def _look(theme: Theme) -> Properties:
+def _margin(left: int, right: int, top: int, bottom: int) -> Properties:
+    return {"l": left, "r": right, "t": top, "b": bottom, "pad": 0, "autoexpand": False}
+
+
+def _look(sheet: Sheet) -> Properties:
+    theme, paper = sheet.theme, sheet.paper
+    ground = "rgba(0,0,0,0)" if paper.transparent else theme.paper
+    fixed: Properties = {"width": paper.width, "autosize": False} if paper.printed else {}
     return {
+        **fixed,
         "template": {},
-        "paper_bgcolor": theme.paper,
-        "plot_bgcolor": theme.paper,
+        "paper_bgcolor": ground,
+        "plot_bgcolor": ground,
         "font": {"family": theme.sans, "size": 12, "color": theme.ink},
         "showlegend": False,
         "dragmode": False,
@@ -122,22 +139,23 @@ def _look(theme: Theme) -> Properties:
     }
 
 
-def _caption_lines(caption: str, columns: int) -> list[str]:
+def _caption_lines(caption: str, room: float) -> list[str]:
     """The caption in lines, broken between settings, and inside one that no line holds."""
     runs = (
-        f"{NBSP}· ".join(_unbroken(part, columns) for part in run.split(" · "))
+        f"{NBSP}· ".join(_unbroken(part, room) for part in run.split(" · "))
         for run in caption.split("\n")
     )
-    return [line for run in runs for line in lines_of(run, columns)]
+    return [line for run in runs for line in wrapped(run, room, _CAPTION_SIZE)]
 
 
-def _unbroken(part: str, columns: int) -> str:
-    return part if text_columns(part) > columns - 2 else part.replace(" ", NBSP)
+def _unbroken(part: str, room: float) -> str:
+    ends = text_width(f"{part}{NBSP}·", _CAPTION_SIZE) > room
+    return part if ends else part.replace(" ", NBSP)
 
 
 def _title(title: str, theme: Theme) -> Properties:
     return {
-        "text": f"<b>{title}</b>",
+        "text": f"<b>{title}</b>" if title else "",
         "font": {"size": _TITLE_SIZE, "color": theme.ink},
         "xref": "container",
         "yref": "container",
@@ -152,6 +170,8 @@ def _title(title: str, theme: Theme) -> Properties:
 
 def _add_text(sheet: Sheet, name: str, lines: list[str], left: int, yshift: int) -> None:
     """Small text at the figure's left edge, `yshift` px above (or below) the plotting area."""
+    if not lines:
+        return
     y, anchor, size = (1, "top", _SUBTITLE_SIZE) if yshift > 0 else (0, "bottom", _CAPTION_SIZE)
     font: Properties = {"size": size, "color": sheet.theme.muted}
     add_lines(sheet, name, lines, left, y=y, yanchor=anchor, yshift=yshift, font=font)
@@ -183,19 +203,20 @@ def add_lines(sheet: Sheet, name: str, lines: list[str], left: int, **where: obj
 
 
 def plain_sentence(
-    theme: Theme, sentence: str, *, title: str, caption: str, height: int = 120
+    theme: Theme, paper: Paper, sentence: str, *, title: str, caption: str, height: int = 120
 ) -> go.Figure:
     """A figure that says why there is nothing to draw."""
     sheet = lay_out(
-        theme, title=title, caption=caption, alt=sentence, plot_height=height, left=EDGE
+        theme, paper, title=title, caption=caption, alt=sentence, plot_height=height, left=EDGE
     )
     hidden = {"visible": False, "fixedrange": True}
     sheet.layout = {"xaxis": hidden, "yaxis": dict(hidden), **sheet.layout}
+    lines = wrapped(sentence, min(paper.width - 4 * EDGE, _SENTENCE), 13)
     sheet.annotations.insert(
         0,
         {
             "name": "sentence",
-            "text": "<br>".join(escaped(line) for line in lines_of(sentence, 44)),
+            "text": "<br>".join(map(escaped, lines)),
             "xref": "paper",
             "yref": "paper",
             "x": 0.5,
@@ -205,3 +226,25 @@ def plain_sentence(
         },
     )
     return sheet.figure()
+
+
+def patterned(trace: Properties, theme: Theme) -> Properties:
+    """A trace of bars with the pattern of each colour that has one in the theme."""
+    marker = trace.get("marker")
+    if trace["type"] != "bar" or not isinstance(marker, dict) or "pattern" in marker:
+        return trace
+    colors = marker.get("color")
+    many = list(map(str, colors)) if isinstance(colors, list) else [str(colors)]
+    shapes = [theme.patterns.get(color, "") for color in many]
+    if not any(shapes):
+        return trace
+    inks = [theme.pattern_ink(color) for color in many]
+    pattern = {
+        "shape": shapes if isinstance(colors, list) else shapes[0],
+        "fgcolor": inks if isinstance(colors, list) else inks[0],
+        "fillmode": "replace",
+        "bgcolor": colors,
+        "size": 6,
+        "solidity": 0.2,
+    }
+    return {**trace, "marker": {**marker, "pattern": pattern}}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from core.figures.base.color import contrast, even_ramp, on_ramp, readable_on
+from core.figures.base.color import blend, contrast, even_ramp, on_ramp, readable_on
 
-# The page's own fonts come first, then what covers CJK.
+# The page's own fonts come first, then the signs that they lack, then what covers CJK.
 SANS = (
-    "'Source Sans', 'Noto Sans', 'Noto Sans CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
-    "system-ui, sans-serif, 'Noto Color Emoji'"
+    "'Source Sans', 'Decoding Signs', 'Noto Sans', 'Noto Sans CJK JP', 'Noto Sans JP', "
+    "'Noto Sans KR', system-ui, sans-serif, 'Noto Color Emoji'"
 )
 MONO = (
-    "'Source Code Pro', 'Noto Sans Mono CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
+    "'Source Code Pro', 'Decoding Signs', 'Noto Sans Mono CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
     "ui-monospace, monospace, 'Noto Color Emoji'"
 )
 
@@ -48,6 +49,10 @@ class Theme:
         probability: even ramp; its low end fades into the paper.
         uncertainty: even ramp for entropy, surprisal and rank.
         first, second: two lines or two runs in one panel.
+        categories: a step's likeliest tokens by rank.
+        named: categories by the name of the Okabe-Ito colour that they have in light and dark.
+        patterns: of a category's colour, where lightness alone doesn't tell it from others; as
+            Plotly calls them.
     """
 
     name: str
@@ -63,6 +68,9 @@ class Theme:
     uncertainty: tuple[str, ...]
     first: str
     second: str
+    categories: tuple[str, ...] = CATEGORIES
+    named: Mapping[str, str] = field(default_factory=lambda: OKABE_ITO)
+    patterns: Mapping[str, str] = field(default_factory=dict)
     sans: str = SANS
     mono: str = MONO
 
@@ -76,7 +84,11 @@ class Theme:
 
     def token_color(self, rank: int) -> str:
         """The colour of a step's token by its rank before shaping: no setting changes it."""
-        return CATEGORIES[rank - 1] if 0 < rank <= len(CATEGORIES) else self.unnamed
+        return self.categories[rank - 1] if 0 < rank <= len(self.categories) else self.unnamed
+
+    def pattern_ink(self, color: str) -> str:
+        """The lines of the pattern on a colour."""
+        return blend(color, readable_on(color), 0.45)
 
     def text_on(self, background: str) -> str:
         """Text colour over a cell, contrast 4.5 or more."""
@@ -123,3 +135,40 @@ DARK = Theme(
     first="#56b4e9",
     second="#f0a53c",
 )
+
+_GREY_NAMED = {
+    "orange": "#9a9a9b",
+    "sky": "#b6b6b7",
+    "green": "#d8d8d9",
+    "yellow": "#efeff0",
+    "blue": "#4b4b4c",
+    "vermillion": "#5f5f60",
+    "purple": "#858586",
+    "black": "#000000",
+}
+_GREY_SHAPES = {"orange": "\\", "sky": "/", "yellow": ".", "vermillion": "x", "purple": "-"}
+_GREY_CATEGORIES = ("#5a5a5b", "#cfcfd0", "#8f8f90", "#e6e6e7", "#a8a8a9")
+# Lightness tells neighbours apart, the pattern tells those apart that stand alone.
+GREY = Theme(
+    name="grey",
+    paper="#ffffff",
+    panel="#f5f5f5",
+    ink="#111111",
+    muted="#565656",
+    grid="#e2e2e2",
+    rest="#cccccc",
+    unnamed="#bdbdbd",
+    accent="#000000",
+    probability=even_ramp(("#fafafa", "#bdbdbd", "#777777", "#222222")),
+    uncertainty=even_ramp(("#fafafa", "#cfcfcf", "#909090", "#444444")),
+    first="#3a3a3b",
+    second="#7c7c7d",
+    categories=_GREY_CATEGORIES,
+    named=_GREY_NAMED,
+    patterns={
+        **dict(zip(_GREY_CATEGORIES[1:], ("/", "x", ".", "\\"), strict=True)),
+        **{_GREY_NAMED[name]: shape for name, shape in _GREY_SHAPES.items()},
+    },
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK, GREY)}

@@ -12,6 +12,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
@@ -20,14 +21,17 @@ _TITLE = "What the search bought"
 _ROW = 58
 
 
-def beam_rivals(rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def beam_rivals(
+    rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Total log-probability under the model itself, with length, score and forwards spent."""
-    caption = beam_caption(trace)
+    caption = beam_caption(trace, paper)
     if not rivals:
         sentence = "Nothing was compared yet."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Log-probability of the text: a shorter bar is likelier.",
         caption=caption,

@@ -15,6 +15,7 @@ from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, NO_FADE, add_frame, add_line, no_fade
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
@@ -28,7 +29,12 @@ _HOVER = (
 
 
 def beam_step(
-    trace: Trace, index: int, *, selected: int | None = None, theme: Theme = LIGHT
+    trace: Trace,
+    index: int,
+    *,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """The candidates of a step, of the selected one's group only: nats before or behind the last
     survivor.
@@ -38,10 +44,12 @@ def beam_step(
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = beam_caption(trace), trace.beam_steps
+    caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
         sentence = "No step is selected: click a token in the tree."
-        return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
+        return plain_sentence(
+            theme, paper, sentence, title="The candidates of a step", caption=caption
+        )
     step = steps[index]
     shown = _shown(step, selected)
     before = _parents(trace, index)
@@ -50,6 +58,7 @@ def beam_step(
     margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = lay_out(
         theme,
+        paper,
         title=f"Candidates at step {nth(index)}",
         subtitle=_subtitle(step, shown),
         caption=caption,

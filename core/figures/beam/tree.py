@@ -14,6 +14,7 @@ from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import visible_token
 from core.figures.base.marks import overlaid
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.columns import Columns
@@ -37,6 +38,7 @@ def beam_tree(
     guesses: ParentGuesses | None = None,
     selected: Node | None = None,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """The tree over a window of steps, at most `MOST_NODES` nodes.
 
@@ -51,13 +53,15 @@ def beam_tree(
     steps = trace.beam_steps
     if not steps:
         sentence = "This search has made no step yet, so there is no tree to draw."
-        return plain_sentence(theme, sentence, title=TITLE, caption=beam_caption(trace))
+        return plain_sentence(
+            theme, paper, sentence, title=TITLE, caption=beam_caption(trace, paper)
+        )
     tree = beam_graph(steps)
     strong = best_path(tree, trace)
     path = path_to(tree, selected) if selected is not None and selected in tree else ()
     drawn = window(steps, first, span, pruned=pruned)
     layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
-    sheet = _sheet(trace, tree, layout, strong, theme)
+    sheet = _sheet(trace, tree, layout, strong, theme, paper)
     drawing = Drawing(trace, tree, layout, theme, _WIDTH)
     drawing.add_edges(sheet, strong, path)
     if guesses is not None:
@@ -71,13 +75,19 @@ def beam_tree(
 
 
 def _sheet(
-    trace: Trace, tree: nx.DiGraph, layout: BeamLayout, strong: Sequence[Node], theme: Theme
+    trace: Trace,
+    tree: nx.DiGraph,
+    layout: BeamLayout,
+    strong: Sequence[Node],
+    theme: Theme,
+    paper: Paper,
 ) -> Sheet:
     return lay_out(
         theme,
+        paper,
         title=TITLE,
         subtitle=_subtitle(layout, len(trace.beam_steps)),
-        caption=beam_caption(trace),
+        caption=beam_caption(trace, paper),
         alt=_alt(trace, layout, tree, strong),
         plot_height=round(lane_height(layout.lanes) * layout.lanes) + 8,
         left=LEFT,

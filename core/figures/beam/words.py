@@ -11,6 +11,7 @@ from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.beam.graph import beam_graph, best_path
 
 MINUS = "\u2212"
@@ -35,10 +36,10 @@ def plain_number(value: float) -> str:
     return f"{value:g}".replace("-", MINUS)
 
 
-def beam_caption(trace: Trace) -> str:
+def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     """Model, method and settings; and those of the search itself, where it was ranked anew."""
     notes = [plain_name(note, 120) for note in trace.notes if note.startswith(RANKED_ANEW)]
-    return " · ".join([settings_caption(trace), *notes])
+    return " · ".join([settings_caption(trace, paper), *notes])
 
 
 def place_words(step: BeamStep, candidate: BeamCandidate) -> str:

@@ -24,6 +24,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import add_line, add_note
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -89,16 +90,19 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < _OVERFLOW else math.inf
 
 
-def softmax_row(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def softmax_row(
+    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if step is None or not step.stages or not step.candidates:
         sentence = "No step is selected, or it holds no stages."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     found = worked_out(step, trace)
     rows = len(found.rows) + 1
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
         f"T is {found.temperature:g}; max is the largest y, {_number(found.rows[0].divided)}.",

@@ -19,6 +19,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import FRAME, NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
     candidate_hover,
@@ -40,7 +41,12 @@ _LOWER_FORCED = "Forced: the chosen one was put there."
 
 
 def candidate_bars(
-    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, count: int = 15
+    step: TokenStep | None,
+    trace: Trace,
+    *,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+    count: int = 15,
 ) -> go.Figure:
     """A step's candidates as pairs of bars: raw above, final below, the chosen one framed.
 
@@ -49,10 +55,12 @@ def candidate_bars(
 
     A click on a bar hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if step is None or not step.candidates:
         sentence = "No step is selected, or it holds no candidates."
-        return plain_sentence(theme, sentence, title="The candidates of a step", caption=caption)
+        return plain_sentence(
+            theme, paper, sentence, title="The candidates of a step", caption=caption
+        )
     shown = _shown(step, count)
     lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
     lower = _LOWER_SCORED if step.compared else lower
@@ -61,6 +69,7 @@ def candidate_bars(
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = lay_out(
         theme,
+        paper,
         title=f"Candidates at step {nth(step.index)}",
         subtitle=f"Upper bar: the model's own. {lower}",
         caption=caption,

@@ -21,6 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import FRAME, add_note
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -35,17 +36,20 @@ _SCORES = 66
 _LABEL_SHARE = 0.17
 
 
-def contrast_bars(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def contrast_bars(
+    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """The compared tokens as pairs of bars, probability above and largest cosine below, with their
     scores; the chosen one framed."""
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
         sentence = "No step is selected, or it is not of a run by contrastive search."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     alpha, shown = trace.config.penalty_alpha, step.compared
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
         "largest "

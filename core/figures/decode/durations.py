@@ -19,8 +19,9 @@ from core.figures.base.labels import (
     table_text,
 )
 from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
-from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
     add_whiskers,
@@ -41,6 +42,7 @@ def timing(
     *,
     others: Sequence[Sequence[Trace]] = (),
     theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """Totals of every run as one bar each, and below them the seconds of every step, in ms.
 
@@ -50,16 +52,17 @@ def timing(
     """
     if not any(trace.steps for _, trace in runs):
         sentence = "No run to time: nothing was processed."
-        caption = "\n".join(settings_caption(trace) for _, trace in runs)
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        caption = "\n".join(settings_caption(trace, paper) for _, trace in runs)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Above: the run. Below: each step. Step 1 needs no forward: "
         "the prompt's gave its logits.",
-        caption="\n".join(_captions(runs)),
+        caption="\n".join(_captions(runs, paper)),
         alt=_alt(runs),
         plot_height=height,
         left=_LEFT,
@@ -100,7 +103,7 @@ def _parts(trace: Trace) -> dict[str, float]:
 def _part_colors(theme: Theme) -> dict[str, str]:
     colors = ("purple", "sky", "green", "yellow")
     return {
-        **{part: OKABE_ITO[color] for part, color in zip(_PARTS, colors, strict=False)},
+        **{part: theme.named[color] for part, color in zip(_PARTS, colors, strict=False)},
         "other": theme.rest,
     }
 
@@ -175,10 +178,10 @@ def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
     return [parts, "".join(lines)]
 
 
-def _captions(runs: Sequence[tuple[str, Trace]]) -> list[str]:
+def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> list[str]:
     if len(runs) == 1:
-        return [settings_caption(runs[0][1])]
-    return [f"{plain_name(name)}: {settings_caption(trace)}" for name, trace in runs]
+        return [settings_caption(runs[0][1], paper)]
+    return [f"{plain_name(name)}: {settings_caption(trace, paper)}" for name, trace in runs]
 
 
 def _alt(runs: Sequence[tuple[str, Trace]]) -> str:

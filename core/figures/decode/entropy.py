@@ -21,6 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, add_frame, hover_texts, strokes
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -37,22 +38,28 @@ _PALE = 0.3
 
 
 def uncertainty(
-    trace: Trace, *, unit: Unit = "nats", selected: int | None = None, theme: Theme = LIGHT
+    trace: Trace,
+    *,
+    unit: Unit = "nats",
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """Entropy before and surprisal of every chosen token, both of the raw distribution.
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     steps = trace.token_steps
     if not steps:
         sentence = "This run emitted no token, so there is no uncertainty to show."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Entropy: before the draw. Surprisal: of what was drawn.",
         caption=caption,

@@ -23,6 +23,7 @@ from core.figures.base.grid import (
     window_of,
 )
 from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
 from core.figures.base.sheet import lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -48,8 +49,8 @@ def probability_heatmap(
     rows: int = 10,
     value: Value = "raw",
     selected: int | None = None,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Steps across, candidates by rank down, colour for probability, a ring for what was chosen.
 
@@ -60,29 +61,28 @@ def probability_heatmap(
         rows: so many ranks are drawn at most; a choice beyond them gets a row of its own.
         value: `raw` before shaping, `final` after it (removed candidates are faded then).
         selected: index of the step to mark.
-        width: of the figure it is laid out for, px.
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if not trace.token_steps:
         sentence = "This run emitted no token, so there are no candidates to show."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     steps = window_of(trace.token_steps, first, columns)
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
     opened = [at for at, number in enumerate(numbers) if number == selected]
-    frame = frame_of([step.entropy for step in steps], width, _FEWEST_COLUMNS, opened)
+    frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_SUBTITLES[value] + ("" if all(frame.wide) else _NARROW),
         caption=caption,
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,
-        width=width,
         above=24,
         below=40,
     )

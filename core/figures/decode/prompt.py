@@ -33,6 +33,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, add_note, hover_texts, strokes
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -56,8 +57,8 @@ def prompt_reading(
     first: int = 0,
     columns: int | None = None,
     selected: int | None = None,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Every prompt token, the guess for the token after it, what really follows and its surprisal.
 
@@ -67,31 +68,30 @@ def prompt_reading(
         first: the first prompt position drawn.
         columns: so many positions are drawn at most; as many as the width holds by default.
         selected: the position to mark.
-        width: of the figure it is laid out for, px.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
-    caption, prompt = settings_caption(trace), trace.prompt_step
+    caption, prompt = settings_caption(trace, paper), trace.prompt_step
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
-    positions = window_of(prompt.positions, first, columns or wide_columns(width))
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+    positions = window_of(prompt.positions, first, columns or wide_columns(paper.width))
     numbers = [position.index for position in positions]
-    columns = min(columns or wide_columns(width), len(prompt.positions))
-    frame = frame_of([0.0] * len(positions), width, max(columns, _FEWEST_COLUMNS))
+    columns = min(columns or wide_columns(paper.width), len(prompt.positions))
+    frame = frame_of([0.0] * len(positions), paper.width, max(columns, _FEWEST_COLUMNS))
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     generated = trace.token_steps[0] if trace.token_steps else None
     following = [_following(position, prompt.positions, generated) for position in positions]
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_SUBTITLE,
         caption=caption,
         alt=_alt(positions),
         plot_height=height,
         left=GRID_LEFT,
-        width=width,
         above=42,
         below=40,
     )

@@ -22,6 +22,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, no_fade, overlaid
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
@@ -44,21 +45,24 @@ _GAP = 66
 _WIDE = 0.26
 
 
-def step_stages(step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def step_stages(
+    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """One bar of 100 % for each stage, candidates by rank, and the draw below.
 
     A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
     hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if step is None or not step.stages:
         sentence = "No step is selected, or it holds no stages."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"Step {nth(step.index)}. A token keeps its colour; the chosen one is framed.",
         caption=caption,

@@ -11,6 +11,7 @@ from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, overlaid
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
@@ -31,24 +32,31 @@ _ROW, _BELOW = 64, 34
 _WIDE = 0.24
 
 
-def lab_draw(lab: LabStep, *, theme: Theme = LIGHT) -> go.Figure:
+def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """How the token was drawn: by a number on the cumulative bar, or by a noisy score for each."""
     if lab.step.draw.method == "argmax":
         sentence = (
             "Temperature 0 draws nothing: the most probable token is taken, "
             f"{visible_token(lab.step.chosen.text, 24)}."
         )
-        return plain_sentence(theme, sentence, title="No dice", caption=lab_caption(lab))
-    return _cumulative(lab, theme) if lab.draw == "inverse_cdf" else noisy_scores(lab, theme)
+        return plain_sentence(
+            theme, paper, sentence, title="No dice", caption=lab_caption(lab, paper)
+        )
+    return (
+        _cumulative(lab, theme, paper)
+        if lab.draw == "inverse_cdf"
+        else noisy_scores(lab, theme, paper)
+    )
 
 
-def _cumulative(lab: LabStep, theme: Theme) -> go.Figure:
+def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step = lab.step
     sheet = lay_out(
         theme,
+        paper,
         title="Where the number falls",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
-        caption=lab_caption(lab),
+        caption=lab_caption(lab, paper),
         alt=draw_alt(lab),
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,

@@ -13,6 +13,7 @@ from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import widest
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -22,7 +23,9 @@ _ROW, _LABEL_LIMIT = 26, 14
 _TITLE = "Rolled often, counted"
 
 
-def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGHT) -> go.Figure:
+def lab_rolls(
+    lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """How often each token was drawn, beside how often it should be.
 
     Args:
@@ -30,14 +33,15 @@ def lab_rolls(lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGH
     """
     if not rolls.total or not rolls.bins:
         sentence = "No roll was counted."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=lab_caption(lab))
-    shown, first = _shown(rolls, rows), nth(rolls.first_throw)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=lab_caption(lab, paper))
+    shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(rolls),
-        caption=f"{lab_caption(lab)}\nthe {rolls.total:,} throws from {first:,} on",
+        caption=f"{lab_caption(lab, paper)}\n{_thrown(rolls)}",
         alt=_alt(lab, rolls),
         plot_height=_ROW * len(shown) + 8,
         left=left,
@@ -96,6 +100,10 @@ def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) ->
         "hoverinfo": "skip",
         "cliponaxis": False,
     }
+
+
+def _thrown(rolls: Rolls) -> str:
+    return f"the {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
 
 
 def _shown(rolls: Rolls, rows: int) -> list[RollBin]:

@@ -12,6 +12,7 @@ from core.decoding.lab.types import LabStep
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
+from core.figures.base.paper import Paper
 from core.figures.base.records import chosen_label
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
 from core.figures.base.theme import Theme
@@ -21,16 +22,17 @@ from core.figures.lab.words import lab_caption
 _ROW, _LEFT = 30, 112
 
 
-def noisy_scores(lab: LabStep, theme: Theme) -> go.Figure:
+def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     """The tokens with the highest scores: what each had, and what the noise made of it."""
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
     divided = "Every p is divided by an exponential number; the highest quotient is drawn."
     sheet = lay_out(
         theme,
+        paper,
         title="Noise, and the highest score" if gumbel else "Quotients, and the highest",
         subtitle=added if gumbel else divided,
-        caption=lab_caption(lab),
+        caption=lab_caption(lab, paper),
         alt=draw_alt(lab),
         plot_height=_ROW * max(len(items), 1),
         left=_LEFT,

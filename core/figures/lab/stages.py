@@ -21,6 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import ranked_label, widest
 from core.figures.base.sheet import EDGE, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
@@ -50,7 +51,9 @@ class StageRow(NamedTuple):
         return next((at for at, prob in enumerate(self.probs) if at and prob == 0), None)
 
 
-def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figure:
+def lab_stages(
+    lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Panels from the model's own distribution to the one drawn from, over the same tokens.
 
     A removed token keeps its row, greyed; a hatched bar shows what it had when it was removed.
@@ -64,9 +67,10 @@ def lab_stages(lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT) -> go.Figu
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(lab),
-        caption=lab_caption(lab),
+        caption=lab_caption(lab, paper),
         alt=_alt(lab, stages),
         plot_height=_ROW * (len(shown) + 1),
         left=left,

@@ -13,6 +13,7 @@ from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_frame, cell_bars, hover_texts, overlaid
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
@@ -23,20 +24,23 @@ _LANE, _LEFT, _WIDTH = 34, 64, 800
 _CHARACTER, _PADDING = 7.3, 8
 
 
-def lab_tree(grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT) -> go.Figure:
+def lab_tree(
+    grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Steps across, a lane for each continuation; colour for the model's own probability.
 
     Args:
         fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
     """
-    layout, caption = lay_out_tree(grown.rows, fold=fold), continuations_caption(grown)
+    layout, caption = lay_out_tree(grown.rows, fold=fold), continuations_caption(grown, paper)
     if not layout.cells:
         sentence = "No token was drawn yet."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     whole = layout.steps == layout.all_steps
     part = "" if whole else f" The first {layout.steps} of {layout.all_steps} steps are drawn."
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,

@@ -10,7 +10,8 @@ from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Stage
-from core.figures.base.labels import plain_name, settings_caption, stage_name
+from core.figures.base.labels import plain_name, settings_caption, stage_name, with_prompt
+from core.figures.base.paper import SCREEN, Paper
 
 
 def short_name(stage: str) -> str:
@@ -43,7 +44,7 @@ def setting(stage: str, lab: LabStep) -> str:
     return "" if value is None else number(value)
 
 
-def lab_caption(lab: LabStep) -> str:
+def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
     """What made a step of the lab: model, settings, order, seed and draw number; plain text.
 
     A setting that the order's library doesn't have is left out.
@@ -51,10 +52,10 @@ def lab_caption(lab: LabStep) -> str:
     off = {name: SETTINGS[name].off for name in lab.skipped}
     shaping = replace(lab.config.shaping, **off)
     made = replace(lab.trace, config=replace(lab.config, shaping=shaping))
-    return f"{settings_caption(made)} · throw {nth(lab.throw)} · order of {lab.order.label}"
+    return f"{settings_caption(made, paper)} · throw {nth(lab.throw)} · order of {lab.order.label}"
 
 
-def continuations_caption(grown: Continuations) -> str:
+def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
     """The settings of several continuations; plain text."""
     config = grown.config
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
@@ -63,7 +64,8 @@ def continuations_caption(grown: Continuations) -> str:
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")
     dice = f"{span}, each from throw 1"
-    return " · ".join([*parts, f"{config.max_new_tokens} tokens at most", dice])
+    said = " · ".join([*parts, f"{config.max_new_tokens} tokens at most", dice])
+    return with_prompt(said, grown.text_before, paper)
 
 
 def _knobs(config: Sampling) -> list[str]:

@@ -13,6 +13,7 @@ from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.marks import NO_FADE, add_line, add_note, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
@@ -34,7 +35,7 @@ COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
 def reason_accuracy(
-    sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT
+    sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """The share of right answers at each budget, with Wilson's 95 % interval as a band.
 
@@ -46,11 +47,12 @@ def reason_accuracy(
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
+            theme, paper, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
         )
     plan = sweep.plan
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         caption=caption,

@@ -11,6 +11,7 @@ from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import PAPER, add_note
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
@@ -21,17 +22,20 @@ _TITLE = "The harder, the more it needs"
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
 
-def reason_difficulty(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_difficulty(
+    sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
     if not panels:
         unsaid = "These problems don't say how many steps they take."
         sentence = unsaid if fair_rows(sweep) else NOTHING_YET
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
         caption=caption,

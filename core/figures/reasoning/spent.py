@@ -14,6 +14,7 @@ from core.evaluation.types import OUTCOMES, AttemptOutcome
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
@@ -32,15 +33,18 @@ _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
 
 
-def reason_outcomes(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_outcomes(
+    sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
+            theme, paper, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
         )
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Every run ends in one of four ways." + so_far(sweep),
         caption=caption,
@@ -99,15 +103,16 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
 
 
-def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT) -> go.Figure:
+def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(
-            theme, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
+            theme, paper, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
         )
     sheet = lay_out(
         theme,
+        paper,
         title=_SPENT_TITLE,
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
         caption=caption,

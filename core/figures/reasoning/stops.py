@@ -12,6 +12,7 @@ from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
 from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_bar
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
@@ -22,7 +23,9 @@ _PIECE, _ANSWER = 30, 16
 COLUMNS = "stop thinking_tokens step answer_text answer outcome knew_from_here".split()
 
 
-def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.Figure:
+def reason_stops(
+    strip: StopStrip, *, caption: str, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """A row for each place where the thinking was stopped: its length and the answer given there.
 
     A click on a bar hands over `customdata = [thinking tokens]`.
@@ -32,12 +35,13 @@ def reason_stops(strip: StopStrip, *, caption: str, theme: Theme = LIGHT) -> go.
     """
     if not strip.points:
         sentence = "The thinking was not stopped anywhere yet."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(strip, shown),
         caption=caption,

@@ -10,7 +10,7 @@ from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.evaluation.types import AttemptOutcome, ProblemSet, Share
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, plain_name
-from core.figures.base.theme import OKABE_ITO, Theme
+from core.figures.base.theme import Theme
 
 OUTCOME_WORDS: dict[AttemptOutcome, str] = {
     "correct": "correct",
@@ -35,7 +35,7 @@ def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
     if outcome == "truncated":
         return quiet_color(theme)
     names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
-    return OKABE_ITO[names[outcome]]
+    return theme.named[names[outcome]]
 
 
 def sweep_caption(plan: SweepPlan) -> str:

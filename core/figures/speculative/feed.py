@@ -23,6 +23,7 @@ from core.figures.base.marks import (
     no_fade,
     overlaid,
 )
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -71,12 +72,12 @@ def _pending(trace: Trace, at: int) -> tuple[int, str]:
     return (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
 
 
-def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
+def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Both scoring methods on the round `at`, one under the other; positions across."""
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if not 0 <= at < len(trace.rounds):
         sentence = "There is no such round: click a token in the timeline."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     groups, y = [], 0.0
     for scoring in SCORINGS:
         y += _HEAD
@@ -87,6 +88,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT) -> go.Figure:
     width = len(groups[0][1][0].row.token_ids)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"Round {nth(at)}: one forward either way. Marked positions are those that "
         "are read.",

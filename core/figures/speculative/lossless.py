@@ -22,6 +22,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts, strokes
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_words
@@ -63,18 +64,23 @@ def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> st
     return f"{test} Nothing speaks against one and the same distribution.{more}"
 
 
-def spec_outcomes(found: Losslessness, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def spec_outcomes(
+    found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """How often each short text came out of speculative and of target-only decoding."""
     title = "The same texts, as often?"
-    caption = f"{settings_caption(trace)} · {found.runs} runs each, first {found.tokens} tokens"
+    caption = (
+        f"{settings_caption(trace, paper)} · {found.runs} runs each, first {found.tokens} tokens"
+    )
     shown = list(found.outcomes[:_MOST])
     if not shown:
         sentence = "No run was finished, so there is nothing to compare."
-        return plain_sentence(theme, sentence, title=title, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
     labels = [_label(outcome) for outcome in shown]
     left = 24 + round(7.3 * max(map(text_columns, labels)))
     sheet = lay_out(
         theme,
+        paper,
         title=title,
         subtitle=_outcome_subtitle(found),
         caption=caption,
@@ -156,12 +162,18 @@ def normalised(weights: Sequence[float]) -> list[float]:
 
 
 def spec_enumeration(
-    table: AcceptanceTable, names: Sequence[str], rule: str, *, theme: Theme = LIGHT
+    table: AcceptanceTable,
+    names: Sequence[str],
+    rule: str,
+    *,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """What one verification emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
     sheet = lay_out(
         theme,
+        paper,
         title="Emitted against the target",
         subtitle=enumeration_words(table),
         caption=f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",

@@ -14,6 +14,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import percent, settings_caption
 from core.figures.base.marks import NO_FADE, OUTSIDE, add_line, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color, rule_of
@@ -21,15 +22,16 @@ from core.figures.speculative.words import kind_color, rule_of
 _LEFT = 56
 
 
-def spec_positions(trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """For each draft position: accepted of all drafted there, and of those that were reached."""
-    title, caption = "Acceptance by position", settings_caption(trace)
+    title, caption = "Acceptance by position", settings_caption(trace, paper)
     rates = acceptance_by_position(trace.rounds)
     if not rates:
         sentence = "Nothing was drafted in this run."
-        return plain_sentence(theme, sentence, title=title, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
     sheet = lay_out(
         theme,
+        paper,
         title=title,
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
@@ -102,15 +104,18 @@ def spec_positions_data(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame(records, columns=names)
 
 
-def spec_sweep(sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT) -> go.Figure:
+def spec_sweep(
+    sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Measured and predicted speed-up over target-only decoding, by draft length."""
-    title, caption = "Which draft length pays", settings_caption(trace)
+    title, caption = "Which draft length pays", settings_caption(trace, paper)
     if not sweep.points:
         sentence = "No draft length was measured."
-        return plain_sentence(theme, sentence, title=title, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
     points = sweep.points
     sheet = lay_out(
         theme,
+        paper,
         title=title,
         subtitle=_sweep_subtitle(sweep, trace),
         caption=f"{caption} · every length measured with seeds of its own",

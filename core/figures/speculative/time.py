@@ -19,8 +19,9 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
-from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
     add_whiskers,
@@ -36,7 +37,11 @@ _ROW, _ROUNDS, _GAP, _LEFT = 54, 190, 70, 62
 
 
 def spec_time(
-    trace: Trace, comparison: Comparison | None = None, *, theme: Theme = LIGHT
+    trace: Trace,
+    comparison: Comparison | None = None,
+    *,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """Milliseconds a token by stage, beside target-only decoding where it was measured, and below
     the stages of every round, in ms.
@@ -47,16 +52,17 @@ def spec_time(
     shown = trace if comparison is None else comparison.speculative
     if not shown.rounds:
         sentence = "This run made no round, so there is nothing to time."
-        caption = settings_caption(shown)
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        caption = settings_caption(shown, paper)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
-        caption=settings_caption(shown),
+        caption=settings_caption(shown, paper),
         alt=_alt(shown, rows),
         plot_height=height,
         left=_LEFT,
@@ -85,7 +91,7 @@ def spec_time(
 
 def _colors(theme: Theme) -> dict[str, str]:
     names = ("yellow", "sky", "green")
-    colors = {part: OKABE_ITO[name] for part, name in zip(_PARTS, names, strict=True)}
+    colors = {part: theme.named[name] for part, name in zip(_PARTS, names, strict=True)}
     return {**colors, "target only": theme.rest}
 
 

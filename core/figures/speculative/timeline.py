@@ -13,6 +13,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import overlaid
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.timeline_cells import (
@@ -54,6 +55,7 @@ def spec_timeline(
     columns: int = COLUMNS,
     selected: tuple[int, int] | None = None,
     theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """Rounds across, draft positions down, the target's own token in the last row.
 
@@ -65,10 +67,10 @@ def spec_timeline(
     A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
     ends, as a share of the plotting area, and what lies around that area in px.
     """
-    caption = settings_caption(trace)
+    caption = settings_caption(trace, paper)
     if not trace.rounds:
         sentence = "This run made no round, so there is nothing to show."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
@@ -77,6 +79,7 @@ def spec_timeline(
     cells = token_cells(rounds, first, depth)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
         caption=caption,

@@ -22,6 +22,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
@@ -49,7 +50,13 @@ _DATA = (
 
 
 def spec_verification(
-    trace: Trace, at: int, place: int, *, count: int = 10, theme: Theme = LIGHT
+    trace: Trace,
+    at: int,
+    place: int,
+    *,
+    count: int = 10,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> go.Figure:
     """Both models' probabilities at a position, overlaid; the residual; where the number fell.
 
@@ -62,17 +69,20 @@ def spec_verification(
     found = position_at(trace, at, place)
     if found is None:
         sentence = "No token is selected: click one in the timeline."
-        caption = settings_caption(trace)
-        return plain_sentence(theme, sentence, title="The verification of a token", caption=caption)
+        caption = settings_caption(trace, paper)
+        return plain_sentence(
+            theme, paper, sentence, title="The verification of a token", caption=caption
+        )
     shown = shown_candidates(found, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(found, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
     sheet = lay_out(
         theme,
+        paper,
         title=f"Round {nth(at)}, {where_words(place)}",
         subtitle=_subtitle(found),
-        caption=settings_caption(trace),
+        caption=settings_caption(trace, paper),
         alt=_alt(found, shown),
         plot_height=height,
         left=left,

@@ -10,7 +10,7 @@ from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken
 from core.decoding.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, percent
-from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.theme import LIGHT, Theme
 
 Kind: TypeAlias = Literal["accepted", "rejected", "recovered", "bonus", "not_reached"]
 KINDS: tuple[Kind, ...] = ("accepted", "rejected", "recovered", "bonus", "not_reached")
@@ -18,10 +18,10 @@ EXTRA = -1
 """The place, in a round, of the token that the target adds; the drafted ones have 0, 1, 2, ..."""
 
 _COLORS: dict[Kind, str] = {
-    "accepted": OKABE_ITO["green"],
-    "rejected": OKABE_ITO["vermillion"],
-    "recovered": OKABE_ITO["sky"],
-    "bonus": OKABE_ITO["purple"],
+    "accepted": "green",
+    "rejected": "vermillion",
+    "recovered": "sky",
+    "bonus": "purple",
 }
 # Plotly's marks, which need no font, and the letters that replace them in a key.
 SYMBOLS: dict[Kind, str] = {
@@ -38,9 +38,9 @@ SIGNS: dict[Kind, str] = {
     "bonus": "★",
     "not_reached": "○",
 }
-_SOFT = {"light": 0.68, "dark": 0.74}
+_SOFT = {"light": 0.68, "dark": 0.74, "grey": 0.5}
 # On a dark ground the colours themselves are too dark.
-_LIGHTER = {"light": 0.0, "dark": 0.22}
+_LIGHTER = {"light": 0.0, "dark": 0.22, "grey": 0.35}
 
 
 class Emitted(NamedTuple):
@@ -62,14 +62,14 @@ def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
     """The colour of a mark."""
     if kind not in _COLORS:
         return theme.muted
-    return blend(_COLORS[kind], theme.ink, _LIGHTER[theme.name])
+    return blend(theme.named[_COLORS[kind]], theme.ink, _LIGHTER[theme.name])
 
 
 def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
     """The colour behind a token."""
     if kind == "not_reached":
         return theme.panel
-    return blend(_COLORS[kind], theme.paper, _SOFT[theme.name])
+    return blend(theme.named[_COLORS[kind]], theme.paper, _SOFT[theme.name])
 
 
 def extra_kind(step: DraftRound) -> Kind:

@@ -12,6 +12,7 @@ from core.decoding.counting import place_of
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
+from core.figures.base.paper import Paper
 from pages.ui.decode import notice, work
 from pages.ui.decode.state import DecodeView, median_run, next_uncertain
 from pages.ui.decode.strategies import strategy_of
@@ -95,7 +96,7 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
                 columns=columns,
                 rows=HEATMAP_ROWS,
                 selected=view.selected,
-                width=width,
+                paper=Paper(width),
             ),
             partial(
                 figures.probability_heatmap_data,
@@ -215,7 +216,7 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
         pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
             "prompt",
-            partial(figures.prompt_reading, trace, first=view.prompt_first, width=width),
+            partial(figures.prompt_reading, trace, first=view.prompt_first, paper=Paper(width)),
             partial(figures.prompt_reading_data, trace),
             (view.number, view.prompt_first, width),
         )

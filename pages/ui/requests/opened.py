@@ -12,6 +12,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.decoding.validation import shortened
 from core.figures.base.grid import columns_for
+from core.figures.base.paper import Paper
 from core.server.api.history import Record
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, details
@@ -195,7 +196,7 @@ def _heatmap(
             trace,
             **window,
             selected=view.selected if view else None,
-            width=style.figure_width(),
+            paper=Paper(style.figure_width()),
         ),
         partial(figures.probability_heatmap_data, trace, **window),
         depends,

@@ -1,0 +1,58 @@
+"""The fonts that figures are drawn with, as files that travel with the app.
+
+The first two are those that Streamlit serves to the page (SIL Open Font License); the third has the
+signs that both lack, out of DejaVu Sans Mono.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Face: TypeAlias = Literal["sans", "sans bold", "mono", "signs"]
+
+FOLDER = Path(__file__).parents[3] / "assets" / "fonts"
+FONTS = {
+    "sans": FOLDER / "source-sans.woff2",
+    "mono": FOLDER / "source-code.woff2",
+    "signs": FOLDER / "signs.woff2",
+}
+FAMILIES = {"sans": "Source Sans", "mono": "Source Code Pro", "signs": "Decoding Signs"}
+# Weight of each face in its variable font; the font for signs has one only.
+FACES: dict[Face, tuple[str, int | None]] = {
+    "sans": ("sans", 400),
+    "sans bold": ("sans", 700),
+    "mono": ("mono", 400),
+    "signs": ("signs", None),
+}
+_ADVANCES = FOLDER / "advances.json"
+
+
+@cache
+def advances(face: Face) -> dict[str, int]:
+    """How wide each character of a face is, in thousandths of an em."""
+    runs = json.loads(_ADVANCES.read_text(encoding="utf-8"))[face]
+    return {char: int(advance) for advance, chars in runs.items() for char in chars}
+
+
+def measured() -> dict[Face, dict[str, str]]:
+    """The advances as the fonts themselves have them: for each width its characters."""
+    from fontTools.ttLib import TTFont
+
+    faces: dict[Face, dict[str, str]] = {}
+    for face, (name, weight) in FACES.items():
+        font = TTFont(FONTS[name])
+        glyphs = font.getGlyphSet(location={} if weight is None else {"wght": weight})
+        em = font["head"].unitsPerEm
+        runs: dict[str, str] = {}
+        for code, glyph in sorted(font.getBestCmap().items()):
+            advance = str(round(1000 * glyphs[glyph].width / em))
+            runs[advance] = runs.get(advance, "") + chr(code)
+        faces[face] = runs
+    return faces
+
+
+if __name__ == "__main__":
+    _ADVANCES.write_text(json.dumps(measured(), ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,127 @@
+"""How wide text is in the fonts that are drawn, and text cut or broken to fit a room."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from core.figures.base.fonts import Face, advances
+
+# Of characters that none of the fonts has, in thousandths of an em: a square for East Asian ones,
+# a bit more for pictures, and what the common fonts for other scripts take at most.
+_SQUARE, _PICTURE, _OTHER = 1000, 1250, 800
+_FIRST_PICTURE = 0x1F000
+_NOTHING = ("Mn", "Me", "Cf")
+
+
+@lru_cache(maxsize=8192)
+def _advance(char: str, face: Face) -> int:
+    for own in (face, "signs"):
+        if (found := advances(own).get(char)) is not None:
+            return found
+    if unicodedata.category(char) in _NOTHING:
+        return 0
+    if ord(char) >= _FIRST_PICTURE:
+        return _PICTURE
+    return _SQUARE if unicodedata.east_asian_width(char) in "WF" else _OTHER
+
+
+def text_width(plain: str, size: float = 12, face: Face = "sans") -> float:
+    """How many px plain text is wide at a font size in px."""
+    return sum(_advance(char, face) for char in plain) * size / 1000
+
+
+def fitted(plain: str, room: float, size: float = 12, face: Face = "sans") -> str:
+    """Plain text that is at most `room` px wide: what is cut ends with an ellipsis."""
+    # Rooms are rounded.
+    if text_width(plain, size, face) <= room + 0.1:
+        return plain
+    used, limit = text_width("…", size, face), room + 0.1
+    for at, char in enumerate(plain):
+        used += text_width(char, size, face)
+        if used > limit:
+            return f"{plain[:at].rstrip()}…"
+    return plain
+
+
+def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
+    """Plain text in lines of at most `room` px, broken at spaces, and in a word that none holds."""
+    lines: list[str] = []
+    for word in filter(None, plain.split(" ")):
+        if lines and text_width(f"{lines[-1]} {word}", size, face) <= room:
+            lines[-1] += f" {word}"
+            continue
+        *full, rest = _broken(word, room, size, face)
+        lines += [*full, rest]
+    return lines
+
+
+def _broken(word: str, room: float, size: float, face: Face) -> list[str]:
+    """A word in pieces that fit; itself, where it does."""
+    pieces, used = [""], 0.0
+    for char in word:
+        width = text_width(char, size, face)
+        if pieces[-1] and used + width > room:
+            pieces.append("")
+            used = 0.0
+        pieces[-1] += char
+        used += width
+    return pieces
+
+
+def widest(texts: Sequence[str], size: float = 12, face: Face = "sans") -> float:
+    """The width of the widest of some plain texts, px."""
+    return max((text_width(text, size, face) for text in texts), default=0.0)
+
+
+_TAG = re.compile(r"(<[^<>]*>)")
+_WORD = re.compile(r"(?:<[^<>]*>|[^ <])+")
+_SIZE = re.compile(r"font-size:([0-9.]+)px")
+
+
+def plain_of(markup: str) -> str:
+    """The text of Plotly text, without its tags; a break is a space."""
+    return html.unescape(_TAG.sub("", markup.replace("<br>", " ")))
+
+
+def markup_width(markup: str, size: float = 12, face: Face = "sans") -> float:
+    """How many px a line of Plotly text is wide: tags count for what they change."""
+    return sum(text_width(text, own, drawn) for text, own, drawn in _runs(markup, size, face))
+
+
+def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Face]]:
+    """The text between the tags, with its size and face."""
+    open_: list[tuple[float, Face]] = [(size, face)]
+    for piece in _TAG.split(markup):
+        if not piece.startswith("<") or not piece.endswith(">"):
+            yield html.unescape(piece), *open_[-1]
+        elif piece.startswith("</"):
+            open_.pop()
+        elif piece != "<br>":
+            open_.append(_styled(piece, *open_[-1]))
+
+
+def _styled(tag: str, size: float, face: Face) -> tuple[float, Face]:
+    found = _SIZE.search(tag)
+    if found:
+        size = float(found[1])
+    if "Code" in tag:
+        face = "mono"
+    elif (tag == "<b>" or "font-weight:700" in tag) and face == "sans":
+        face = "sans bold"
+    return size, face
+
+
+def wrapped_markup(markup: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
+    """Plotly text in lines of at most `room` px, broken at spaces outside its tags; tags must not
+    span words."""
+    lines: list[str] = []
+    for word in _WORD.findall(markup):
+        if lines and markup_width(f"{lines[-1]} {word}", size, face) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

@@ -1,0 +1,100 @@
+"""What a figure is laid out for: its width, its place on a page or in print, and what is drawn."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from core.decoding.errors import FigureError
+
+# px: body text, and the smallest that a figure writes; at 7 pt for the body the smallest has 6.1.
+BODY, SMALL = 12.0, 10.5
+_TYPE = (7.0, 9.0)
+_WIDTHS = (300.0, 2400.0)
+_POINT = 25.4 / 72
+_UNITS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": _POINT}
+_GIVEN = re.compile(r"\s*(\d{1,5}(?:\.\d{1,4})?)\s*(px|mm|cm|in|pt)?\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """The paper of a figure, in px with body text of 12 px whatever is printed.
+
+    Args:
+        width: px that the figure is laid out for; on a page it may be stretched.
+        mm: its width in print; None where a width in px is asked for.
+        printed: of fixed width, with a caption that names the prompt and no word of clicking.
+        selection: whether what is selected on the page is drawn.
+        title, caption: whether title and subtitle, and the caption, are drawn.
+        transparent: nothing behind the figure.
+    """
+
+    width: float = 400.0
+    mm: float | None = None
+    printed: bool = False
+    selection: bool = True
+    title: bool = True
+    caption: bool = True
+    transparent: bool = False
+
+    @property
+    def scale(self) -> float | None:
+        """Millimetres for a px in print."""
+        return None if self.mm is None else self.mm / self.width
+
+    @property
+    def type_pt(self) -> float | None:
+        """The size of body text in print, points."""
+        return None if self.scale is None else self.scale * BODY / _POINT
+
+
+SCREEN = Paper()
+"""A column of a page: a figure that fits 400 px and is stretched."""
+WIDE = Paper(width=900.0)
+"""The whole width of a page."""
+
+
+def printed(
+    width: str | float,
+    *,
+    type_pt: float = 7.5,
+    selection: bool = False,
+    title: bool = True,
+    caption: bool = True,
+    transparent: bool = False,
+) -> Paper:
+    """Paper of a fixed width: `"85mm"`, `"17.4 cm"`, `"3.5in"`, `"240pt"`, `"640px"` or px.
+
+    Args:
+        type_pt: body text in print, 7 to 9 points; a width in px has body text of 12 px.
+
+    Raises:
+        FigureError: if the width or the size of type can't be laid out.
+    """
+    if not (isinstance(type_pt, int | float) and _TYPE[0] <= type_pt <= _TYPE[1]):
+        raise FigureError(f"The type size {type_pt!r} is not between 7 and 9 points.")
+    amount, unit = _read(width)
+    mm = None if unit == "px" else amount * _UNITS[unit]
+    px = amount if mm is None else mm / _POINT * BODY / type_pt
+    if not _WIDTHS[0] <= px <= _WIDTHS[1]:
+        low, high = (_shown(edge, unit, type_pt) for edge in _WIDTHS)
+        raise FigureError(f"The width {width!r} is not between {low} and {high}.")
+    drawn = {"title": title, "caption": caption, "transparent": transparent}
+    return Paper(round(px, 2), mm, printed=True, selection=selection, **drawn)
+
+
+def _read(width: str | float) -> tuple[float, str]:
+    if isinstance(width, int | float) and math.isfinite(width):
+        return float(width), "px"
+    found = _GIVEN.fullmatch(width) if isinstance(width, str) else None
+    if found is None:
+        shown = str(width)[:20]
+        raise FigureError(f"The width “{shown}” is no length such as 85mm, 3.5in or 640px.")
+    return float(found[1]), found[2] or "px"
+
+
+def _shown(px: float, unit: str, type_pt: float) -> str:
+    if unit == "px":
+        return f"{px:g} px"
+    return f"{px * type_pt / BODY * _POINT / _UNITS[unit]:.4g} {unit}"
