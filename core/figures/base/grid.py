@@ -24,13 +24,14 @@ from core.figures.base.marks import (
     no_fade,
     overlaid,
 )
+from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 T = TypeVar("T")
 
 ROW_HEIGHT = 28
-_TEXT_SIZE, _SMALLEST_TEXT, _CHARACTER = 12, 9, 7.25
+_TEXT_SIZE, _CHARACTER = 12, 7.25
 _PADDING, _LONGEST_TEXT = 6, 18
 # Of a figure's width: what the names of the rows and the edge take; px.
 GRID_LEFT, _EDGES = 64, 78
@@ -147,7 +148,7 @@ def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> N
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
         sheet.traces.append(_rings(ringed, frame, theme))
-    sheet.layout |= overlaid(_SMALLEST_TEXT)
+    sheet.layout |= overlaid(SMALL)
 
 
 def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Properties:
@@ -261,7 +262,7 @@ def grid_axes(
     sheet.layout |= {"xaxis": across, "yaxis": down}
     where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1}
     muted = sheet.theme.muted
-    add_note(sheet, "column numbers", columns_name, 0, 1, size=10, color=muted, **where)
+    add_note(sheet, "column numbers", columns_name, 0, 1, size=SMALL, color=muted, **where)
 
 
 def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Properties:
@@ -281,8 +282,8 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
         "xref": "paper",
         "xanchor": "left",
         "xpad": left,
-        "y": (sheet.bottom - offset) / sheet.height,
-        "yref": "container",
+        "y": -offset / sheet.plot_height,
+        "yref": "paper",
         "yanchor": "top",
         "ypad": 0,
         "outlinewidth": 0,
@@ -290,5 +291,5 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
         "tickvals": [0, 0.5, 1],
         "ticktext": ["0", "probability", f"100{NBSP}%"],
         "ticklabeloverflow": "allow",
-        "tickfont": {"size": 10, "color": sheet.theme.muted},
+        "tickfont": {"size": SMALL, "color": sheet.theme.muted},
     }

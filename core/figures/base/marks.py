@@ -66,7 +66,7 @@ def add_note(
     x: float,
     y: float,
     *,
-    size: int,
+    size: float,
     color: str,
     **where: object,
 ) -> None:
@@ -77,7 +77,7 @@ def add_note(
 
 
 def label_bar(
-    sheet: Sheet, y: float, text: str, *, right: bool = False, size: int = 12, yshift: int = 0
+    sheet: Sheet, y: float, text: str, *, right: bool = False, size: float = 12, yshift: int = 0
 ) -> None:
     """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end."""
     sheet.annotations.append(
@@ -120,7 +120,7 @@ def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] 
     return {**bars, "y": list(heights) or [1] * len(corners), "width": width, **INSIDE}
 
 
-def overlaid(least_size: int | None = None) -> Properties:
+def overlaid(least_size: float | None = None) -> Properties:
     """The layout of bars over bars without gaps.
 
     Args:

@@ -16,6 +16,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
+from core.figures.base.paper import SMALL
 from core.figures.base.theme import Theme
 
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by".split()
@@ -56,7 +57,7 @@ def ranked_label(
     elif faint:
         token = f'<span style="color:{theme.muted}">{token}</span>'
     rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
-    return f'{token} <span style="color:{theme.muted};font-size:10px">{rank}</span> '
+    return f'{token} <span style="color:{theme.muted};font-size:{SMALL}px">{rank}</span> '
 
 
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:

@@ -30,7 +30,7 @@ class Sheet:
     Plotly checks every property that is set on a figure, which takes tens of milliseconds a figure.
     A sheet hands all over at once, unchecked; the tests check it.
 
-    `height` of the figure and `bottom`, its margin below the plotting area, in px, are known once
+    `height` of the figure, of its plotting area and of the margin below that, in px, are known once
     it is laid out.
     """
 
@@ -38,6 +38,7 @@ class Sheet:
     paper: Paper = SCREEN
     height: int = 0
     bottom: int = 0
+    plot_height: int = 0
     traces: list[Properties] = field(default_factory=list)
     shapes: list[Properties] = field(default_factory=list)
     annotations: list[Properties] = field(default_factory=list)
@@ -46,6 +47,16 @@ class Sheet:
     def room(self, left: float, right: float = EDGE) -> float:
         """How wide the plotting area is between these margins, px."""
         return self.paper.width - left - right
+
+    def grow(self, more: int) -> None:
+        """So many px more between the plotting area and the caption."""
+        self.height += more
+        self.bottom += more
+        self.layout["height"] = self.height
+        self.layout["margin"]["b"] = self.bottom  # type: ignore[index]
+        for note in self.annotations:
+            if note.get("name") == "caption":
+                note["yshift"] -= more  # type: ignore[operator]
 
     def figure(self) -> go.Figure:
         """The figure; the sheet is used up."""
@@ -94,6 +105,7 @@ def lay_out(
         EDGE + _TITLE_LINE * len(heads) + _SUBTITLE_LINE * len(sub) + 10 if heads else _BARE
     )
     sheet.bottom = below + (10 + _CAPTION_LINE * len(foot) + EDGE - 4 if foot else _BARE)
+    sheet.plot_height = plot_height
     sheet.height = top + plot_height + sheet.bottom
     sheet.layout |= {
         **_look(sheet),

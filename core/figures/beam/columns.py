@@ -2,69 +2,37 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.figures.base.labels import SPACE, escaped, visible_token
+from core.figures.base.labels import SPACE, visible_token
+from core.figures.base.measure import fitted as cut
+from core.figures.base.measure import text_width
 
 TEXT_SIZE = 11
 PADDING = 6
-_SPACE_SIZE = 7
 _GAP, _WIDEST_GAP = 8.0, 46.0
 _SHORTEST = 12.0
+# A longer token may be cut to this before its column goes into another row of steps, px.
+_CUT = 44.0
 # What keeps the borders of the outermost nodes inside.
 _EDGE = 2.0
-# Widths in a proportional font of 11 px, as its own letters and those of its stand-ins have them.
-_WIDTHS = {
-    **dict.fromkeys("ijlI.,:;!|'`", 2.9),
-    **dict.fromkeys("tfrs()[]-/\\", 4.0),
-    **dict.fromkeys("mwMW@%…", 9.0),
-    **dict.fromkeys("ABCDGHKNOQRUVX", 6.9),
-    SPACE: 4.2,
-}
 
 
-def _character_width(char: str) -> float:
-    if unicodedata.east_asian_width(char) in "WF":
-        return 11.5
-    return _WIDTHS.get(char, 5.5)
-
-
-def text_width(plain: str) -> float:
-    """About how many px a label is wide."""
-    return sum(map(_character_width, plain))
+def node_width(plain: str) -> float:
+    """How many px a node needs for its text."""
+    return max(text_width(plain, TEXT_SIZE) + PADDING, _SHORTEST)
 
 
 def fitted(text: str, room: float) -> str:
-    """A token as visible plain text, cut to so many px.
+    """A token as visible plain text, cut to so many px with an ellipsis.
 
-    What is cut loses the sign of its leading space first; it ends with an ellipsis where at least
-    two letters fit beside one.
+    What is cut loses the sign of its leading space first.
     """
     shown = visible_token(text, 24)
-    # Rooms are rounded.
-    if text_width(shown) <= room + 0.1:
+    if text_width(shown, TEXT_SIZE) <= room + 0.1:
         return shown
-    letters = shown.removeprefix(SPACE)
-    kept = _prefix(letters, room - _character_width("…"))
-    return f"{kept}…" if len(kept) >= 2 else _prefix(letters, room)
-
-
-def _prefix(plain: str, room: float) -> str:
-    """As many characters as fit."""
-    used = 0.0
-    for at, char in enumerate(plain):
-        used += _character_width(char)
-        if used > room:
-            return plain[:at]
-    return plain
-
-
-def label(plain: str) -> str:
-    """A fitted token as Plotly text; the sign for a space is small, since most tokens begin so."""
-    small = f'<span style="font-size:{_SPACE_SIZE}px">{SPACE}</span>'
-    return escaped(plain).replace(SPACE, small)
+    return cut(shown.removeprefix(SPACE), room, TEXT_SIZE)
 
 
 class Columns(NamedTuple):
@@ -88,14 +56,20 @@ def columns_for(texts: Sequence[Sequence[str]], total: float) -> Columns:
     Args:
         texts: the tokens of each column.
     """
-    wanted = [
-        max((text_width(visible_token(text, 24)) + PADDING for text in column), default=0.0)
-        for column in texts
-    ]
-    wanted = [max(width, _SHORTEST) for width in wanted]
+    return columns_of([column_width(column) for column in texts], total)
+
+
+def column_width(texts: Sequence[str]) -> float:
+    """As wide as its longest token, px."""
+    return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)
+
+
+def columns_of(wanted: Sequence[float], total: float, kept: int = 0) -> Columns:
+    """The columns of these widths, px; the widest ones, but for the first `kept`, narrower where
+    not all fit."""
     room = total - 2 * _EDGE - _GAP * (len(wanted) - 1)
-    cap = _cap(wanted, room)
-    rooms = [min(width, cap) for width in wanted]
+    cap = _cap(wanted[kept:], room - sum(wanted[:kept]))
+    rooms = [*wanted[:kept], *(min(width, cap) for width in wanted[kept:])]
     spare = (room - sum(rooms)) / max(len(rooms) - 1, 1)
     gap = min(_GAP + max(spare, 0.0), _WIDEST_GAP)
     starts, at = [], _EDGE
@@ -114,3 +88,29 @@ def _cap(wanted: Sequence[float], room: float) -> float:
         left -= width
         many -= 1
     return max(wanted)
+
+
+def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
+    """How many columns each row of steps holds; the last one of a row begins the next row too.
+
+    Args:
+        wanted: the width of every column, what is before the first step included.
+        kept: so many of the first must not be cut.
+    """
+    least = [*wanted[:kept], *(min(width, _CUT) for width in wanted[kept:])]
+    counts = _greedy(least, total, len(wanted))
+    even = _greedy(least, total, -(-(len(wanted) - 1) // len(counts)))
+    return even if len(even) == len(counts) else counts
+
+
+def _greedy(least: Sequence[float], total: float, most: int) -> list[int]:
+    """As many columns a row as fit, but at most so many."""
+    counts, used = [0], least[0] + 2 * _EDGE
+    for at, width in enumerate(least[1:], start=1):
+        full = used + _GAP + width > total or counts[-1] == most
+        if full and counts[-1]:
+            counts.append(0)
+            used = least[at - 1] + 2 * _EDGE
+        counts[-1] += 1
+        used += _GAP + width
+    return counts

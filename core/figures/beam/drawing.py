@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -15,12 +16,14 @@ from core.figures.base.labels import escaped, show_token
 from core.figures.base.marks import CLEAR, INSIDE, no_fade
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.columns import PADDING, TEXT_SIZE, columns_for, fitted, label, text_width
-from core.figures.beam.graph import BeamLayout, NodePosition, parent_of
+from core.figures.beam.bands import Band
+from core.figures.beam.columns import PADDING, TEXT_SIZE, fitted, node_width
+from core.figures.beam.graph import NodePosition, parent_of
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
 
 _THICKNESS = {"pruned": 0.6}
+_STEM_LINE = 14
 _HOVER = (
     "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
@@ -32,12 +35,7 @@ _BEND = ((0.0, 0.0), (0.25, 0.104), (0.5, 0.5), (0.75, 0.896), (1.0, 1.0))
 
 def lane_height(lanes: float) -> int:
     """Px for a lane: less where there are many."""
-    return 27 if lanes <= 16 else 21 if lanes <= 34 else 17
-
-
-def text_size(lanes: float) -> int:
-    """Px of a token's font, at which those of two pruned ones below each other don't touch."""
-    return TEXT_SIZE if lanes <= 34 else TEXT_SIZE - 2
+    return 27 if lanes <= 16 else 21 if lanes <= 34 else 18
 
 
 def wrong_color(theme: Theme) -> str:
@@ -45,47 +43,95 @@ def wrong_color(theme: Theme) -> str:
     return "#c1121f" if theme is LIGHT else "#ff6b6b"
 
 
+def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
+    """The raw text of a node; of a prompt's node its group, where there are several."""
+    candidate = tree.nodes[node]["candidate"]
+    if candidate is not None:
+        return str(candidate.text)
+    return str(node[1] + 1) if is_grouped(trace) else " "
+
+
+class Spot(NamedTuple):
+    """A node in a band."""
+
+    position: NodePosition
+    band: Band
+
+    @property
+    def node(self) -> Node:
+        return self.position.node
+
+    @property
+    def start(self) -> float:
+        """Its left edge, px."""
+        return self.band.columns.starts[self.position.column]
+
+    @property
+    def lane(self) -> float:
+        """How far down it is, lanes."""
+        return round(self.band.top + self.position.lane, 3)
+
+    @property
+    def room(self) -> float:
+        """How wide it may be, px."""
+        return self.band.columns.rooms[self.position.column]
+
+
 class Drawing:
-    """One window of a tree on its way to Plotly's traces; `width` of the plotting area is in px."""
+    """The rows of a tree's steps on their way to Plotly's traces.
+
+    Args:
+        stem: lines of the box for what all paths share.
+    """
 
     def __init__(
-        self, trace: Trace, tree: nx.DiGraph, layout: BeamLayout, theme: Theme, width: float
+        self,
+        trace: Trace,
+        tree: nx.DiGraph,
+        bands: Sequence[Band],
+        theme: Theme,
+        stem: Sequence[str] = (),
     ) -> None:
-        self._trace, self._tree, self._layout, self._theme = trace, tree, layout, theme
-        self._places = {position.node: position for position in layout.positions}
-        texts: list[list[str]] = [[] for _ in range(layout.columns)]
-        for position in layout.positions:
-            texts[position.column].append(self._plain(position.node))
-        self.columns = columns_for(texts, width)
+        self._trace, self._tree, self._theme = trace, tree, theme
+        self._stem = stem
+        self._spots = [Spot(place, band) for band in bands for place in band.layout.positions]
+        self._of_band = [
+            {place.node: Spot(place, band) for place in band.layout.positions} for band in bands
+        ]
+        self._lanes = max(band.layout.lanes for band in bands)
 
     def add_edges(self, sheet: Sheet, strong: Sequence[Node], path: Sequence[Node]) -> None:
         """Stored backpointers: the faint ones first, the strong ones over them."""
         theme = self._theme
         best, chosen = {*pairwise(strong)}, {*pairwise(path)}
-        edges: dict[str, list[tuple[Node, Node]]] = {"pruned": [], "kept": [], "best": []}
-        for position in self._layout.positions:
-            parent = parent_of(self._tree, position.node)
-            if parent is None or position.column == 0:
-                continue
-            edge = (parent, position.node)
-            edges[self._look(position.node, edge in best)].append(edge)
-        drawn = {edge for group in edges.values() for edge in group}
+        edges: dict[str, list[tuple[Spot, Spot]]] = {"pruned": [], "kept": [], "best": []}
+        for places in self._of_band:
+            for spot in places.values():
+                parent = parent_of(self._tree, spot.node)
+                if parent is not None and spot.position.column > 0:
+                    edge = (places[parent], spot)
+                    strong_edge = (parent, spot.node) in best
+                    edges[self._look(spot.node, strong_edge)].append(edge)
         soft = blend(theme.first, theme.paper, 0.45)
         styles = {"pruned": (theme.rest, 1), "kept": (soft, 1.6), "best": (theme.first, 3)}
         for name, (color, width) in styles.items():
             sheet.traces.append(self._lines(f"{name} edges", edges[name], color, width))
         if path:
-            line = self._lines("selected path", sorted(chosen & drawn), theme.accent, 2)
-            sheet.traces.append(line)
+            drawn = [edge for group in edges.values() for edge in group]
+            marked = [(a, b) for a, b in drawn if (a.node, b.node) in chosen]
+            sheet.traces.append(self._lines("selected path", marked, theme.accent, 2))
 
     def add_guesses(self, sheet: Sheet, guesses: ParentGuesses) -> None:
         """The estimate's wrong edges, dashed."""
         beams = self._tree.graph["beams"]
-        edges = [
-            (beams[wrong.step][wrong.guess], beams[wrong.step + 1][wrong.row])
-            for wrong in guesses.wrong
-            if self._layout.first <= wrong.step < self._layout.last
-        ]
+        edges = []
+        for wrong in guesses.wrong:
+            ends = (beams[wrong.step][wrong.guess], beams[wrong.step + 1][wrong.row])
+            edges += [
+                (places[ends[0]], places[ends[1]])
+                for places in self._of_band
+                if ends[0] in places and ends[1] in places and places[ends[1]].position.column
+            ]
         line = self._lines("wrong guesses", edges, wrong_color(self._theme), 1.6)
         sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})  # type: ignore[dict-item]
 
@@ -95,18 +141,17 @@ class Drawing:
         return "best" if strong else "pruned" if pruned else "kept"
 
     def _lines(
-        self, name: str, edges: Iterable[tuple[Node, Node]], color: str, width: float
+        self, name: str, edges: Iterable[tuple[Spot, Spot]], color: str, width: float
     ) -> Properties:
         x: list[float | None] = []
         y: list[float | None] = []
-        bend = min(self.columns.gap, 24.0)
-        for parent, child in edges:
-            a, b = self._places[parent], self._places[child]
+        for a, b in edges:
+            bend = min(a.band.columns.gap, 24.0)
             x.append(self._end(a))
             y.append(a.lane)
             # A level edge needs no bend.
             for across, up in _BEND if a.lane != b.lane else _BEND[-1:]:
-                x.append(round(self.columns.starts[b.column] - bend * (1 - across), 1))
+                x.append(round(b.start - bend * (1 - across), 1))
                 y.append(round(a.lane + (b.lane - a.lane) * up, 3))
             x.append(None)
             y.append(None)
@@ -123,9 +168,9 @@ class Drawing:
     def add_nodes(self, sheet: Sheet, strong: Collection[Node], selected: Node | None) -> None:
         """Tokens as bars, which send clicks and hold their text; an end mark where one finished."""
         theme = self._theme
-        groups: dict[str, list[NodePosition]] = {"pruned": [], "kept": [], "best": []}
-        for position in self._layout.positions:
-            groups[self._look(position.node, position.node in strong)].append(position)
+        groups: dict[str, list[Spot]] = {"pruned": [], "kept": [], "best": []}
+        for spot in self._spots:
+            groups[self._look(spot.node, spot.node in strong)].append(spot)
         faint = (theme.paper, theme.paper, theme.muted)
         soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
         plain = (soft, blend(theme.first, theme.paper, 0.5), theme.ink)
@@ -133,32 +178,33 @@ class Drawing:
         for name, colors in (("pruned", faint), ("kept", plain), ("best", full)):
             sheet.traces.append(self._bars(name, groups[name], *colors))
         sheet.traces.append(self._ends())
-        if selected in self._places:
-            ring = self._bars("selected", [self._places[selected]], CLEAR, theme.accent, "")
-            sheet.traces.append(ring | {"text": [""]})
+        marked = [spot for spot in self._spots if spot.node == selected]
+        if marked:
+            ring = self._bars("selected", marked, CLEAR, theme.accent, "")
+            sheet.traces.append(ring | {"text": [""] * len(marked)})
             ring["marker"]["line"]["width"] = 2.5  # type: ignore[index]
 
     def _bars(
-        self, name: str, positions: Sequence[NodePosition], fill: str, border: str, ink: str
+        self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
     ) -> Properties:
-        size = text_size(self._layout.lanes)
+        thick = [self._thickness(spot, name) for spot in spots]
         return {
             "type": "bar",
             "name": name,
             "orientation": "h",
-            "base": [self.columns.starts[position.column] for position in positions],
-            "x": [self._length(position) for position in positions],
-            "y": [position.lane for position in positions],
-            "width": _THICKNESS.get(name, 0.72),
-            "text": [label(self._fitted(position)) for position in positions],
+            "base": [spot.start for spot in spots],
+            "x": [self._length(spot) for spot in spots],
+            "y": [spot.lane for spot in spots],
+            "width": thick if len({*thick}) > 1 else [*thick, _THICKNESS.get(name, 0.72)][0],
+            "text": ["<br>".join(map(escaped, self._fitted(spot))) for spot in spots],
             **INSIDE,
             "textangle": 0,
             # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
             # corners of more than 3 px whatever position asks for.
             "constraintext": "none",
             "cliponaxis": False,
-            "textfont": {"family": self._theme.sans, "size": size, "color": ink or border},
-            "customdata": [self._hover_data(position.node) for position in positions],
+            "textfont": {"family": self._theme.sans, "size": TEXT_SIZE, "color": ink or border},
+            "customdata": [self._hover_data(spot.node) for spot in spots],
             "hovertemplate": _HOVER,
             "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
             **no_fade(ink or border),
@@ -166,18 +212,16 @@ class Drawing:
 
     def _ends(self) -> Properties:
         """A thick stroke where a hypothesis ended."""
-        positions = [
-            s for s in self._layout.positions if self._tree.nodes[s.node]["kind"] == "finished"
-        ]
+        spots = [s for s in self._spots if self._tree.nodes[s.node]["kind"] == "finished"]
         return {
             "type": "scatter",
             "name": "finished",
             "mode": "markers",
-            "x": [self._end(position) for position in positions],
-            "y": [position.lane for position in positions],
+            "x": [self._end(spot) for spot in spots],
+            "y": [spot.lane for spot in spots],
             "marker": {
                 "symbol": "line-ns-open",
-                "size": 0.6 * lane_height(self._layout.lanes),
+                "size": 0.6 * lane_height(self._lanes),
                 "line": {"width": 4},
                 "color": self._theme.ink,
             },
@@ -185,24 +229,35 @@ class Drawing:
             "hoverinfo": "skip",
         }
 
-    def _plain(self, node: Node) -> str:
-        candidate = self._tree.nodes[node]["candidate"]
-        if candidate is not None:
-            return str(candidate.text)
-        return str(node[1] + 1) if is_grouped(self._trace) else " "
+    def plain(self, node: Node) -> str:
+        """The raw text of a node."""
+        return node_text(self._trace, self._tree, node)
 
-    def _fitted(self, position: NodePosition) -> str:
-        if self._tree.nodes[position.node]["candidate"] is None:
-            return self._plain(position.node).strip()
-        return fitted(self._plain(position.node), self.columns.rooms[position.column] - PADDING)
+    def _is_stem(self, spot: Spot) -> bool:
+        return bool(self._stem) and spot.position.column == 0 and spot.band.top == 0
 
-    def _length(self, position: NodePosition) -> float:
+    def _fitted(self, spot: Spot) -> list[str]:
+        """The lines that a node bears."""
+        if self._is_stem(spot):
+            return list(self._stem)
+        if self._tree.nodes[spot.node]["candidate"] is None:
+            return [self.plain(spot.node).strip()]
+        return [fitted(self.plain(spot.node), spot.room - PADDING)]
+
+    def _thickness(self, spot: Spot, name: str) -> float:
+        """How high a node is, lanes."""
+        thin = _THICKNESS.get(name, 0.72)
+        if not self._is_stem(spot):
+            return thin
+        return max(thin, (_STEM_LINE * len(self._stem) + 4) / lane_height(self._lanes))
+
+    def _length(self, spot: Spot) -> float:
         """The width of a node, px: as its text needs."""
-        needed = max(text_width(self._fitted(position)) + PADDING, 10.0)
-        return round(min(needed, self.columns.rooms[position.column]), 1)
+        needed = max(map(node_width, self._fitted(spot)))
+        return round(min(needed, spot.room), 1)
 
-    def _end(self, position: NodePosition) -> float:
-        return round(self.columns.starts[position.column] + self._length(position), 1)
+    def _end(self, spot: Spot) -> float:
+        return round(spot.start + self._length(spot), 1)
 
     def _hover_data(self, node: Node) -> list[object]:
         """What `_HOVER` says; the first two find the node again."""
@@ -223,7 +278,7 @@ class Drawing:
             ]
         parent = parent_of(self._tree, node)
         start = parent is None or self._tree.nodes[parent]["candidate"] is None
-        before = "the prompt" if start else show_token(self._plain(parent))  # type: ignore[arg-type]
+        before = "the prompt" if start else show_token(self.plain(parent))  # type: ignore[arg-type]
         return [
             step,
             node[1],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 
 import networkx as nx
 import plotly.graph_objects as go
@@ -12,21 +14,23 @@ from core.decoding.counting import nth, span_of
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
+from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.columns import Columns
-from core.figures.beam.drawing import Drawing, lane_height, wrong_color
-from core.figures.beam.graph import BeamLayout, beam_graph, best_path, lay_out_beams, path_to
+from core.figures.beam.bands import Band, bands_of, part_of, stem_of
+from core.figures.beam.columns import TEXT_SIZE
+from core.figures.beam.drawing import Drawing, lane_height, node_text, wrong_color
+from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
 
 TITLE = "The tree of the search"
 LEFT, RIGHT, ABOVE = EDGE, EDGE, 24
-# A figure 900 px wide.
-_WIDTH = 900 - LEFT - RIGHT
+# The box of what all paths share: so many px and lines at most.
+_STEM, _STEM_LINES = 150.0, 6
 
 
 def beam_tree(
@@ -37,16 +41,23 @@ def beam_tree(
     pruned: bool = True,
     guesses: ParentGuesses | None = None,
     selected: Node | None = None,
+    paths: int | None = None,
+    beams: int | None = None,
+    collapse: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> go.Figure:
-    """The tree over a window of steps, at most `MOST_NODES` nodes.
+    """The tree over a window of steps, at most `MOST_NODES` nodes; in several rows of steps where
+    one is too narrow for them.
 
     Args:
         first, span: the window's first step and how many steps it may hold.
         pruned: draw what was pruned as well.
         guesses: an estimate of the parents; its wrong edges are drawn in red.
         selected: the node whose path is marked.
+        paths: only so many of the best paths.
+        beams: only the first so many rows of the beam, and what led to them.
+        collapse: one box for what all paths share at the beginning.
 
     A click on a node hands over `customdata`, which begins with `[step, place]`.
     """
@@ -56,80 +67,149 @@ def beam_tree(
         return plain_sentence(
             theme, paper, sentence, title=TITLE, caption=beam_caption(trace, paper)
         )
-    tree = beam_graph(steps)
-    strong = best_path(tree, trace)
-    path = path_to(tree, selected) if selected is not None and selected in tree else ()
-    drawn = window(steps, first, span, pruned=pruned)
-    layout = lay_out_beams(tree, drawn, pruned=pruned, best=strong, selected=selected)
-    sheet = _sheet(trace, tree, layout, strong, theme, paper)
-    drawing = Drawing(trace, tree, layout, theme, _WIDTH)
+    whole = beam_graph(steps)
+    tree = part_of(whole, trace, paths, beams)
+    strong = best_path(whole, trace)
+    selected = selected if paper.selection and selected in tree else None
+    path = path_to(tree, selected) if selected is not None else ()
+    shared = stem_of(tree, first, len(steps)) if collapse and first == 0 else ()
+    start = max(first, len(shared))
+    drawn = (start, min(start + span, len(steps)))
+    if tree is whole:
+        drawn = window(steps, start, span, pruned=pruned)
+    stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
+    bands = bands_of(
+        tree,
+        drawn,
+        partial(node_text, trace, tree),
+        paper.width - LEFT - RIGHT,
+        pruned=pruned,
+        best=strong,
+        selected=selected,
+        stem=stem,
+    )
+    left_out = sum(band.layout.left_out for band in bands)
+    said = _subtitle(drawn, len(steps), left_out, len(shared), paper)
+    sheet = _sheet(trace, bands, (said, _alt(trace, drawn, whole, strong)), theme, paper)
+    drawing = Drawing(trace, tree, bands, theme, stem)
     drawing.add_edges(sheet, strong, path)
     if guesses is not None:
         drawing.add_guesses(sheet, guesses)
     drawing.add_nodes(sheet, strong, selected)
-    sheet.layout |= overlaid() | {"xaxis": _step_axis(layout, drawing.columns, theme)}
-    sheet.layout["yaxis"] = axis(theme, range=[layout.lanes - 0.4, -0.6], visible=False)
-    sheet.layout["meta"] |= _plot_area(sheet, layout, drawing.columns)  # type: ignore[operator]
-    add_key(sheet, [_key(theme, pruned, guesses is not None, bool(path))], LEFT)
+    _add_numbers(sheet, bands)
+    sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
+    shown = pruned and paths is None and beams is None
+    add_key(sheet, [_key(theme, shown, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
+
+
+def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[str]:
+    """What all paths share, in lines; its beginning is left out where it is long."""
+    text = "".join(tree.nodes[node]["candidate"].text for node in shared)
+    lines = wrapped(plain_name(text, 2000).strip(), room, TEXT_SIZE)
+    if len(lines) > _STEM_LINES:
+        lines = lines[-_STEM_LINES:]
+        lines[0] = "…"
+    return lines
+
+
+def _lanes(bands: Sequence[Band]) -> float:
+    return bands[-1].top + bands[-1].layout.lanes
 
 
 def _sheet(
     trace: Trace,
-    tree: nx.DiGraph,
-    layout: BeamLayout,
-    strong: Sequence[Node],
+    bands: Sequence[Band],
+    said: tuple[str, str],
     theme: Theme,
     paper: Paper,
 ) -> Sheet:
-    return lay_out(
+    """The sheet with its axes; `said` are subtitle and alt text."""
+    lanes = _lanes(bands)
+    high = lane_height(max(band.layout.lanes for band in bands))
+    sheet = lay_out(
         theme,
         paper,
         title=TITLE,
-        subtitle=_subtitle(layout, len(trace.beam_steps)),
+        subtitle=said[0],
         caption=beam_caption(trace, paper),
-        alt=_alt(trace, layout, tree, strong),
-        plot_height=round(lane_height(layout.lanes) * layout.lanes) + 8,
+        alt=said[1],
+        plot_height=round(high * lanes) + 8,
         left=LEFT,
         right=RIGHT,
         above=ABOVE,
         below=30,
     )
+    sheet.layout |= overlaid()
+    sheet.layout["yaxis"] = axis(theme, range=[lanes - 0.4, -0.6], visible=False)
+    return sheet
 
 
-def _step_axis(layout: BeamLayout, columns: Columns, theme: Theme) -> Properties:
+def _add_numbers(sheet: Sheet, bands: Sequence[Band]) -> None:
+    """The steps' numbers over each row of steps."""
+    sheet.layout["xaxis"] = _step_axis(bands[0], sheet.theme)
+    for band in bands[1:]:
+        axis_of = _step_axis(band, sheet.theme)
+        places, names = axis_of["tickvals"], axis_of["ticktext"]
+        sheet.traces.append(
+            {
+                "type": "scatter",
+                "name": "step numbers",
+                "mode": "text",
+                "x": places,
+                "y": [band.top - 0.95] * len(names),  # type: ignore[arg-type]
+                "text": names,
+                "textfont": axis_of["tickfont"],
+                "hoverinfo": "skip",
+            }
+        )
+
+
+def _step_axis(band: Band, theme: Theme) -> Properties:
+    layout, columns = band.layout, band.columns
     count = layout.last - layout.first
-    every = 1 if count <= 24 else 5
+    middles = [columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in range(count)]
+    names = [str(nth(layout.first + at)) for at in range(count)]
+    apart = min((b - a for a, b in pairwise(middles)), default=99.0)
+    every = 1 if apart > 20 else 5
     shown = [at for at in range(count) if at == 0 or nth(layout.first + at) % every == 0]
-    middles = [columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in shown]
     return top_axis(
-        theme, [0, columns.total], middles, [str(nth(layout.first + at)) for at in shown]
+        theme, [0, columns.total], [middles[at] for at in shown], [names[at] for at in shown]
     )
 
 
-def _subtitle(layout: BeamLayout, count: int) -> str:
+def _subtitle(drawn: tuple[int, int], count: int, left_out: int, shared: int, paper: Paper) -> str:
     edges = "Every edge is a stored backpointer."
-    if layout.left_out:
-        edges += f" {layout.left_out} more pruned ones are not drawn."
-    if layout.first == 0 and layout.last == count:
-        return f"{edges} Click a token."
-    return f"{span_of('Steps', layout.first, layout.last, count)}. {edges}"
+    if left_out:
+        edges += f" {left_out} more pruned ones are not drawn."
+    if shared:
+        edges += f" The first box holds the {shared} tokens that all paths share."
+    if (drawn[0] == 0 or shared) and drawn[1] == count:
+        return edges if paper.printed else f"{edges} Click a token."
+    return f"{span_of('Steps', *drawn, count)}. {edges}"
 
 
-def _plot_area(sheet: Sheet, layout: BeamLayout, columns: Columns) -> Properties:
+def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
     """Where the columns are, for what moves over the figure."""
-    margin = sheet.layout["margin"]
+    margin, scale = sheet.layout["margin"], (sheet.plot_height) / (_lanes(bands) + 0.2)
+    ends, rows = [], []
+    for band in bands:
+        columns = band.columns
+        pairs = zip(columns.starts[1:], columns.rooms[1:], strict=True)
+        ends += [round((x + room + columns.gap / 3) / columns.total, 4) for x, room in pairs]
+        low = band.top + band.layout.lanes + 0.2
+        row = [round(scale * max(band.top - 0.9, 0.0)), round(scale * low)]
+        rows += [row] * (band.layout.last - band.layout.first)
     return {
         "left": LEFT,
         "right": RIGHT,
         "top": margin["t"],  # type: ignore[index]
         "bottom": sheet.bottom,
-        "first": layout.first,
+        "first": bands[0].layout.first,
         # Where each step ends, as shares of the plotting area.
-        "ends": [
-            round((start + room + columns.gap / 3) / columns.total, 4)
-            for start, room in zip(columns.starts, columns.rooms, strict=True)
-        ][1:],
+        "ends": ends,
+        # And the upper and lower edge of its row, px below the upper edge of the plotting area.
+        "rows": rows,
     }
 
 
@@ -148,12 +228,12 @@ def _key(theme: Theme, pruned: bool, guessed: bool, selected: bool) -> str:
     return "".join(entries)
 
 
-def _alt(trace: Trace, layout: BeamLayout, tree: nx.DiGraph, strong: Sequence[Node]) -> str:
+def _alt(trace: Trace, drawn: tuple[int, int], tree: nx.DiGraph, strong: Sequence[Node]) -> str:
     kinds = [tree.nodes[node]["kind"] for node in tree]
     best = "".join(visible_token(tree.nodes[n]["candidate"].text, 16) for n in strong[1:13])
     return (
-        f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {nth(layout.first)} to "
-        f"{layout.last} drawn: {kinds.count('kept')} candidates kept, "
+        f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {nth(drawn[0])} to "
+        f"{drawn[1]} drawn: {kinds.count('kept')} candidates kept, "
         f"{kinds.count('finished')} finished, {kinds.count('pruned')} pruned. The best path begins "
         f"with {best}."
     )

@@ -21,7 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import NO_FADE, add_frame, hover_texts, strokes
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -148,7 +148,7 @@ def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) 
         tickvals=[nth(step.index) for step in named],
         ticktext=[_tick(step, len(str(last)), theme) for step in named],
         tickangle=-90,
-        tickfont={"family": theme.mono, "size": 10, "color": theme.ink},
+        tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
         ticklabelstandoff=2,
     )
     upright = axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)

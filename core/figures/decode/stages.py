@@ -22,7 +22,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, no_fade, overlaid
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
@@ -113,7 +113,7 @@ def _add_segments(
         )
     sheet.traces.append(_others(step, segments, names, theme))
     frame_chosen(sheet, step, segments)
-    sheet.layout |= overlaid(10)
+    sheet.layout |= overlaid(SMALL)
 
 
 def _others(

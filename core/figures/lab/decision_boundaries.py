@@ -30,7 +30,7 @@ from core.figures.base.marks import (
     level_bars,
     overlaid,
 )
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number, number_within
@@ -71,7 +71,7 @@ def lab_decision_boundaries(
         label_bar(sheet, row - _BAR / 2, name, yshift=1)
         said = _nearest(knob, theme)
         label_bar(sheet, row - _BAR / 2, said, right=True, size=11, yshift=1)
-    sheet.layout |= overlaid(10)
+    sheet.layout |= overlaid(SMALL)
     sheet.layout["xaxis"] = axis(theme, range=[0, 1], visible=False)
     sheet.layout["yaxis"] = axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False)
     return sheet.figure()
@@ -150,7 +150,7 @@ def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
     for x, side, value in ((0, "left", low), (1, "right", high)):
         where = {"xanchor": side, "yanchor": "top", "borderpad": 0}
         y, muted = row + _BAR / 2, sheet.theme.muted
-        add_note(sheet, "end", number(value), x, y, size=10, color=muted, **where)
+        add_note(sheet, "end", number(value), x, y, size=SMALL, color=muted, **where)
 
 
 def _hover(knob: KnobBoundaries, piece: TokenInterval) -> str:

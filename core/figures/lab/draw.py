@@ -11,7 +11,7 @@ from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_bar, mono, overlaid
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
@@ -73,7 +73,7 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         label_bar(sheet, row - BAR / 2, falls, right=True, yshift=-1)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
-    sheet.layout |= overlaid(10)
+    sheet.layout |= overlaid(SMALL)
     sheet.layout["xaxis"] = across(theme, "cumulative probability")
     sheet.layout["yaxis"] = bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62])
     return sheet.figure()

@@ -21,7 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
 from core.figures.base.sheet import EDGE, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
@@ -229,7 +229,7 @@ def _mark_crossing(
     # Below is the bar of all others where the crossing is the last row: room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
-    add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=10, color=ink, **where)
+    add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
 
 
 def _subtitle(lab: LabStep) -> str:

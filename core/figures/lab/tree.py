@@ -13,7 +13,7 @@ from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_frame, cell_bars, hover_texts, overlaid
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
@@ -58,7 +58,7 @@ def lab_tree(
             across = (cell.depth + 0.02, cell.depth + len(cell.tokens) - 0.02)
             down = (cell.lane + 0.04, cell.lane + cell.lanes - 0.04)
             add_frame(sheet, "greedy", across, down, theme.ink, 1.6)
-    sheet.layout |= overlaid(9)
+    sheet.layout |= overlaid(SMALL)
     ticks = range(0, layout.steps, 1 if layout.steps <= 24 else 5)
     middles, names = [step + 0.5 for step in ticks], [str(nth(step)) for step in ticks]
     sheet.layout["xaxis"] = top_axis(theme, [0, layout.steps], middles, names)

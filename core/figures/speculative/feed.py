@@ -23,7 +23,7 @@ from core.figures.base.marks import (
     no_fade,
     overlaid,
 )
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
@@ -103,7 +103,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
     for scoring, lines in groups:
         _add_group(sheet, scoring, lines, texts, width)
-    sheet.layout |= _axes(groups, width, y, theme) | overlaid(8)
+    sheet.layout |= _axes(groups, width, y, theme) | overlaid(SMALL)
     keys = [
         key_entry(theme.rest, "cached"),
         key_entry(_new_color(theme), "new"),

@@ -19,7 +19,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import NO_FADE, hover_texts
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
@@ -159,7 +159,7 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
         "y": [1000 * step.seconds.total for step in steps],
         "text": [str(len(step.token_ids)) for step in steps],
         "textposition": "top center",
-        "textfont": {"size": 10, "color": sheet.theme.muted},
+        "textfont": {"size": SMALL, "color": sheet.theme.muted},
         "hoverinfo": "skip",
     }
     sheet.traces.append(emitted)

@@ -13,7 +13,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import overlaid
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.timeline_cells import (
@@ -92,7 +92,7 @@ def spec_timeline(
     add_cells(sheet, cells, drawn, height, flat=flat)
     add_marks(sheet, cells, drawn, height, flat=flat)
     add_ring(sheet, cells, selected)
-    sheet.layout |= overlaid(8) | {"xaxis": _round_axis(first, len(rounds), drawn, theme)}
+    sheet.layout |= overlaid(SMALL) | {"xaxis": _round_axis(first, len(rounds), drawn, theme)}
     sheet.layout["yaxis"] = _place_axis(depth, theme)
     keys = [key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS]
     add_key(sheet, ["".join(keys)], _LEFT, offset=10)

@@ -1,0 +1,93 @@
+"""Which part of a search's tree is drawn, and how its steps stand in rows below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+import networkx as nx
+
+from core.decoding.trace import Trace
+from core.figures.beam.columns import Columns, column_width, columns_of, node_width, rows_of
+from core.figures.beam.graph import BeamLayout, best_path, lay_out_beams, node_of, path_to
+from core.figures.beam.window import Node
+
+# Between two rows of steps, lanes: the numbers of the steps stand there.
+_APART = 1.7
+
+
+class Band(NamedTuple):
+    """A row of steps: where its nodes are, its columns, and the lanes above it."""
+
+    layout: BeamLayout
+    columns: Columns
+    top: float
+
+
+def part_of(tree: nx.DiGraph, trace: Trace, paths: int | None, beams: int | None) -> nx.DiGraph:
+    """The tree with the best paths alone, or without the rows of the beam after the first ones."""
+    if paths is None and beams is None:
+        return tree
+    ends: list[Node] = []
+    if paths is not None:
+        ends += [node_of(trace.beam_steps, one) for one in trace.hypotheses[: max(paths, 1)]]
+        ends = ends or [*best_path(tree, trace)[-1:]]
+    else:
+        ends += [node for beam in tree.graph["beams"] for node in beam[: max(beams or 1, 1)]]
+    kept = {node for end in ends for node in path_to(tree, end)}
+    part = tree.subgraph(kept).copy()
+    part.graph["beams"] = [[node for node in beam if node in kept] for beam in tree.graph["beams"]]
+    return part
+
+
+def stem_of(tree: nx.DiGraph, first: int, last: int) -> tuple[Node, ...]:
+    """The nodes from the prompt on that all paths share, up to the step before `last`."""
+    beam = tree.graph["beams"][0]
+    stem: list[Node] = []
+    at = beam[0] if len(beam) == 1 else None
+    while at is not None and len(stem) < last - 1:
+        children = list(tree.successors(at))
+        at = children[0] if len(children) == 1 else None
+        stem += [at] if at is not None else []
+    return tuple(stem) if len(stem) > max(first, 1) else ()
+
+
+def bands_of(
+    tree: nx.DiGraph,
+    window: tuple[int, int],
+    text: Callable[[Node], str],
+    total: float,
+    *,
+    pruned: bool,
+    best: Sequence[Node],
+    selected: Node | None,
+    stem: Collection[str] = (),
+) -> list[Band]:
+    """A window of steps in as many rows as a plotting area `total` px wide needs.
+
+    Args:
+        text: of a node.
+        stem: lines of the box that stands for all steps before the window.
+    """
+    look = {"pruned": pruned, "best": best, "selected": selected}
+    whole = lay_out_beams(tree, window, **look)  # type: ignore[arg-type]
+    wanted = _widths(whole, text, stem)
+    bands, at, top = [], 0, 0.0
+    for count in rows_of(wanted, total, bool(stem)):
+        part = (window[0] + at, window[0] + at + count)
+        layout = whole if part == window else lay_out_beams(tree, part, **look)  # type: ignore[arg-type]
+        widths = wanted if layout is whole else _widths(layout, text, stem if at == 0 else ())
+        bands.append(Band(layout, columns_of(widths, total, bool(stem) and at == 0), top))
+        top += layout.lanes + _APART
+        at += count
+    return bands
+
+
+def _widths(layout: BeamLayout, text: Callable[[Node], str], stem: Collection[str]) -> list[float]:
+    columns: list[list[str]] = [[] for _ in range(layout.columns)]
+    for position in layout.positions:
+        columns[position.column].append(text(position.node))
+    widths = [column_width(column) for column in columns]
+    if stem:
+        widths[0] = max(map(node_width, stem))
+    return widths

@@ -1,0 +1,103 @@
+"""Figures drawn in a browser with their own fonts, and the faults of their texts."""
+
+from __future__ import annotations
+
+import base64
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from playwright.sync_api import Page
+from plotly.offline import get_plotlyjs
+
+from core.figures.base.fonts import FAMILIES, FONTS
+
+_SCRIPT = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
+_DRAW = """async (figure) => {
+  await Plotly.react("figure", figure.data, figure.layout, { staticPlot: true })
+  return measure(document.getElementById("figure"))
+}"""
+# Letters of a line take the middle of its box.
+_AIR = 0.24
+_SMALLEST = 10.4
+
+
+def page_with_fonts(page: Page) -> None:
+    """Make a page that draws figures and knows no fonts but the figures' own."""
+    faces = "".join(
+        f"@font-face {{ font-family: '{FAMILIES[name]}'; font-weight: 200 900; src: "
+        f"url(data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()}) }}"
+        for name, path in FONTS.items()
+    )
+    loads = " ".join(
+        f"await document.fonts.load(\"{weight} 12px '{family}'\", 'a\\u2423');"
+        for family in FAMILIES.values()
+        for weight in (400, 700)
+    )
+    page.set_content(
+        f"<style>{faces} body {{ margin: 0 }} #figure {{ display: inline-block }}</style>"
+        '<div id="figure"></div>'
+    )
+    page.add_script_tag(content=get_plotlyjs())
+    page.add_script_tag(content=_SCRIPT)
+    page.evaluate(f"async () => {{ {loads} }}")
+
+
+def faults(page: Page, figure: go.Figure) -> list[str]:
+    """What is wrong with a figure's texts as the browser draws them."""
+    drawn = page.evaluate(_DRAW, {"data": figure.to_dict()["data"], "layout": _layout(figure)})
+    texts, layout = drawn["texts"], figure.layout
+    paper = {"left": 0, "top": 0, "right": layout.width, "bottom": layout.height}
+    found = [
+        f"outside the paper: {text['text']!r} {_box(text)}"
+        for text in texts
+        if not _within(text, paper)
+    ]
+    found += [
+        f"over its bar: {text['text']!r} {_box(text)} in {_box(text['inside'])}"
+        for text in texts
+        if text["inside"] and not _within(text, text["inside"])
+    ]
+    found += [
+        f"small: {text['text']!r} {text['size']:.1f} px"
+        for text in texts
+        if text["size"] < _SMALLEST
+    ]
+    found += [
+        f"overlap: {one['text']!r} {_box(one)} and {other['text']!r} {_box(other)}"
+        for one, other in combinations(texts, 2)
+        if _overlap(one, other)
+    ]
+    return found
+
+
+def _layout(figure: go.Figure) -> dict[str, Any]:
+    layout: dict[str, Any] = figure.to_dict()["layout"]
+    return layout
+
+
+def _letters(text: dict[str, Any]) -> tuple[float, float]:
+    air = _AIR * (text["bottom"] - text["top"])
+    return text["top"] + air, text["bottom"] - air
+
+
+def _within(text: dict[str, Any], box: dict[str, float], slack: float = 1.0) -> bool:
+    top, bottom = _letters(text)
+    return (
+        text["left"] >= box["left"] - slack
+        and text["right"] <= box["right"] + slack
+        and top >= box["top"] - slack
+        and bottom <= box["bottom"] + slack
+    )
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any], slack: float = 0.5) -> bool:
+    (top, bottom), (other_top, other_bottom) = _letters(one), _letters(other)
+    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    down = min(bottom, other_bottom) - max(top, other_top)
+    return across > slack and down > slack
+
+
+def _box(box: dict[str, float]) -> str:
+    return "{left:.0f},{top:.0f}-{right:.0f},{bottom:.0f}".format(**box)

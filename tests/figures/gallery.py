@@ -1,0 +1,140 @@
+"""Every figure, of the stored examples and of runs that are hard to lay out, on any paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import plotly.graph_objects as go
+
+from core import figures
+from core.decoding.beam.compare import Rival
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.lab.types import LabExample
+from core.decoding.loop.compared import Compared
+from core.decoding.shaping.config import Shaping
+from core.decoding.speculative.acceptance import acceptance_table
+from core.decoding.trace import Trace
+from core.evaluation.example import load_example
+from core.traces.lab import load_lab
+from tests.figures.beams import make_search
+from tests.figures.labs import make_lab
+from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
+from tests.figures.traces import make_trace
+
+Draw: TypeAlias = Callable[..., go.Figure]
+Entry: TypeAlias = tuple[str, str, tuple[object, ...], dict[str, object]]
+TRACES = Path(__file__).parents[2] / "assets" / "traces"
+RIVALS = (
+    Rival("Greedy", "a", 4, -8.0, -2.0, 3, 3),
+    Rival("Beam search", "b", 5, -7.5, -1.5, 4, 16),
+    Rival("Best of 8 samples of the model", "c", 6, -112.0, -2.0, 1040, 1040),
+)
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """A name, the figure's name, and its arguments."""
+    return (*_decode(), *_beam(), *_lab(), *_speculative(), *_reasoning())
+
+
+def draw(entry: Entry, **look: object) -> go.Figure:
+    """The figure of an entry in a `theme` on a `paper`."""
+    _, name, arguments, options = entry
+    return getattr(figures, name)(*arguments, **options, **look)
+
+
+def _decode() -> Iterator[Entry]:
+    shaping = Shaping(temperature=1.8, top_k=40, top_p=0.9)
+    hostile = make_trace(24, hostile=True, shaping=shaping, prompt_tokens=13)
+    gumbel = make_trace(4, shaping=shaping, draw="gumbel")
+    for name, trace in (("", Trace.load(TRACES / "decode.json")), ("hostile ", hostile)):
+        for figure in ("probability_heatmap", "prompt_reading", "uncertainty"):
+            yield f"{name}{figure}", figure, (trace,), {"selected": 3}
+        for at in (0, 5):
+            for figure in ("candidate_bars", "softmax_row", "step_stages"):
+                yield f"{name}{figure} {at}", figure, (trace.token_steps[at], trace), {}
+        runs = [("cache on", trace), ("cache off, and a long name", trace)]
+        yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
+    yield "final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
+    yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
+    contrast = _contrast()
+    yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
+    empty = replace(gumbel, steps=(), token_ids=(), text="")
+    yield "empty", "probability_heatmap", (empty,), {}
+
+
+def _contrast() -> Trace:
+    made = make_trace(1, "greedy")
+    step = made.token_steps[0]
+    compared = (
+        Compared(step.token_id, step.chosen.text, 0.5, 0.25, 0.05),
+        Compared(511, "an unusually long token", 0.25, -0.5, 0.4),
+        Compared(510, " x", 0.0, 1.0, -0.6),
+    )
+    steps = (*made.steps[:-1], replace(step, compared=compared))
+    return replace(made, steps=steps, config=ContrastiveSearch(max_new_tokens=1))
+
+
+def _beam() -> Iterator[Entry]:
+    trace, wide = Trace.load(TRACES / "beam.json"), make_search(16, 40)
+    hostile = make_search(4, 12, hostile=True)
+    grouped = make_search(4, 12, num_beam_groups=2, diversity_penalty=0.5)
+    yield "beam_tree", "beam_tree", (trace,), {"selected": (4, 1)}
+    yield "beam_tree 16 x 40", "beam_tree", (wide,), {"span": 40, "pruned": False}
+    yield "beam_tree 16 x 40 pruned", "beam_tree", (wide,), {}
+    few = {"paths": 3, "collapse": True, "pruned": False, "span": 40}
+    yield "beam_tree 3 paths", "beam_tree", (trace,), few
+    yield "beam_tree 16 x 40 3 paths", "beam_tree", (wide,), few
+    yield "beam_tree 16 x 40 4 beams", "beam_tree", (wide,), {"beams": 4, "span": 40}
+    yield "beam_tree hostile", "beam_tree", (hostile,), {}
+    yield "beam_tree grouped", "beam_tree", (grouped,), {}
+    yield "beam_step", "beam_step", (trace, 4), {"selected": 1}
+    yield "beam_step hostile", "beam_step", (hostile, 4), {"selected": 1}
+    yield "beam_rivals", "beam_rivals", (RIVALS, trace), {}
+
+
+def _lab() -> Iterator[Entry]:
+    hostile = make_lab(hostile=True, draw="gumbel")
+    for name, lab in (("", load_lab(TRACES / "lab.json")), ("hostile ", hostile)):
+        yield from _of_lab(name, lab)
+
+
+def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
+    step = (lab.step,)
+    yield f"{name}lab_stages", "lab_stages", step, {}
+    yield f"{name}lab_draw", "lab_draw", step, {}
+    yield f"{name}boundaries", "lab_decision_boundaries", (*step, lab.flips), {}
+    yield f"{name}lab_rolls", "lab_rolls", (*step, lab.rolls), {}
+    yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
+    yield f"{name}lab_tree", "lab_tree", (lab.continuations,), {}
+    yield f"{name}lab_tree whole", "lab_tree", (lab.continuations,), {"fold": False}
+
+
+def _speculative() -> Iterator[Entry]:
+    stored, hostile = Trace.load(TRACES / "speculative.json"), make_spec(hostile=True)
+    for name, trace in (("", stored), ("hostile ", hostile)):
+        yield f"{name}spec_timeline", "spec_timeline", (trace,), {"selected": (0, 0)}
+        for at, place in ((0, 0), (1, 1)):
+            yield f"{name}trial {at} {place}", "spec_verification", (trace, at, place), {}
+        yield f"{name}spec_feed", "spec_feed", (trace, 1), {}
+        yield f"{name}spec_positions", "spec_positions", (trace,), {}
+        yield f"{name}spec_time", "spec_time", (trace,), {}
+    yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
+    yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
+    yield "spec_outcomes", "spec_outcomes", (COUNTED, stored), {}
+    table = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
+    yield "enumeration", "spec_enumeration", (table, ("A", "B", "C"), "speculative"), {}
+
+
+def _reasoning() -> Iterator[Entry]:
+    example = load_example(TRACES / "reasoning.json")
+    yield "reason_accuracy", "reason_accuracy", (example.sweep,), {"marked": 32}
+    for name in ("reason_outcomes", "reason_spent", "reason_difficulty"):
+        yield name, name, (example.sweep,), {}
+    yield "cut accuracy", "reason_accuracy", (example.cut,), {}
+    yield "reason_rivals", "reason_rivals", (example.rivalry,), {}
+    yield "reason_stops", "reason_stops", (example.strip,), {"caption": "embedded:target"}
