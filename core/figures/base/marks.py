@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from core.figures.base.labels import NBSP
+from core.figures.base.measure import markup_width
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
 # The frame of a chosen token, px.
 FRAME = 2.5
+# Between two texts in a line, and from a line to the next, px.
+_APART, _LINE = 12, 15
 # A click selects; what is not selected must not fade.
 NO_FADE: Properties = {
     "selected": {"marker": {"opacity": 1}},
@@ -97,6 +100,29 @@ def label_bar(
     )
 
 
+def label_pair(
+    sheet: Sheet,
+    y: float,
+    name: str,
+    said: str,
+    *,
+    size: float = 12,
+    yshift: int = 0,
+) -> None:
+    """Write a name over the left end of a level bar and more over its right end (Plotly text).
+
+    Where one line doesn't hold both, the name stands above the other.
+
+    Args:
+        size: of what stands at the right, px.
+    """
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    room = sheet.room(margin["l"], margin["r"])
+    fits = markup_width(name) + markup_width(said, size) + _APART <= room
+    label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE)
+    label_bar(sheet, y, said, right=True, size=size, yshift=yshift)
+
+
 def level_bars(
     rows: Sequence[float], lows: Sequence[float], lengths: Sequence[float], width: float
 ) -> Properties:
@@ -106,7 +132,12 @@ def level_bars(
 
 
 INSIDE: Properties = {"textposition": "inside", "insidetextanchor": "middle"}
-OUTSIDE: Properties = {"textposition": "outside", "textangle": 0, "cliponaxis": False}
+OUTSIDE: Properties = {
+    "textposition": "outside",
+    "textangle": 0,
+    "constraintext": "none",
+    "cliponaxis": False,
+}
 
 
 def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] = ()) -> Properties:

@@ -7,7 +7,7 @@ from statistics import median
 
 from core.figures.base.axes import axis, bare_axis
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import label_bar
+from core.figures.base.marks import label_pair
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
@@ -33,8 +33,7 @@ def add_part(
 
 def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
     """The name of a bar and what it sums up to, over its ends (Plotly text)."""
-    label_bar(sheet, row - BAR / 2, f"<b>{name}</b>", yshift=1)
-    label_bar(sheet, row - BAR / 2, total, right=True, size=11, yshift=1)
+    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", total, size=11, yshift=1)
 
 
 def of_runs(times: Sequence[float]) -> str:

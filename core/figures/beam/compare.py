@@ -11,7 +11,7 @@ from core.decoding.beam.compare import Rival
 from core.decoding.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
-from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -43,8 +43,7 @@ def beam_rivals(
     )
     sheet.traces.append(_bars(rivals, theme))
     for at, rival in enumerate(rivals):
-        label_bar(sheet, at - 0.02, _label(rival), size=12)
-        label_bar(sheet, at - 0.02, _spent(rival), right=True, size=11)
+        label_pair(sheet, at - 0.02, _label(rival), _spent(rival), size=11)
     lowest = min(rival.sum_logprob for rival in rivals)
     sheet.layout |= {
         "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),

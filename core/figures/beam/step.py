@@ -54,7 +54,7 @@ def beam_step(
     shown = _shown(step, selected)
     before = _parents(trace, index)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
-    left = 22 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
+    left = 34 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = lay_out(
         theme,

@@ -105,6 +105,8 @@ def beam_tree(
 
 def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[str]:
     """What all paths share, in lines; its beginning is left out where it is long."""
+    if not shared:
+        return []
     text = "".join(tree.nodes[node]["candidate"].text for node in shared)
     lines = wrapped(plain_name(text, 2000).strip(), room, TEXT_SIZE)
     if len(lines) > _STEM_LINES:

@@ -24,13 +24,14 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import add_line, add_note
+from core.figures.base.measure import widest
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label
 from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "Three tokens, worked out"
-_TOKENS, _ROW, _HEAD, _LEFT, _LABEL_LIMIT = 3, 30, 2, 118, 10
+_TOKENS, _ROW, _HEAD, _LABEL_LIMIT = 3, 30, 2, 10
 # e to this power is more than a float holds.
 _OVERFLOW = 709.0
 _COLUMNS = "step token_id token rank chosen logit divided exponential share final_prob".split()
@@ -100,6 +101,7 @@ def softmax_row(
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     found = worked_out(step, trace)
     rows = len(found.rows) + 1
+    left = _left(found)
     sheet = lay_out(
         theme,
         paper,
@@ -109,7 +111,7 @@ def softmax_row(
         caption=caption,
         alt=_alt(step, found),
         plot_height=_ROW * (rows + _HEAD),
-        left=_LEFT,
+        left=left,
         right=EDGE,
     )
     final = _shaped_further(step)
@@ -118,14 +120,24 @@ def softmax_row(
     _write(sheet, 0.5, "", heads, theme.muted)
     for at, row in enumerate(found.rows):
         _write(sheet, _HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
-    everything = f"all {found.tokens:,} tokens"
     cells = ["", "", f"sum {found.total:.4g}", f"100{NBSP}%", *([f"100{NBSP}%"] if final else [])]
-    _write(sheet, _HEAD + rows - 1, everything, cells, theme.muted)
+    _write(sheet, _HEAD + rows - 1, _everything(found), cells, theme.muted)
     y = _HEAD + rows - 1.5
     add_line(sheet, "rule", (0, 1), y, theme.grid, 1, xref="paper")
     sheet.layout["xaxis"] = bare_axis(theme, range=[0, len(heads)])
     sheet.layout["yaxis"] = bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5])
     return sheet.figure()
+
+
+def _left(found: Arithmetic) -> int:
+    """Room for the names of the rows, px."""
+    tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in found.rows)
+    names = [f"■{NBSP}{token}" for token in tokens]
+    return EDGE + round(widest([*names, _everything(found)], face="sans bold"))
+
+
+def _everything(found: Arithmetic) -> str:
+    return f"all {found.tokens:,} tokens"
 
 
 def _shaped_further(step: TokenStep) -> bool:
@@ -154,7 +166,8 @@ def _number(value: float) -> str:
 
 def _write(sheet: Sheet, y: float, name: str, cells: Sequence[str], color: str) -> None:
     """A row: its name at the left edge, its numbers below the heads."""
-    where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - _LEFT, "yanchor": "middle"}
+    left: float = sheet.layout["margin"]["l"]  # type: ignore[index]
+    where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - left, "yanchor": "middle"}
     if name:
         add_note(sheet, "name", name, 0, y, size=12, color=color, **where)
     for at, cell in enumerate(cells):

@@ -21,7 +21,15 @@ from core.figures.base.labels import (
     stage_setting,
     visible_token,
 )
-from core.figures.base.marks import add_note, hover_texts, label_bar, mono, no_fade, overlaid
+from core.figures.base.marks import (
+    add_note,
+    hover_texts,
+    label_bar,
+    label_pair,
+    mono,
+    no_fade,
+    overlaid,
+)
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -157,12 +165,12 @@ def _label_stage(
 ) -> None:
     name = escaped(stage_setting(stage.name, trace.config))
     note = ", the model's own" if row == 0 else " → final" if last else ""
-    _label(sheet, row, f"<b>{name}</b>{note}")
-    _label(sheet, row, _removed(step, stage, row), right=True)
+    said = _removed(step, stage, row)
+    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=-1)
 
 
-def _label(sheet: Sheet, row: int, text: str, *, right: bool = False) -> None:
-    label_bar(sheet, row - BAR / 2, text, right=right, yshift=-1)
+def _label(sheet: Sheet, row: int, text: str) -> None:
+    label_bar(sheet, row - BAR / 2, text, yshift=-1)
 
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
@@ -203,8 +211,9 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     if step.origin == "forced":
         _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
     elif step.draw.interval is not None:
-        _label(sheet, row, "<b>draw</b>")
-        _label(sheet, row, f"{uniform:.4f} falls on {token}", right=True)
+        label_pair(
+            sheet, row - BAR / 2, "<b>draw</b>", f"{uniform:.4f} falls on {token}", yshift=-1
+        )
         if uniform is not None:
             mark_uniform(sheet, uniform, row)
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
 from core.figures.base.labels import percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_note, hover_texts, label_bar, mono, overlaid
+from core.figures.base.marks import add_note, hover_texts, label_pair, mono, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -68,9 +68,8 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     frame_chosen(sheet, step, segments)
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     for row, (name, token) in enumerate(rows):
-        label_bar(sheet, row - BAR / 2, f"<b>{name}</b>", yshift=-1)
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
-        label_bar(sheet, row - BAR / 2, falls, right=True, yshift=-1)
+        label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=-1)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
     sheet.layout |= overlaid(SMALL)

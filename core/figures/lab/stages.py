@@ -21,6 +21,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
 from core.figures.base.sheet import EDGE, Sheet, lay_out
@@ -37,6 +38,9 @@ _HEAD_LINE = 15
 COLUMNS = (
     "stage setting rank token_id token chosen prob kept removed_mass threshold_crossed".split()
 )
+
+# A printed panel of so many px has room for words beside the numbers.
+_WIDE_PANEL = 120
 
 
 class StageRow(NamedTuple):
@@ -189,18 +193,27 @@ def _frame_panel(
 ) -> None:
     """A panel's axis up to `top`; above it name, value, removed mass and what is left."""
     theme, domain = sheet.theme, _domain(place, count)
-    width = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
+    width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    if sheet.paper.printed:
+        width = sheet.room(margin["l"], margin["r"])
+    room = width / count - 6
     share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"
     )
     add_line(sheet, "zero", domain[0], (0, 1), theme.grid, 1, layer="below", **PAPER)
-    taken = NBSP if place == 0 else f'<span style="color:{theme.muted}">none out</span>'
+    taken = (
+        NBSP
+        if place == 0
+        else f'<span style="color:{theme.muted}">{fitted("none out", room)}</span>'
+    )
     if place and stage.removed_mass > 0:
         taken = f"{percent(stage.removed_mass)}{NBSP}out"
+        taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
     lines = [
-        f"<b>{escaped(short_name(stage.name))}</b>",
-        escaped(setting(stage.name, lab)) or NBSP,
+        f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",
+        escaped(fitted(setting(stage.name, lab), room)) or NBSP,
         taken,
         f'<span style="color:{theme.muted}">{stage.kept:,}{NBSP}left</span>',
     ]
@@ -229,6 +242,8 @@ def _mark_crossing(
     # Below is the bar of all others where the crossing is the last row: room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
+    if sheet.paper.printed and sheet.paper.width / len(stages) < _WIDE_PANEL:
+        return  # The subtitle says where it is.
     add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
 
 

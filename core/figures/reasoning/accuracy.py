@@ -44,6 +44,7 @@ def reason_accuracy(
     Args:
         marked: the budget that the page is set to; drawn where the axis holds it, else said.
     """
+    marked = marked if paper.selection else None
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
     if not points:
         return plain_sentence(

@@ -11,7 +11,7 @@ from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vo
 from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, table_text
-from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -51,8 +51,7 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
     )
     sheet.traces = [_bars(rivals, theme)]
     for at, rival in enumerate(rivals):
-        label_bar(sheet, at - 0.04, _label(rival), size=12)
-        label_bar(sheet, at - 0.04, _spent(rival), right=True)
+        label_pair(sheet, at - 0.04, _label(rival), _spent(rival))
     sheet.layout |= {
         "xaxis": axis(theme, range=[0, 1.02], **PERCENT_TICKS),
         "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),

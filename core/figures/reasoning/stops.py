@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
-from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_bar
+from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -52,8 +52,8 @@ def reason_stops(
         below=66,
     )
     for row, at in enumerate(shown):
-        label_bar(sheet, row - 0.02, _where(at, strip.points[at]), size=12)
-        label_bar(sheet, row - 0.02, _said(strip, at, theme), right=True, size=12)
+        where, said = _where(at, strip.points[at]), _said(strip, at, theme)
+        label_pair(sheet, row - 0.02, where, said)
     for row, (before, after) in enumerate(pairwise(shown)):
         if after > before + 1:
             gap = {"dash": "dash", "xref": "paper"}

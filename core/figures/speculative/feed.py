@@ -23,6 +23,7 @@ from core.figures.base.marks import (
     no_fade,
     overlaid,
 )
+from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -103,7 +104,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
     for scoring, lines in groups:
         _add_group(sheet, scoring, lines, texts, width)
-    sheet.layout |= _axes(groups, width, y, theme) | overlaid(SMALL)
+    sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
     keys = [
         key_entry(theme.rest, "cached"),
         key_entry(_new_color(theme), "new"),
@@ -203,12 +204,15 @@ def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
 
 
 def _axes(
-    groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], width: int, height: float, theme: Theme
+    groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], width: int, height: float, sheet: Sheet
 ) -> Properties:
-    lines = [line for _, found in groups for line in found]
+    theme, lines = sheet.theme, [line for _, found in groups for line in found]
     row = lines[0].row
     # With narrow cells the ids are in the hover and in the table only.
-    ids = width <= _ID_COLUMNS
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    pitch = sheet.room(margin["l"], margin["r"]) / (width + _BLOCK)
+    longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
+    ids = width <= _ID_COLUMNS and longest + 4 < pitch
     shown = range(0, width, 1 if ids else 5)
     names = [
         f"{nth(row.positions[p])}<br>id{NBSP}{row.token_ids[p]}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from core.figures.base.axes import axis, bare_axis
 from core.figures.base.labels import show_token
 from core.figures.base.marks import NO_FADE, PAPER, add_line, add_note
+from core.figures.base.measure import markup_width
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 from core.figures.speculative.position import VerifiedPosition
@@ -95,7 +96,7 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     """The strip over the bars; `bottom` is its lower edge in the plotting area, 0 to 1."""
     theme = sheet.theme
     parts, mark, says = _parts(found, theme)
-    sheet.traces += [_bar(part, mark, theme) for part in parts]
+    sheet.traces += [_bar(part, mark, sheet) for part in parts]
     if mark is not None:
         upright = (bottom - 0.01, 1.0)
         add_line(sheet, "number", mark, upright, theme.ink, 3, xref="x3", yref="paper")
@@ -108,8 +109,10 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     sheet.layout["yaxis3"] = bare_axis(theme, range=[-0.5, 0.5], anchor="x3", domain=[bottom, 1])
 
 
-def _bar(part: _StripPart, mark: float | None, theme: Theme) -> Properties:
-    length = part.end - part.start
+def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
+    length, theme = part.end - part.start, sheet.theme
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    room = length * sheet.room(margin["l"], margin["r"])
     inside = mark is not None and part.start <= mark <= part.end
     # The words are on the side of the mark where they fit.
     anchor = "middle"
@@ -125,8 +128,10 @@ def _bar(part: _StripPart, mark: float | None, theme: Theme) -> Properties:
         "base": [part.start],
         "x": [length],
         "width": [1],
-        "text": [part.words if length > (0.3 if inside else 0.15) else ""],
+        "text": [part.words if markup_width(part.words, 11) + 8 < room / (1 + inside) else ""],
         "textposition": "inside",
+        "textangle": 0,
+        "constraintext": "none",
         "insidetextanchor": anchor,
         "textfont": {"size": 11, "color": theme.ink},
         "marker": {"color": part.color, "line": {"width": 0}},
