@@ -8,8 +8,10 @@ from core.figures.base.labels import NBSP
 from core.figures.base.measure import wrapped_markup
 from core.figures.base.paper import SMALL
 from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
-from core.figures.base.theme import Theme
+from core.figures.base.theme import GREY, Theme
 
+# The sign of each pattern.
+_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▒", "-": "▤"}
 _KEY_SIZE, _KEY_LINE = 11, 16
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
@@ -86,4 +88,6 @@ def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> No
 def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
     said = words.replace(" ", NBSP)
+    if sign == "■":
+        sign = _PATTERN_SIGNS[GREY.patterns.get(color, "")]
     return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{said}{NBSP}{NBSP} '

@@ -219,7 +219,7 @@ def mark_column(
     sheet: Sheet, columns: Sequence[int], selected: int | None, rows: int, frame: Frame
 ) -> None:
     """Frame the column of the selected number, header included; nothing where it is not drawn."""
-    if selected not in columns:
+    if selected not in columns or not sheet.paper.selection:
         return
     column = columns.index(selected)
     across, down = (frame.edges[column], frame.edges[column + 1]), (-1.5, rows - 0.5)

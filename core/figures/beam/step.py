@@ -21,6 +21,8 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
 _ROW, _LIMIT, _CHARACTER = 22, 10, 7.2
+# A number behind a bar takes so many px.
+_NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
 _HOVER = (
     "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
@@ -46,7 +48,7 @@ def beam_step(
     """
     caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
-        sentence = "No step is selected: click a token in the tree."
+        sentence = "No step is selected."
         return plain_sentence(
             theme, paper, sentence, title="The candidates of a step", caption=caption
         )
@@ -54,7 +56,7 @@ def beam_step(
     shown = _shown(step, selected)
     before = _parents(trace, index)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
-    left = 34 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
+    left = 24 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
     sheet = lay_out(
         theme,
@@ -73,14 +75,15 @@ def beam_step(
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
     low, high = min(*margins, 0.0), max(*margins, 0.0)
     # Room for the numbers at both ends.
-    room = max(high - low, 0.1) * 0.2
+    inner = max(sheet.room(left, 18) - 2 * _NUMBER, _NUMBER)
+    room = max(high - low, 0.1) * max(_NUMBER / inner, 0.2)
     sheet.traces.insert(0, _rows(step, index, shown, (low - room, high + room)))
     names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     sheet.layout["xaxis"] = axis(theme, "nats", 6, range=[low - room, high + room], nticks=6)
     sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
-    if selected in shown:
+    if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
     keys = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
     entries = [key_entry(_color(name, theme), words) for name, words in keys.items()]

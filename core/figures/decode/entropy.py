@@ -71,7 +71,7 @@ def uncertainty(
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
     sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme)
-    if selected is not None:
+    if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
         add_frame(
             sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look

@@ -33,7 +33,7 @@ Value: TypeAlias = Literal["raw", "final"]
 _TITLE = "The likeliest tokens at every step"
 # A run that has just begun doesn't fill the width with three cells.
 _FEWEST_COLUMNS = 6
-_NARROW = " Narrow: steps at which it was surest; click one to open it."
+_NARROW = " Narrow: steps at which it was surest"
 _SUBTITLES = {
     "raw": "Colour: the model's own probability, before any setting.",
     "final": "Colour: the probability drawn from, after all settings.",
@@ -78,7 +78,7 @@ def probability_heatmap(
         theme,
         paper,
         title=_TITLE,
-        subtitle=_SUBTITLES[value] + ("" if all(frame.wide) else _NARROW),
+        subtitle=_SUBTITLES[value] + ("" if all(frame.wide) else _narrow(paper)),
         caption=caption,
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
@@ -91,6 +91,10 @@ def probability_heatmap(
     mark_column(sheet, numbers, selected, len(names), frame)
     add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
     return sheet.figure()
+
+
+def _narrow(paper: Paper) -> str:
+    return f"{_NARROW}." if paper.printed else f"{_NARROW}; click one to open it."
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:

@@ -77,7 +77,9 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     """Both scoring methods on the round `at`, one under the other; positions across."""
     caption = settings_caption(trace, paper)
     if not 0 <= at < len(trace.rounds):
-        sentence = "There is no such round: click a token in the timeline."
+        sentence = "There is no such round" + (
+            "." if paper.printed else ": click a token in the timeline."
+        )
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     groups, y = [], 0.0
     for scoring in SCORINGS:

@@ -154,7 +154,7 @@ def add_marks(
 def add_ring(sheet: Sheet, cells: Sequence[TokenCell], selected: tuple[int, int] | None) -> None:
     """A ring around the selected token, if it is drawn."""
     for cell in cells:
-        if cell.key == selected:
+        if cell.key == selected and sheet.paper.selection:
             across = (cell.column - 0.48, cell.column + 0.48)
             down = (cell.row - 0.47, cell.row + 0.47)
             add_frame(sheet, "selected", across, down, sheet.theme.ink, 2.5)

@@ -68,7 +68,9 @@ def spec_verification(
     """
     found = position_at(trace, at, place)
     if found is None:
-        sentence = "No token is selected: click one in the timeline."
+        sentence = "No token is selected" + (
+            "." if paper.printed else ": click one in the timeline."
+        )
         caption = settings_caption(trace, paper)
         return plain_sentence(
             theme, paper, sentence, title="The verification of a token", caption=caption

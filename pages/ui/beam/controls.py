@@ -86,8 +86,14 @@ declare(
     Toggle("pruned", "Pruned", False),
     Toggle("guesses", "Wrong guesses", False),
     Choice("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
+    Choice("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
+        help="Only the best hypotheses, for print: what was pruned is left out."),
+    Choice("tree_beams", "Rows of the beam", 0, {0: "All", 1: "1", 2: "2", 4: "4", 8: "8"},
+        help="Only the first rows of the beam, and what led to them. Paths go before."),
+    Toggle("stem", "Shared start in one box", False,
+        help="What all drawn paths begin with is one box. For paths or rows that share a start."),
     Number("samples", "Samples", 8, 1, 32),
-)
+)  # fmt: skip
 # Decode's penalty; it acts on every row of the beam.
 _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
 _SEARCH = (*ROWS, _PENALTY, sidebar.seed_row(_is_sample))
@@ -134,6 +140,12 @@ def ranking() -> None:
     """What ranks the paths and ends the search: after a run these act on the stored steps."""
     with st.container(key="ranking", horizontal=True, vertical_alignment="center", gap="medium"):
         draw("length_penalty", "early", "returned")
+
+
+def part_of_tree() -> dict[str, Any]:
+    """Which part of the tree is drawn, as `beam_tree` takes it."""
+    found = {"paths": value("paths") or None, "beams": value("tree_beams") or None}
+    return {**found, "collapse": bool(value("stem"))}
 
 
 def view_of_tree() -> tuple[int, bool]:

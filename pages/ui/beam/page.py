@@ -13,6 +13,7 @@ from core.decoding.beam.replay import Reranking
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
+from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
 from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
@@ -70,6 +71,7 @@ def _draw_live(view: BeamView, job: Job) -> None:
         span=LIVE_SPAN,
         pruned=bool(value("pruned")),
         theme=style.theme(),
+        paper=Paper(style.figure_width()),
     )
     view.live = state.Live(now, steps, trace.text, tree)
 

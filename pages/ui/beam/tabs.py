@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.trace import Trace
-from core.figures.beam.window import window
+from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption
 from pages.ui.beam import compare, controls, node
 from pages.ui.beam.state import BeamView
@@ -60,7 +61,10 @@ def _tree(view: BeamView, trace: Trace) -> None:
         )
         with bar:
             control.draw("pruned", "guesses", "span")
+            with st.popover("Part", icon=":material/filter_alt:"):
+                control.draw("paths", "tree_beams", "stem")
         span, pruned = controls.view_of_tree()
+        part = controls.part_of_tree()
         guesses = guess_parents(trace) if value("guesses") else None
         drawn = figure.chart(
             "beam-tree",
@@ -72,14 +76,19 @@ def _tree(view: BeamView, trace: Trace) -> None:
                 pruned=pruned,
                 guesses=guesses,
                 selected=view.node,
+                paper=Paper(style.figure_width()),
+                **part,
             ),
             partial(_tree_data, trace),
-            (view.number, view.first, span, pruned, guesses is not None, view.node, trace.config),
+            (
+                *(view.number, view.first, span, pruned, guesses is not None, view.node),
+                *(trace.config, style.figure_width(), *part.values()),
+            ),
             on_click=lambda custom: _click(view, custom),
         )
         if trace.beam_steps:
             with bar:
-                pager.draw(view, "first", _window(view, trace, span, pruned), "steps")
+                pager.draw(view, "first", _window(view, trace, drawn), "steps")
             play.draw(
                 "beam-tree",
                 drawn,
@@ -103,9 +112,11 @@ def _click(view: BeamView, custom: list[object]) -> None:
         view.look_at(int(custom[0]), int(custom[1]))
 
 
-def _window(view: BeamView, trace: Trace, span: int, pruned: bool) -> pager.Window:
-    """The steps that the tree shows: fewer than `span` where it would hold too many nodes."""
-    first, last = window(trace.beam_steps, view.first, span, pruned=pruned)
+def _window(view: BeamView, trace: Trace, drawn: go.Figure) -> pager.Window:
+    """The steps that the tree shows: fewer than asked for where it would hold too many nodes."""
+    area = drawn.layout.meta
+    last = area["first"] + len(area["ends"])
+    first = area["first"] if view.first else 0
     return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))
 
 

@@ -128,6 +128,13 @@ function follow(play, before) {
   }
 }
 
+// Of a chart with several rows of steps: what is left of the row of the last step shown, and the rows below.
+function cut(rows, shown, all, at) {
+  if (!rows || !shown || shown >= all || rows[0][0] === rows[all - 1][0]) return "";
+  const [top, bottom] = rows[shown - 1].map((y) => `${y + 22}px`);
+  return `polygon(${at} ${top}, 100% ${top}, 100% 100%, 0 100%, 0 ${bottom}, ${at} ${bottom})`;
+}
+
 // Puts the cover over the chart as it stands now; a chart drawn anew has lost it.
 function lay(play) {
   const chart = document.querySelector(`.${play.data.chart} .js-plotly-plot`);
@@ -145,7 +152,8 @@ function lay(play) {
   if ((style.display === "none") !== hidden) style.display = hidden ? "none" : "block";
   // Past the last step the cover is gone, margin and all.
   const at = shown >= all ? "100%" : `calc(${left}px + (100% - ${left + right}px) * ${share})`;
-  const box = { background: play.data.paper, left: at, right: "0px", top: `${top - 22}px`, bottom: `${bottom}px` };
+  const clip = cut(play.data.rows, shown, all, at);
+  const box = { background: play.data.paper, left: clip ? "0px" : at, right: "0px", top: `${top - 22}px`, bottom: `${bottom}px`, clipPath: clip };
   for (const [key, value] of Object.entries(box)) if (play[key] !== value) style[key] = play[key] = value;
 }
 

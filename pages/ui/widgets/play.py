@@ -63,6 +63,7 @@ def draw(
         data={
             "chart": f"st-key-figure-{name}",
             "ends": tuple(area["ends"]),
+            "rows": area.get("rows"),
             "first": area["first"],
             "count": count,
             "word": word,

@@ -1,0 +1,54 @@
+"""Every figure at the widths that it is printed and shown at, as a browser draws its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from core.figures import printed
+from tests.figures.figure_boxes import faults, page_with_fonts
+from tests.figures.gallery import Entry, draw, entries
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = ("85mm", "640px", "1200px")
+
+
+@pytest.fixture(scope="module")
+def canvas(profile: BrowserContext) -> Iterator[Page]:
+    """A page with Plotly and the figures' own fonts, in which every figure is drawn."""
+    page = profile.new_page()
+    page_with_fonts(page)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, width: str) -> None:
+    paper = printed(width)
+    found = {entry[0]: faults(canvas, draw(entry, paper=paper)) for entry in entries()}
+    assert {name: own for name, own in found.items() if own} == {}
+
+
+def test_a_text_over_another_is_found(canvas: Page) -> None:
+    """The faults are looked for in vain only where there are none."""
+    entry = _tree()
+    figure = draw(entry, paper=printed("640px"))
+    note = figure.layout.annotations[0].to_plotly_json()
+    figure.layout.annotations = [*figure.layout.annotations, {**note, "xshift": 4000}, note]
+    kinds = {fault.partition(":")[0] for fault in faults(canvas, figure)}
+    assert {"overlap", "outside the paper"} <= kinds
+
+
+def test_a_text_wider_than_its_bar_is_found(canvas: Page) -> None:
+    figure = draw(_tree(), paper=printed("640px"))
+    for bars in figure.data:
+        if bars.type == "bar":
+            bars.text = ["far too long for its node"] * len(bars.x)
+    assert any(fault.startswith("over its bar") for fault in faults(canvas, figure))
+
+
+def _tree() -> Entry:
+    return next(entry for entry in entries() if entry[0] == "beam_tree")

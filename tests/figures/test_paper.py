@@ -1,0 +1,205 @@
+"""Figures on paper: widths, measured text, themes, what print says and leaves out."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+
+from core.decoding.errors import FigureError
+from core.figures import DARK, GREY, LIGHT, Theme, beam_tree, printed, probability_heatmap
+from core.figures.base.color import contrast, to_oklab
+from core.figures.base.fonts import FACES, advances, measured
+from core.figures.base.labels import visible_token
+from core.figures.base.measure import fitted, markup_width, text_width, wrapped, wrapped_markup
+from core.figures.base.paper import SMALL
+from core.figures.beam.bands import part_of, stem_of
+from core.figures.beam.columns import rows_of
+from core.figures.beam.graph import beam_graph, node_of, path_to
+from tests.figures.beams import make_search
+from tests.figures.gallery import Entry, draw, entries
+from tests.figures.looking import strings, trace_named
+from tests.figures.traces import make_trace
+
+COLUMN = printed("85mm")
+
+
+def test_a_width_in_print_is_as_many_px_as_its_type_allows() -> None:
+    assert printed("85mm", type_pt=7.5).width == pytest.approx(85 / 25.4 * 72 * 12 / 7.5, abs=0.01)
+    assert printed("8.5 cm").mm == 85 and printed("3.5in").mm == pytest.approx(88.9)
+    assert printed(640) == printed("640px") and printed(640).mm is None
+    for size in (7, 7.5, 8):
+        paper = printed("85mm", type_pt=size)
+        assert paper.type_pt == pytest.approx(size, rel=1e-3)
+        assert SMALL / 12 * size > 6
+
+
+@pytest.mark.parametrize("width", ["8mm", "9999px", "wide", "-85mm", "", float("nan"), 0, None])
+def test_a_width_that_is_none_is_refused_in_a_sentence(width) -> None:
+    with pytest.raises(FigureError, match=r"^The width .*\.$"):
+        printed(width)
+    with pytest.raises(FigureError, match="between 7 and 9 points"):
+        printed("85mm", type_pt=4)
+
+
+def test_the_stored_advances_are_those_of_the_fonts() -> None:
+    fonts = measured()
+    for face in FACES:
+        assert {c: int(w) for w, chars in fonts[face].items() for c in chars} == advances(face)
+
+
+def test_text_is_measured_cut_and_broken_by_the_fonts_advances() -> None:
+    one = advances("sans")["a"] * 12 / 1000
+    assert text_width("aaa") == pytest.approx(3 * one)
+    assert text_width("日本", 10) == 20 and text_width("␣", 10, "mono") == pytest.approx(6.02)
+    for room in range(12, 90, 3):
+        cut = fitted("unbelievable", room)
+        assert text_width(cut) <= room + 0.1 and (cut == "unbelievable" or cut.endswith("…"))
+        lines = wrapped("an unbelievable story", room)
+        assert all(text_width(line) <= room for line in lines)
+        assert "".join(lines).replace(" ", "") == "anunbelievablestory"
+    marked = 'a <span style="color:#000000;font-size:6px">a</span> <b>a</b> &lt;'
+    plain = 1.5 * one + advances("sans bold")["a"] * 0.012 + text_width("   <")
+    # The space inside the tag is none of the text.
+    assert markup_width(marked) == pytest.approx(plain, abs=0.01)
+    assert len(wrapped_markup(marked, 1)) == 4
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry[0])
+def test_print_says_nothing_of_clicking_and_has_its_own_size(entry: Entry) -> None:
+    figure = draw(entry, paper=COLUMN)
+    assert (figure.layout.width, figure.layout.autosize) == (COLUMN.width, False)
+    said = " ".join(strings(figure)).lower()
+    assert "click" not in said and not [s for s in figure.layout.shapes if s.name == "selected"]
+    assert set(figure.layout.meta) >= {"alt", "caption", "title", "subtitle"}
+
+
+def test_the_caption_in_print_names_the_prompt() -> None:
+    trace = make_trace(4)
+    assert "prompt “" in probability_heatmap(trace, paper=COLUMN).layout.meta["caption"]
+    assert "prompt “" not in probability_heatmap(trace).layout.meta["caption"]
+
+
+def test_a_selection_is_printed_when_asked_for() -> None:
+    search = make_search()
+    asked = printed("174mm", selection=True)
+    assert trace_named(beam_tree(search, selected=(2, 0), paper=asked), "selected")
+    names = [d.name for d in beam_tree(search, selected=(2, 0), paper=printed("174mm")).data]
+    assert "selected" not in names and "selected path" not in names
+
+
+def test_title_caption_and_ground_are_drawn_by_choice() -> None:
+    trace = make_trace(4)
+    bare = printed("85mm", title=False, caption=False, transparent=True)
+    figure, full = (probability_heatmap(trace, paper=paper) for paper in (bare, COLUMN))
+    names = [note.name for note in figure.layout.annotations]
+    assert not {"subtitle", "caption"} & set(names) and not figure.layout.title.text
+    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
+    assert figure.layout.meta == full.layout.meta and full.layout.meta["title"]
+    assert figure.layout.height < full.layout.height
+
+
+@pytest.mark.parametrize("theme", [DARK, GREY], ids=lambda theme: theme.name)
+def test_themes_differ_in_colours_and_patterns_only(theme: Theme) -> None:
+    for entry in entries():
+        ours, other = (_bare(draw(entry, theme=t, paper=COLUMN).to_json()) for t in (LIGHT, theme))
+        assert ours == other, entry[0]
+
+
+def _bare(figure: str) -> object:
+    """A figure without what a theme may change."""
+
+    def walk(value: object) -> object:
+        if isinstance(value, dict):
+            drop = (
+                "pattern",
+                "colorscale",
+                "color",
+                "bgcolor",
+                "fgcolor",
+                "selected",
+                "unselected",
+            )
+            return {k: walk(v) for k, v in value.items() if k not in drop}
+        if isinstance(value, list):
+            return [walk(item) for item in value]
+        signs = re.sub(r"#[0-9a-f]{6}|rgba?\([^)]*\)", "", str(value))
+        return re.sub("[■▨▧▩▒▥▤▦]", "■", signs)
+
+    found = json.loads(figure)
+    # Grid texts of one colour are one trace: how many there are follows from the colours.
+    return walk({**found, "data": [d for d in found["data"] if d.get("name") != "tokens"]})
+
+
+def test_grey_is_grey_and_tells_its_categories_apart() -> None:
+    named = [GREY.named[name] for name in ("green", "vermillion", "sky", "purple")]
+    for colors in (GREY.categories, named):
+        assert all(abs(to_oklab(color)[1]) < 0.01 for color in colors)
+        looks = {(round(to_oklab(c)[0], 1), GREY.patterns.get(c, "")) for c in colors}
+        assert len(looks) == len(colors)
+        for one, other in pairwise(colors):
+            assert abs(to_oklab(one)[0] - to_oklab(other)[0]) > 0.05
+    for color in GREY.categories:
+        assert contrast(color, GREY.text_on(color)) >= 4.5
+    drawn = [d for e in entries() if e[0] == "timing" for d in draw(e, theme=GREY).data]
+    assert any(bars.type == "bar" and bars.marker.pattern.shape for bars in drawn)
+
+
+def test_no_token_of_a_tree_is_cut_without_an_ellipsis() -> None:
+    search = make_search(16, 40)
+    for width in ("85mm", "640px", "1200px"):
+        figure = beam_tree(search, span=40, pruned=False, paper=printed(width))
+        for bars in (trace_named(figure, name) for name in ("kept", "best")):
+            for shown, (step, place, *_) in zip(bars.text, bars.customdata, strict=True):
+                if step < 0:
+                    continue
+                whole = visible_token(search.beam_steps[step].candidates[place].text)
+                assert shown == whole or (shown.endswith("…") and len(shown) > 2), shown
+
+
+def test_every_step_of_a_window_stands_in_one_of_its_rows() -> None:
+    search = make_search(16, 40)
+    wide, narrow = (beam_tree(search, span=20, paper=printed(w)) for w in ("1200px", "85mm"))
+    assert len({tuple(row) for row in narrow.layout.meta["rows"]}) > 1
+    for figure in (wide, narrow):
+        assert len(figure.layout.meta["ends"]) == len(figure.layout.meta["rows"])
+    nodes = [
+        {tuple(data[:2]) for bars in figure.data if bars.type == "bar" for data in bars.customdata}
+        for figure in (wide, narrow)
+    ]
+    assert nodes[0] == nodes[1]
+
+
+def test_rows_hold_what_fits_and_miss_no_column() -> None:
+    for total in (100, 200, 385, 900):
+        wanted = [12.0] + [30.0 + 7 * (at % 4) for at in range(25)]
+        counts = rows_of(wanted, total)
+        assert sum(counts) == 25 and min(counts) >= 1
+        assert len(rows_of(wanted, 5000)) == 1
+
+
+def test_the_best_paths_alone_are_the_stored_hypotheses() -> None:
+    search = make_search(4, 12, num_return_sequences=3)
+    tree = beam_graph(search.beam_steps)
+    part = part_of(tree, search, 2, None)
+    ends = [node_of(search.beam_steps, one) for one in search.hypotheses[:2]]
+    assert set(part) == {node for end in ends for node in path_to(tree, end)}
+    few = part_of(tree, search, None, 1)
+    assert set(few) < set(tree) and all(set(beam) <= set(few) for beam in few.graph["beams"])
+
+
+def test_what_all_paths_share_is_one_box() -> None:
+    search = make_search(16, 40)
+    figure = beam_tree(search, span=40, pruned=False, paths=3, collapse=True, paper=COLUMN)
+    part = part_of(beam_graph(search.beam_steps), search, 3, None)
+    stem = stem_of(part, 0, 40)
+    assert len(stem) > 2 and figure.layout.meta["first"] == len(stem)
+    ids = [one.token_ids[: len(stem)] for one in search.hypotheses[:3]]
+    assert len(set(ids)) == 1
+    said = "".join(search.beam_steps[s].candidates[p].text for s, p in stem)
+    best = trace_named(figure, "best")
+    box = best.text[0].replace("<br>", " ").removeprefix("… ")
+    assert re.sub(r"\s+", " ", said).strip().endswith(box)
+    assert f"{len(stem)} tokens that all paths share" in figure.layout.meta["subtitle"]
