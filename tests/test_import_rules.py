@@ -59,7 +59,16 @@ ALLOWED = {
 FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
-        *("trace", "config", "methods", "validation", "lab.types", "counting", "inside.types"),
+        *(
+            "trace",
+            "config",
+            "methods",
+            "validation",
+            "lab.types",
+            "counting",
+            "errors",
+            "inside.types",
+        ),
         *("shaping.config", "shaping.spec", "loop.compared"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),

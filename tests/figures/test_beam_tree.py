@@ -10,7 +10,8 @@ import pytest
 from core import guess_parents, rerank
 from core.decoding.beam.replay import ranked_anew
 from core.figures import DARK, LIGHT, beam_step, beam_tree, beam_tree_data
-from core.figures.beam.columns import columns_for, fitted, text_width
+from core.figures.base.measure import text_width
+from core.figures.beam.columns import columns_for, fitted
 from core.figures.beam.graph import (
     beam_graph,
     best_path,
@@ -339,7 +340,7 @@ def test_columns_share_the_width_and_cut_the_longest_only():
 
 
 @pytest.mark.parametrize(
-    ("room", "shown"), [(40, "␣named"), (29, "nam…"), (21, "na…"), (14, "na"), (6, "n"), (2, "")]
+    ("room", "shown"), [(40, "␣named"), (33, "named"), (29, "na…"), (21, "n…"), (14, "…")]
 )
 def test_a_cut_token_keeps_its_first_letters(room, shown):
     assert fitted(" named", room) == shown

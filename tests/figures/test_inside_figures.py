@@ -20,6 +20,7 @@ from core.figures import (
     module_times_data,
     step_caption,
 )
+from core.figures.base.paper import Paper
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.looking import annotations, shapes_named, strings, trace_named
 from tests.figures.test_all_figures import OWN_TAGS
@@ -30,7 +31,7 @@ FORWARDS = (("the prompt", make_forward(4)), ("this step", make_forward(1, 4)))
 
 
 def every(theme=LIGHT, width: int = 900) -> dict[str, go.Figure]:
-    look = {"caption": CAPTION, "theme": theme, "width": width}
+    look = {"caption": CAPTION, "theme": theme, "paper": Paper(width)}
     return {
         "flame": flame_chart(make_calls(), **look),
         "nothing": flame_chart((), **look),

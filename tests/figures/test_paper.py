@@ -11,7 +11,7 @@ import pytest
 from core.decoding.errors import FigureError
 from core.figures import DARK, GREY, LIGHT, Theme, beam_tree, printed, probability_heatmap
 from core.figures.base.color import contrast, to_oklab
-from core.figures.base.fonts import FACES, advances, measured
+from core.figures.base.fonts import FACES, advances
 from core.figures.base.labels import visible_token
 from core.figures.base.measure import fitted, markup_width, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SMALL
@@ -19,6 +19,7 @@ from core.figures.beam.bands import part_of, stem_of
 from core.figures.beam.columns import rows_of
 from core.figures.beam.graph import beam_graph, node_of, path_to
 from tests.figures.beams import make_search
+from tests.figures.font_advances import measured
 from tests.figures.gallery import Entry, draw, entries
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace

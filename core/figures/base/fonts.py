@@ -27,32 +27,11 @@ FACES: dict[Face, tuple[str, int | None]] = {
     "mono": ("mono", 400),
     "signs": ("signs", None),
 }
-_ADVANCES = FOLDER / "advances.json"
+ADVANCES = FOLDER / "advances.json"
 
 
 @cache
 def advances(face: Face) -> dict[str, int]:
     """How wide each character of a face is, in thousandths of an em."""
-    runs = json.loads(_ADVANCES.read_text(encoding="utf-8"))[face]
+    runs = json.loads(ADVANCES.read_text(encoding="utf-8"))[face]
     return {char: int(advance) for advance, chars in runs.items() for char in chars}
-
-
-def measured() -> dict[Face, dict[str, str]]:
-    """The advances as the fonts themselves have them: for each width its characters."""
-    from fontTools.ttLib import TTFont
-
-    faces: dict[Face, dict[str, str]] = {}
-    for face, (name, weight) in FACES.items():
-        font = TTFont(FONTS[name])
-        glyphs = font.getGlyphSet(location={} if weight is None else {"wght": weight})
-        em = font["head"].unitsPerEm
-        runs: dict[str, str] = {}
-        for code, glyph in sorted(font.getBestCmap().items()):
-            advance = str(round(1000 * glyphs[glyph].width / em))
-            runs[advance] = runs.get(advance, "") + chr(code)
-        faces[face] = runs
-    return faces
-
-
-if __name__ == "__main__":
-    _ADVANCES.write_text(json.dumps(measured(), ensure_ascii=False), encoding="utf-8")

@@ -132,6 +132,31 @@ def _heaviest(weights: Sequence[float], room: int, opened: Collection[int]) -> s
     return found | set(rest[: max(room - len(found), 0)])
 
 
+def add_grid(
+    sheet: Sheet,
+    cells: Sequence[Cell],
+    rows: Sequence[str],
+    numbers: Sequence[int],
+    frame: Frame,
+    selected: int | None,
+    *,
+    names: tuple[str, str],
+    title: str = "",
+    domain: tuple[float, float] = (0, 1),
+) -> None:
+    """The cells with their axes, and a frame around the column of the selected number.
+
+    Args:
+        numbers: the columns' indices.
+        names: of the columns' numbers and of the header row.
+        title: of the axis of the rows.
+        domain: what the grid takes of the plotting area's height.
+    """
+    add_cells(sheet, cells, len(rows), frame)
+    grid_axes(sheet, *names, rows, numbers, frame, title=title, domain=domain)
+    mark_column(sheet, numbers, selected, len(rows), frame)
+
+
 def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
     """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
     theme = sheet.theme

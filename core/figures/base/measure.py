@@ -29,6 +29,7 @@ def _advance(char: str, face: Face) -> int:
     return _SQUARE if unicodedata.east_asian_width(char) in "WF" else _OTHER
 
 
+@lru_cache(maxsize=4096)
 def text_width(plain: str, size: float = 12, face: Face = "sans") -> float:
     """How many px plain text is wide at a font size in px."""
     return sum(_advance(char, face) for char in plain) * size / 1000
@@ -87,6 +88,7 @@ def plain_of(markup: str) -> str:
     return html.unescape(_TAG.sub("", markup.replace("<br>", " ")))
 
 
+@lru_cache(maxsize=4096)
 def markup_width(markup: str, size: float = 12, face: Face = "sans") -> float:
     """How many px a line of Plotly text is wide: tags count for what they change."""
     return sum(text_width(text, own, drawn) for text, own, drawn in _runs(markup, size, face))
@@ -118,10 +120,15 @@ def _styled(tag: str, size: float, face: Face) -> tuple[float, Face]:
 def wrapped_markup(markup: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
     """Plotly text in lines of at most `room` px, broken at spaces outside its tags; tags must not
     span words."""
+    space = text_width(" ", size, face)
     lines: list[str] = []
+    used = 0.0
     for word in _WORD.findall(markup):
-        if lines and markup_width(f"{lines[-1]} {word}", size, face) <= room:
+        width = markup_width(word, size, face)
+        if lines and used + space + width <= room:
             lines[-1] += f" {word}"
+            used += space + width
         else:
             lines.append(word)
+            used = width
     return lines

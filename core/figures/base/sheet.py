@@ -112,16 +112,17 @@ def lay_out(
         "title": _title("<br>".join(heads), sheet.theme),
         "height": sheet.height,
         "margin": _margin(left, right, top, sheet.bottom),
-        "meta": {
-            "alt": safe_plain(alt),
-            "caption": safe_plain(caption),
-            "title": safe_plain(plain_of(title)),
-            "subtitle": safe_plain(plain_of(subtitle)),
-        },
+        "meta": _meta(alt, caption, title, subtitle),
     }
     _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE * len(heads))
     _add_text(sheet, "caption", list(map(escaped, foot)), left, EDGE - 6 - sheet.bottom)
     return sheet
+
+
+def _meta(alt: str, caption: str, title: str, subtitle: str) -> dict[str, str]:
+    plain = {"title": plain_of(title), "subtitle": plain_of(subtitle)}
+    told = {"alt": alt, "caption": caption, **plain}
+    return {name: safe_plain(text) for name, text in told.items()}
 
 
 def _margin(left: int, right: int, top: int, bottom: int) -> Properties:

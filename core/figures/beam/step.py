@@ -48,10 +48,12 @@ def beam_step(
     """
     caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
-        sentence = "No step is selected."
-        return plain_sentence(
-            theme, paper, sentence, title="The candidates of a step", caption=caption
+        title, where = (
+            "The candidates of a step",
+            "" if paper.printed else ": click a token in the tree",
         )
+        sentence = f"No step is selected{where}."
+        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
     step = steps[index]
     shown = _shown(step, selected)
     before = _parents(trace, index)
@@ -73,14 +75,11 @@ def beam_step(
     for name in ("pruned", "kept", "finished", "best"):
         rows = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
-    low, high = min(*margins, 0.0), max(*margins, 0.0)
-    # Room for the numbers at both ends.
-    inner = max(sheet.room(left, 18) - 2 * _NUMBER, _NUMBER)
-    room = max(high - low, 0.1) * max(_NUMBER / inner, 0.2)
-    sheet.traces.insert(0, _rows(step, index, shown, (low - room, high + room)))
+    across = _ends(margins, sheet.room(left, 18))
+    sheet.traces.insert(0, _rows(step, index, shown, across))
     names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    sheet.layout["xaxis"] = axis(theme, "nats", 6, range=[low - room, high + room], nticks=6)
+    sheet.layout["xaxis"] = axis(theme, "nats", 6, range=list(across), nticks=6)
     sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
@@ -89,6 +88,14 @@ def beam_step(
     entries = [key_entry(_color(name, theme), words) for name, words in keys.items()]
     add_key(sheet, ["".join(entries)], left, offset=52)
     return sheet.figure()
+
+
+def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:
+    """The ends of the axis, with room for the numbers behind the bars."""
+    low, high = min(*margins, 0.0), max(*margins, 0.0)
+    inner = max(width - 2 * _NUMBER, _NUMBER)
+    room = max(high - low, 0.1) * max(_NUMBER / inner, 0.2)
+    return low - room, high + room
 
 
 def _shown(step: BeamStep, selected: int | None) -> list[int]:

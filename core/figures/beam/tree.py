@@ -28,6 +28,7 @@ from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
 
 TITLE = "The tree of the search"
+_NO_STEP = "This search has made no step yet, so there is no tree to draw."
 LEFT, RIGHT, ABOVE = EDGE, EDGE, 24
 # The box of what all paths share: so many px and lines at most.
 _STEM, _STEM_LINES = 150.0, 6
@@ -63,43 +64,33 @@ def beam_tree(
     """
     steps = trace.beam_steps
     if not steps:
-        sentence = "This search has made no step yet, so there is no tree to draw."
-        return plain_sentence(
-            theme, paper, sentence, title=TITLE, caption=beam_caption(trace, paper)
-        )
+        caption = beam_caption(trace, paper)
+        return plain_sentence(theme, paper, _NO_STEP, title=TITLE, caption=caption)
     whole = beam_graph(steps)
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
     selected = selected if paper.selection and selected in tree else None
     path = path_to(tree, selected) if selected is not None else ()
     shared = stem_of(tree, first, len(steps)) if collapse and first == 0 else ()
-    start = max(first, len(shared))
-    drawn = (start, min(start + span, len(steps)))
-    if tree is whole:
-        drawn = window(steps, start, span, pruned=pruned)
+    start, end = max(first, len(shared)), min(max(first, len(shared)) + span, len(steps))
+    drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
-    bands = bands_of(
-        tree,
-        drawn,
-        partial(node_text, trace, tree),
-        paper.width - LEFT - RIGHT,
-        pruned=pruned,
-        best=strong,
-        selected=selected,
-        stem=stem,
+    text, total = partial(node_text, trace, tree), paper.width - LEFT - RIGHT
+    look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
+    bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
+    said = _subtitle(bands, len(steps), len(shared), paper), _alt(trace, drawn, whole, strong)
+    sheet, drawing = (
+        _sheet(trace, bands, said, theme, paper),
+        Drawing(trace, tree, bands, theme, stem),
     )
-    left_out = sum(band.layout.left_out for band in bands)
-    said = _subtitle(drawn, len(steps), left_out, len(shared), paper)
-    sheet = _sheet(trace, bands, (said, _alt(trace, drawn, whole, strong)), theme, paper)
-    drawing = Drawing(trace, tree, bands, theme, stem)
     drawing.add_edges(sheet, strong, path)
     if guesses is not None:
         drawing.add_guesses(sheet, guesses)
     drawing.add_nodes(sheet, strong, selected)
     _add_numbers(sheet, bands)
+    key = _key(theme, pruned and tree is whole, guesses is not None, bool(path))
+    add_key(sheet, [key], LEFT)
     sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
-    shown = pruned and paths is None and beams is None
-    add_key(sheet, [_key(theme, shown, guesses is not None, bool(path))], LEFT)
     return sheet.figure()
 
 
@@ -180,7 +171,9 @@ def _step_axis(band: Band, theme: Theme) -> Properties:
     )
 
 
-def _subtitle(drawn: tuple[int, int], count: int, left_out: int, shared: int, paper: Paper) -> str:
+def _subtitle(bands: Sequence[Band], count: int, shared: int, paper: Paper) -> str:
+    drawn = (bands[0].layout.first, bands[-1].layout.last)
+    left_out = sum(band.layout.left_out for band in bands)
     edges = "Every edge is a stored backpointer."
     if left_out:
         edges += f" {left_out} more pruned ones are not drawn."

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_of
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.grid import (
@@ -16,10 +16,9 @@ from core.figures.base.grid import (
     ROW_HEIGHT,
     Cell,
     Frame,
-    add_cells,
+    add_grid,
+    columns_for,
     frame_of,
-    grid_axes,
-    mark_column,
     window_of,
 )
 from core.figures.base.labels import settings_caption, visible_token
@@ -68,17 +67,17 @@ def probability_heatmap(
     if not trace.token_steps:
         sentence = "This run emitted no token, so there are no candidates to show."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    steps = window_of(trace.token_steps, first, columns)
+    steps = window_of(trace.token_steps, first, _columns(columns, paper))
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
-    opened = [at for at, number in enumerate(numbers) if number == selected]
+    opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     sheet = lay_out(
         theme,
         paper,
         title=_TITLE,
-        subtitle=_SUBTITLES[value] + ("" if all(frame.wide) else _narrow(paper)),
+        subtitle=_subtitle(trace, steps, value, frame, paper),
         caption=caption,
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
@@ -86,15 +85,26 @@ def probability_heatmap(
         above=24,
         below=40,
     )
-    add_cells(sheet, _cells(steps, ranks, value), len(names), frame)
-    grid_axes(sheet, "step", "chosen", names, numbers, frame, title="rank")
-    mark_column(sheet, numbers, selected, len(names), frame)
+    cells, said = _cells(steps, ranks, value), ("step", "chosen")
+    add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
     add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
     return sheet.figure()
 
 
-def _narrow(paper: Paper) -> str:
-    return f"{_NARROW}." if paper.printed else f"{_NARROW}; click one to open it."
+def _columns(columns: int, paper: Paper) -> int:
+    """How many steps are drawn: in print no more than leave some wide."""
+    return min(columns, columns_for(paper.width)) if paper.printed else columns
+
+
+def _subtitle(
+    trace: Trace, steps: Sequence[TokenStep], value: Value, frame: Frame, paper: Paper
+) -> str:
+    said, many = _SUBTITLES[value], len(trace.token_steps)
+    if paper.printed and len(steps) < many:
+        said = f"{span_of('Steps', steps[0].index, steps[-1].index + 1, many)}. {said}"
+    if all(frame.wide):
+        return said
+    return f"{said}{_NARROW}." if paper.printed else f"{said}{_NARROW}; click one to open it."
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import Candidate, PromptPosition, TokenStep, Trace
+from core.decoding.trace import Candidate, PromptPosition, PromptStep, TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.grid import (
@@ -17,10 +17,8 @@ from core.figures.base.grid import (
     ROW_HEIGHT,
     Cell,
     Frame,
-    add_cells,
+    add_grid,
     frame_of,
-    grid_axes,
-    mark_column,
     wide_columns,
     window_of,
 )
@@ -75,14 +73,13 @@ def prompt_reading(
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    positions = window_of(prompt.positions, first, columns or wide_columns(paper.width))
-    numbers = [position.index for position in positions]
     columns = min(columns or wide_columns(paper.width), len(prompt.positions))
+    positions = window_of(prompt.positions, first, columns)
+    numbers = [position.index for position in positions]
     frame = frame_of([0.0] * len(positions), paper.width, max(columns, _FEWEST_COLUMNS))
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
-    generated = trace.token_steps[0] if trace.token_steps else None
-    following = [_following(position, prompt.positions, generated) for position in positions]
+    following = _all_following(trace, prompt, positions)
     sheet = lay_out(
         theme,
         paper,
@@ -95,13 +92,19 @@ def prompt_reading(
         above=42,
         below=40,
     )
-    add_cells(sheet, _cells(positions, following), len(_ROWS), frame)
+    cells, said = _cells(positions, following), ("position", "prompt")
     domain = ((height - grid) / height, 1)
-    grid_axes(sheet, "position", "prompt", _ROWS, numbers, frame, domain=domain)
+    add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=said, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
-    mark_column(sheet, numbers, selected, len(_ROWS), frame)
     _explain(sheet, positions, frame)
     return sheet.figure()
+
+
+def _all_following(
+    trace: Trace, prompt: PromptStep, positions: Sequence[PromptPosition]
+) -> list[Candidate | None]:
+    generated = trace.token_steps[0] if trace.token_steps else None
+    return [_following(position, prompt.positions, generated) for position in positions]
 
 
 def _following(

@@ -13,6 +13,7 @@ from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
@@ -26,13 +27,16 @@ COLUMNS = (
 )
 
 
-def evaluate_accuracy(evaluation: Evaluation, *, theme: Theme = LIGHT) -> go.Figure:
+def evaluate_accuracy(
+    evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
     found = results(evaluation)
     if not found:
-        return plain_sentence(theme, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+        return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=f"The line is the 95{NBSP}% interval. Below each bar: what a run costs on "
         f"average, and how much of its draft was accepted.{so_far(evaluation)}",

@@ -11,6 +11,7 @@ from core.evaluation.types import Share
 from core.figures.base.axes import axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
@@ -21,16 +22,19 @@ _NAME, _CELL, _KEY = 56, 34, 18
 _MOST_NUMBERS = 10
 
 
-def evaluate_agreement(evaluation: Evaluation, *, theme: Theme = LIGHT) -> go.Figure:
+def evaluate_agreement(
+    evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
     """A matrix: the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
     ways = [way.name for way in evaluation.plan.ways]
     if not any(share.total for share in shares.values()):
-        return plain_sentence(theme, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+        return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
     count = len(ways)
     numbers = [str(at) for at in range(1, count + 1)]
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle="Questions that two ways answer with the same text. A lossless rule agrees with "
         f"its target on all of them.{so_far(evaluation)}",

@@ -15,6 +15,7 @@ from core.figures.base.axes import axis, top_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
 
@@ -39,29 +40,28 @@ def attention_map(
     caption: str,
     layer: int | None = None,
     first: int = 0,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Positions across, a row for each head; of many heads one for each layer, their mean.
 
     Args:
         layer: the heads of this one alone.
         first: the first position drawn.
-        width: of the figure it is laid out for, px.
     """
     lines = _lines(attention, layer)
-    count = attention_columns(width)
+    count = attention_columns(paper.width)
     places = range(first, min(first + count, len(attention.texts)))
     means = lines[0].head is None if lines else False
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(attention, layer, means=means),
         caption=caption,
         alt=_alt(attention, lines),
         plot_height=max(_ROW * len(lines), 4 * _ROW),
         left=_LEFT,
-        width=width,
         above=66,
         below=40,
     )
@@ -70,7 +70,7 @@ def attention_map(
     return sheet.figure()
 
 
-def attention_columns(width: int) -> int:
+def attention_columns(width: float) -> int:
     """So many positions a figure `width` px wide holds."""
     return max(int((width - _LEFT - 14) / _COLUMN), 1)
 

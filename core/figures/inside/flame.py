@@ -12,6 +12,7 @@ from core.decoding.counting import nth
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, table_text, visible_token
 from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
@@ -52,42 +53,41 @@ def flame_chart(
     caption: str,
     what: str = "this step",
     first_step: int = -1,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Calls as bars, as long as they took, each below the one that made it.
 
     Args:
         what: which calls they are, in words.
         first_step: the step that they begin in; -1 for the prompt's.
-        width: of the figure it is laid out for, px.
 
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
     if not calls:
         sentence = "Nothing was recorded here."
-        return plain_sentence(theme, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     start = calls[0].start
     end = max(call.start + call.seconds for call in calls)
     total = max(end - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
-    shown = _shown(marks, total, width)
+    shown = _shown(marks, total, paper.width)
     depth = 1 + max(mark.depth for mark in shown)
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(what, total, len(marks) - len(shown)),
         caption=caption,
         alt=_alt(marks, what, total),
         plot_height=_ROW * depth,
         left=14,
-        width=width,
         below=72,
     )
     for act in ACTS:
         group = [mark for mark in shown if mark.act == act]
         if group:
-            sheet.traces.append(_bars(group, act, start, total, width, theme))
+            sheet.traces.append(_bars(group, act, start, total, paper.width, theme))
     _axes(sheet, depth, total)
     add_key(sheet, _key({mark.act for mark in shown}, theme), 14, offset=40)
     return sheet.figure()
@@ -101,7 +101,7 @@ def _marks(calls: Iterable[Call], depth: int, around: str, step: int) -> Iterato
         yield from _marks(call.calls, depth + 1, act, step)
 
 
-def _shown(marks: list[_Mark], total: float, width: int) -> list[_Mark]:
+def _shown(marks: list[_Mark], total: float, width: float) -> list[_Mark]:
     """What is wide enough to be seen, at most so many, the longest first."""
     least = total * _NARROWEST / width
     seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
@@ -121,7 +121,7 @@ def _color(act: str, theme: Theme) -> str:
 
 
 def _bars(
-    marks: list[_Mark], act: str, start: float, total: float, width: int, theme: Theme
+    marks: list[_Mark], act: str, start: float, total: float, width: float, theme: Theme
 ) -> Properties:
     color = _color(act, theme)
     ink = theme.text_on(color)

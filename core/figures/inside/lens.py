@@ -23,6 +23,7 @@ from core.figures.base.grid import (
     window_of,
 )
 from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import lay_out
 from core.figures.base.theme import LIGHT, Theme
 
@@ -49,8 +50,8 @@ def lens_heatmap(
     first: int = 0,
     show: Shown = "token",
     selected: int | None = None,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Positions across, layers from the embedding upwards; a ring where a token was decided.
 
@@ -58,23 +59,22 @@ def lens_heatmap(
         first: which of the lens' positions is drawn first.
         show: what the cells say: the likeliest `token`, or the `rank` of the one that came out.
         selected: the position to mark, counted in the whole text.
-        width: of the figure it is laid out for, px.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
-    positions = window_of(lens.positions, first, wide_columns(width))
+    positions = window_of(lens.positions, first, wide_columns(paper.width))
     numbers = [lens.first + first + at for at in range(len(positions))]
-    frame = frame_of([0.0] * len(positions), width, max(len(positions), _FEWEST_COLUMNS))
+    frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_SUBTITLES[show],
         caption=caption,
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,
-        width=width,
         above=24,
         below=40,
     )

@@ -13,6 +13,7 @@ from core.decoding.inside.types import Forward, ModuleRun
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text
 from core.figures.base.marks import hover_texts, no_fade
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Properties, lay_out
 from core.figures.base.theme import LIGHT, Theme
 
@@ -40,26 +41,25 @@ def module_times(
     forwards: Sequence[tuple[str, Forward]],
     *,
     caption: str,
-    width: int = 900,
     theme: Theme = LIGHT,
+    paper: Paper = WIDE,
 ) -> go.Figure:
     """Milliseconds of every module, a bar for each forward.
 
     Args:
         forwards: a name and a forward each: the prompt's, and one token's.
-        width: of the figure it is laid out for, px.
     """
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
     sheet = lay_out(
         theme,
+        paper,
         title=_TITLE,
         subtitle=_subtitle(forwards),
         caption=caption,
         alt=_alt(forwards),
         plot_height=_ROW * len(names),
         left=_LEFT,
-        width=width,
         right=70,
         below=72,
     )

@@ -11,6 +11,7 @@ import streamlit as st
 from core import figures
 from core.decoding.trace import Check, Trace
 from core.figures.base.grid import wide_columns
+from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
 from core.traces.data_path.types import Call
 from pages.ui.inside import save, work
@@ -111,7 +112,7 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
             calls,
             caption=_caption(view, trace, step=what != "run"),
             what=said,
-            width=width,
+            paper=Paper(width),
             **drawn,
         ),
         partial(figures.flame_chart_data, calls, **drawn),
@@ -147,7 +148,7 @@ def _modules(view: InsideView, trace: Trace) -> None:
         forwards.append((behind, seen.one))
     figure.chart(
         "modules",
-        partial(figures.module_times, caption=_caption(view, trace), width=width),
+        partial(figures.module_times, caption=_caption(view, trace), paper=Paper(width)),
         figures.module_times_data,
         (view.number, view.selected, cache, width),
         of=(tuple(forwards),),
@@ -186,7 +187,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
             first=first,
             show=show,
             selected=read.first + len(read.positions) - 1,
-            width=width,
+            paper=Paper(width),
         ),
         figures.lens_heatmap_data,
         (view.number, view.selected, first, show, width),
@@ -220,7 +221,7 @@ def _attention(view: InsideView, trace: Trace) -> None:
             caption=figures.step_caption(trace, view.selected),
             layer=layer if layer >= 0 else None,
             first=first,
-            width=width,
+            paper=Paper(width),
         ),
         figures.attention_map_data,
         (view.number, view.selected, layer, first, width),
