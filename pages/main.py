@@ -9,6 +9,7 @@ from pages.ui.run import save
 from pages.ui.shell import (
     address,
     browser,
+    figure_choices,
     fragments,
     glossary,
     guard,
@@ -44,6 +45,7 @@ sidebar.refuse_models(row.view)
 with st.sidebar:
     sidebar.show(prompt=not row.own_prompt)
     save.open_file(page.url_path)
+    figure_choices.show()
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 if st.session_state.pop("go_to_lab", False):

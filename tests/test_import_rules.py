@@ -48,6 +48,10 @@ ALLOWED = {
         *("core.traces.data_path.types", "core.traces.data_path.steps"),
         *("lazy_loader", "networkx", "pandas", "plotly"),
     },
+    "core/export": {
+        *("core.decoding", "core.figures", "fontTools", "typst", "PIL"),
+        *("kaleido", "choreographer", "pandas", "plotly"),
+    },
     "core/cli": {"core"},
     "core/server": {
         *("core.decoding", "core.models", "core.traces.data_path", "torch", "openai"),

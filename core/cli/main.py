@@ -8,7 +8,18 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli import check, decode, evaluate, lens, models, output, path, serve, sweep
+from core.cli import (
+    check,
+    decode,
+    evaluate,
+    figure,
+    lens,
+    models,
+    output,
+    path,
+    serve,
+    sweep,
+)
 from core.decoding.errors import DecodingError
 
 
@@ -28,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),
+        ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV"),
         ("sweep", sweep, "accuracy against the thinking budget"),
         ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),

@@ -39,6 +39,8 @@ class Page:
             file, its `failure` is shown on the page.
         load_controls: sets the page's controls to the settings in a file's content.
         web_page: makes the saved page of a view and its trace.
+        parts: gives the figures that leave, of a view, its trace and a paper.
+        tables: gives the tables that go with them, of a view and its trace.
         run_controls: what its controls tell of a run, for links; None where the address alone does.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
     """
@@ -50,6 +52,8 @@ class Page:
     view: Named = Named("decode.state:DecodeView.current")
     load_controls: Named = Named("decode.controls:load_controls")
     web_page: Named = Named("decode.save:web_page")
+    parts: Named = Named("decode.save:parts")
+    tables: Named | None = None
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
 
@@ -72,6 +76,8 @@ PAGES = (
         view=Named("beam.state:BeamView.current"),
         load_controls=Named("beam.controls:load_controls"),
         web_page=Named("beam.save:web_page"),
+        parts=Named("beam.save:parts"),
+        tables=Named("beam.save:tables"),
         run_controls=Named("beam.controls:RUN_CONTROLS"),
     ),
     Page(
@@ -82,6 +88,8 @@ PAGES = (
         view=Named("speculative.state:SpecView.current"),
         load_controls=Named("speculative.controls:load_controls"),
         web_page=Named("speculative.save:web_page"),
+        parts=Named("speculative.save:parts"),
+        tables=Named("speculative.save:tables"),
         run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
     Page(
@@ -92,6 +100,7 @@ PAGES = (
         view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),
         web_page=Named("reasoning.save:web_page"),
+        parts=Named("reasoning.save:parts"),
         run_controls=None,
         own_prompt=True,
     ),

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import struct
+import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -39,7 +40,7 @@ def bytes_of(download: Download) -> bytes:
 def open_export(decode: DecodePage, name: str) -> None:
     expect(decode.drawn(name)).to_be_visible()
     decode.figure(name).get_by_role("button", name=re.compile("Export")).click()
-    expect(decode.page.get_by_role("button", name="PNG 2x")).to_be_visible()
+    expect(decode.page.get_by_role("button", name="PDF")).to_be_visible()
 
 
 def png_size(data: bytes) -> tuple[int, int]:
@@ -48,27 +49,47 @@ def png_size(data: bytes) -> tuple[int, int]:
     return width, height
 
 
-def test_a_figure_leaves_as_svg_png_and_csv(decode: DecodePage) -> None:
+def test_a_figure_leaves_as_svg_pdf_png_and_csv(decode: DecodePage) -> None:
     open_export(decode, "candidates")
     svg = download(decode, "SVG")
-    assert svg.suggested_filename == "decoding-candidates.svg"
-    root = ElementTree.fromstring(bytes_of(svg))
-    assert root.tag.endswith("svg") and root.get("width") == "900"
-    twice = png_size(bytes_of(download(decode, "PNG 2x")))
-    thrice = png_size(bytes_of(download(decode, "PNG 3x")))
-    assert twice[0] == 1800 and thrice[0] == 2700
-    assert twice[1] * 3 == thrice[1] * 2
+    assert re.fullmatch(r"decode-candidates-step-\d+-sampling-seed\d+\.svg", svg.suggested_filename)
+    content = bytes_of(svg)
+    root = ElementTree.fromstring(content)
+    assert root.tag.endswith("svg") and root.get("width") == "85mm"
+    assert b"@font-face" in content
+    assert bytes_of(download(decode, "SVG")) == content
+    assert bytes_of(download(decode, "PDF")).startswith(b"%PDF-")
+    width, _ = png_size(bytes_of(download(decode, "PNG")))
+    assert abs(width - 85 / 25.4 * 300) <= 1
     table = bytes_of(download(decode, "CSV")).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(table)))
     assert len(rows) > 5 and len({len(row) for row in rows}) == 1
 
 
-def test_width_and_theme_of_an_image_are_chosen(decode: DecodePage) -> None:
-    open_export(decode, "uncertainty")
-    decode.page.get_by_label("Width of the image").select_option("1200")
-    decode.page.get_by_text("Dark", exact=True).click()
+def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) -> None:
+    page.goto(f"{server}/?figure_width=640px&figure_theme=Dark&figure_clear=true")
+    decode = DecodePage(page, server)
+    open_export(decode, "candidates")
+    expect(page.locator(".export .choices")).to_have_text("640px · dark · transparent")
     svg = bytes_of(download(decode, "SVG")).decode()
-    assert 'width="1200"' in svg and "rgb(18, 22, 27)" in svg
+    assert 'width="640"' in svg and "rgb(232, 237, 242)" in svg and "rgb(18, 22, 27)" not in svg
+
+
+def test_all_figures_of_the_page_leave_in_one_archive(decode: DecodePage) -> None:
+    decode.page.locator(".st-key-save button").first.click()
+    button = decode.page.get_by_role("button", name="All figures (ZIP)")
+    with decode.page.expect_download(timeout=240_000) as waiting:
+        button.click()
+    with zipfile.ZipFile(waiting.value.path()) as packed:
+        names = packed.namelist()
+        text = packed.read("figures.tex").decode()
+    pictures = {name for name in names if name.endswith(".svg")}
+    assert len(pictures) >= 7
+    for name in pictures:
+        stem = name.removesuffix(".svg")
+        assert {f"{stem}.pdf", f"{stem}.png", f"{stem}.csv", f"{stem}.alt.txt"} <= set(names)
+        assert f"{stem}.pdf" in text
+    assert {"trace.json", "settings.json", "figures.md", "citation.bib"} <= set(names)
 
 
 def test_the_trace_file_holds_the_run(decode: DecodePage) -> None:

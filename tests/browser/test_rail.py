@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from pages.ui.widgets import rail
-from pages.ui.widgets.figure import source
+from pages.ui.widgets.source import source
 
 pytestmark = pytest.mark.browser
 

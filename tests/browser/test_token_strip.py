@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from pages.ui.widgets import token_strip
-from pages.ui.widgets.figure import source
+from pages.ui.widgets.source import source
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ import io
 import pandas as pd
 import pytest
 
-from pages.ui.widgets.figure import csv_text
+from core.export.table import csv_text
 
 
 def cells(frame: pd.DataFrame) -> list[list[str]]:

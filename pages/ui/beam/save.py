@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from core import figures
 from core.decoding.beam.compare import rivals
 from core.decoding.beam.replay import guess_parents
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
+from core.export.catalog import tables_of
+from core.export.part import Part
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.window import windows
 from core.figures.beam.words import beam_caption
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save
+from pages.ui.run.archive import Tables
 
 _SPAN = 20
 
 
-def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
-    """The text, the whole tree in windows, the selected step and the comparison.
+def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
+    """The whole tree in windows, the selected step and the comparison.
 
     Args:
         trace: the search as it is ranked now.
     """
-    drawn = [
-        figures.beam_tree(
-            trace,
-            first=first,
-            span=last - first,
-            guesses=guess_parents(trace),
-            selected=view.node,
-            theme=theme,
-        )
-        for first, last in list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
+    guesses = guess_parents(trace)
+    spans = list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
+    tree = partial(figures.beam_tree, trace, guesses=guesses, selected=view.node)
+    data = partial(figures.beam_tree_data, trace, guesses)
+    found = [
+        Part(f"tree-steps-{nth(first)}-{last}", partial(tree, first=first, span=last - first), data)
+        for first, last in spans
     ]
     if view.node is not None:
         step, place = view.node
-        drawn.append(figures.beam_step(trace, step, selected=place, theme=theme))
+        of = partial(figures.beam_step, trace, step, selected=place)
+        table = partial(figures.beam_step_data, trace, step)
+        found.append(Part(f"step-{nth(step)}", of, table))
     if view.ran:
         compared = rivals(trace, view.ran[0], view.ran[1:])
-        drawn.append(figures.beam_rivals(compared, trace, theme=theme))
+        draw = partial(figures.beam_rivals, compared, trace)
+        found.append(Part("rivals", draw, partial(figures.beam_rivals_data, compared)))
+    else:
+        found.append(Part("rivals", needs="run the rivals under Compare first"))
+    return found
+
+
+def tables(view: BeamView, trace: Trace) -> Tables:  # noqa: ARG001
+    """The hypotheses, best first."""
+    return tables_of(trace)
+
+
+def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
+    """The text, the whole tree in windows, the selected step and the comparison."""
+    drawn = save.drawn(parts(view, trace), theme)
     return save.document(trace, drawn, theme, settings=beam_caption(trace))

@@ -31,7 +31,7 @@ ROWS = declare(
 def _compared(view: View, trace: Trace) -> None:
     figure.chart(
         "compared",
-        lambda theme: figures.contrast_bars(view.step, trace, theme=theme),
+        partial(figures.contrast_bars, view.step, trace),
         partial(figures.contrast_bars_data, view.step, trace),
         (view.number, view.selected),
     )
@@ -44,5 +44,5 @@ STRATEGY = Strategy(
     beside=("penalty_alpha", "contrastive_top_k"),
     tabs={"Contrastive": _compared},
     reshapes=False,
-    saved=(figures.contrast_bars,),
+    saved={"compared": (figures.contrast_bars, figures.contrast_bars_data)},
 )

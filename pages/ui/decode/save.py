@@ -1,34 +1,92 @@
-"""A run and its figures as one page that needs no server."""
+"""A run's figures on their way out: the saved page, the archive."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from core import figures
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.figures.base.grid import wide_columns
+from core.export.part import Part
+from core.figures.base.grid import columns_for, wide_columns
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import save
 
-# Of a long prompt only the end, which was written last, is in the page.
-_PROMPT_FIGURES = 3
+# Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
+_MOST_FIGURES = 3
+
+
+def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
+    """The whole run in windows, the selected step, and what its tabs show."""
+    at, read = view.selected, len(trace.prompt_ids)
+    data = partial(figures.probability_heatmap_data, trace)
+    across = columns_for(paper.width)
+    starts = range(0, max(len(trace.token_steps), 1), across)[:_MOST_FIGURES]
+    heat = partial(figures.probability_heatmap, trace, columns=across, selected=at)
+    found = [
+        Part(_from("heatmap", first, starts), partial(heat, first=first), data) for first in starts
+    ]
+    found += _of_step(view, trace)
+    found.append(
+        Part(
+            "uncertainty",
+            partial(figures.uncertainty, trace, selected=at),
+            partial(figures.uncertainty_data, trace),
+        )
+    )
+    wide = wide_columns(paper.width)
+    ends = range(max(read - _MOST_FIGURES * wide, 0), max(read, 1), wide)
+    found += [
+        Part(
+            _from("prompt", first, ends, "position"),
+            partial(figures.prompt_reading, trace, first=first),
+            partial(figures.prompt_reading_data, trace),
+        )
+        for first in ends
+    ]
+    runs = [("This run", trace)]
+    timing = partial(figures.timing, runs), partial(figures.timing_data, runs)
+    found.append(Part("time", *timing))
+    if view.compared is None:
+        found.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
+    return found
+
+
+def _of_step(view: DecodeView, trace: Trace) -> list[Part]:
+    step = view.step
+    if step is None:
+        return []
+    of = (step, trace)
+    own = strategy_of(trace.config).saved
+    where = f"step-{nth(step.index)}"
+    return [
+        Part(
+            f"candidates-{where}",
+            partial(figures.candidate_bars, *of),
+            partial(figures.candidate_bars_data, *of),
+        ),
+        Part(
+            f"stages-{where}",
+            partial(figures.step_stages, *of),
+            partial(figures.step_stages_data, *of),
+        ),
+        Part(
+            f"softmax-{where}",
+            partial(figures.softmax_row, *of),
+            partial(figures.softmax_row_data, *of),
+        ),
+        *(Part(f"compared-{where}", partial(draw, *of)) for draw in own),
+    ]
+
+
+def _from(name: str, first: int, starts: range, unit: str = "step") -> str:
+    """The name of a window's figure; of the only one there is none."""
+    return name if len(starts) == 1 else f"{name}-from-{unit}-{nth(first)}"
 
 
 def web_page(view: DecodeView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The run and its figures as one page that needs no server and no network."""
-    step, across = view.step, wide_columns(900)
-    read = len(trace.prompt_ids)
-    drawn = [
-        figures.probability_heatmap(trace, first=view.first, selected=view.selected, theme=theme),
-        *([figures.candidate_bars(step, trace, theme=theme)] if step else []),
-        *([figures.step_stages(step, trace, theme=theme)] if step else []),
-        *([figures.softmax_row(step, trace, theme=theme)] if step else []),
-        *(draw(step, trace, theme=theme) for draw in strategy_of(trace.config).saved),
-        figures.uncertainty(trace, selected=view.selected, theme=theme),
-        *(
-            figures.prompt_reading(trace, first=first, theme=theme)
-            for first in range(max(read - _PROMPT_FIGURES * across, 0), max(read, 1), across)
-        ),
-        figures.timing([("This run", trace)], theme=theme),
-    ]
-    return save.document(trace, drawn, theme)
+    return save.document(trace, save.drawn(parts(view, trace), theme), theme)

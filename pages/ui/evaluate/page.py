@@ -10,6 +10,7 @@ from core import figures
 from core.evaluation.plan.plan_file import write_plan
 from core.evaluation.plan.statistics import all_paired, frame_of, results
 from core.evaluation.plan.types import Evaluation
+from core.export.table import csv_text
 from core.figures.base.labels import table_text
 from pages.ui.evaluate import answers, plans, work
 from pages.ui.evaluate.controls import OWN
@@ -19,7 +20,6 @@ from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
 from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
-from pages.ui.widgets.figure import csv_text
 
 LIVE_SECONDS = 3.0
 NO_PLAN = "Give a plan of your own under My plan; a lesson's plan can be saved as a beginning."

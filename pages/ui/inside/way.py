@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.ui.inside.boxes import Picture
 from pages.ui.widgets import style
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _KEY = "inside-way"
 _component = st.components.v2.component(

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core import figures
+from core.decoding.counting import nth
 from core.decoding.lab.types import LabExample, LabStep
+from core.decoding.trace import Trace
+from core.export.part import Part
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import save
+from pages.ui.run.archive import Shelf
+from pages.ui.widgets import style
+
+_WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
 
 def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
@@ -24,11 +32,10 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
             return shown(lab, ref, settings, step)
         return shown(lab, ref, Settings(*key[1:]), newest)
 
-    save.save(
-        f"decoding-lab-seed{settings.config.seed}",
-        lambda: lab_bytes(now()),
-        lambda: web_page(now()),
-    )
+    name = f"decoding-lab-seed{settings.config.seed}"
+    file = lambda: lab_bytes(now())  # noqa: E731
+    shelf = Shelf(name, "", _read_before(step), file, lambda paper: parts(now()))  # noqa: ARG005
+    save.save(shelf, lambda: web_page(now(), style.theme()))
 
 
 def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExample:
@@ -42,18 +49,54 @@ def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExamp
     return LabExample(ref.index, step, continuations=grown, **found)
 
 
+def parts(example: LabExample) -> list[Part]:
+    """The figures of a step; those of what was not measured yet say so."""
+    step, at = example.step, f"step-{nth(example.index)}"
+    found = [
+        Part(
+            f"lab-stages-{at}",
+            partial(figures.lab_stages, step),
+            partial(figures.lab_stages_data, step),
+        ),
+        Part(
+            f"lab-draw-{at}", partial(figures.lab_draw, step), partial(figures.lab_draw_data, step)
+        ),
+    ]
+    found += _measured(example, at)
+    grown = example.continuations
+    tree = partial(figures.lab_tree, grown), partial(figures.lab_tree_data, grown)
+    found.append(
+        Part(f"lab-tree-{at}", *tree) if grown else Part("tree", needs="write continuations first")
+    )
+    return found
+
+
+def _measured(example: LabExample, at: str) -> list[Part]:
+    step, found = example.step, []
+    if example.flips:
+        of = (step, example.flips)
+        draw = partial(figures.lab_decision_boundaries, *of)
+        data = partial(figures.lab_decision_boundaries_data, *of)
+        found.append(Part(f"lab-boundaries-{at}", draw, data))
+    else:
+        found.append(Part("boundaries", needs=_WAIT))
+    if example.rolls:
+        draw = partial(figures.lab_rolls, step, example.rolls)
+        found.append(Part(f"lab-rolls-{at}", draw, partial(figures.lab_rolls_data, example.rolls)))
+    if example.sweep:
+        draw = partial(figures.lab_sweep, step, example.sweep)
+        data = partial(figures.lab_sweep_data, example.sweep)
+        found.append(Part(f"lab-temperatures-{at}", draw, data))
+    return found
+
+
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     """The figures of a step as one page that needs no server and no network."""
     step = example.step
-    drawn = [figures.lab_stages(step, theme=theme), figures.lab_draw(step, theme=theme)]
-    if example.flips:
-        drawn.append(figures.lab_decision_boundaries(step, example.flips, theme=theme))
-    if example.rolls:
-        drawn.append(figures.lab_rolls(step, example.rolls, theme=theme))
-    if example.sweep:
-        drawn.append(figures.lab_sweep(step, example.sweep, theme=theme))
-    if example.continuations:
-        drawn.append(figures.lab_tree(example.continuations, theme=theme))
-    trace = replace(step.trace, prompt=step.text_before, rendered_prompt="")
-    title = "Decoding Explorer: one step"
-    return save.document(trace, drawn, theme, title=title, settings=figures.lab_caption(step))
+    title, settings = "Decoding Explorer: one step", figures.lab_caption(step)
+    drawn = save.drawn(parts(example), theme)
+    return save.document(_read_before(step), drawn, theme, title=title, settings=settings)
+
+
+def _read_before(step: LabStep) -> Trace:
+    return replace(step.trace, prompt=step.text_before, rendered_prompt="")

@@ -9,8 +9,8 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.trace import TokenStep
 from core.figures.base.labels import visible_token
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _KEY = "step-picker"
 _TOKEN_SHOWN = 24

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import figures
 from core.evaluation.types import AnswerRule, Vote
+from core.export.table import csv_text
 from core.figures.base.labels import plain_name, table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
@@ -16,7 +17,6 @@ from pages.ui.run import bar
 from pages.ui.run.jobs import Job
 from pages.ui.shell import sidebar
 from pages.ui.widgets.control import value
-from pages.ui.widgets.figure import csv_text
 
 _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
 

@@ -13,6 +13,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
+from core.export.table import csv_text
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
@@ -22,7 +23,6 @@ from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, sidebar
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import in_words, value
-from pages.ui.widgets.figure import csv_text
 
 MAX_BUDGETS = 40
 # A chart drawn anew is a new chart in the browser.

@@ -14,8 +14,8 @@ from core.evaluation.types import Transcript
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import OKABE_ITO, Theme
 from pages.ui.widgets import style
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="reason">

@@ -11,8 +11,8 @@ from core.decoding.validation import shortened
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.history import Record
 from pages.ui.requests.state import STATES
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _KEY = "request-list"
 _PROMPT_SHOWN = 120

@@ -14,7 +14,7 @@ from core.figures.base.labels import settings_caption, visible_token
 from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.run.view import View
-from pages.ui.shell import sidebar
+from pages.ui.shell import figure_choices, sidebar
 from pages.ui.widgets.control import Control, Menu, Read, Text, row_of, value
 
 # How a step is recorded and computed changes no token of a run.
@@ -67,6 +67,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         return None
     controls: RunControls = named.find()
     said, lost = _said(view, trace, controls)
+    said |= {row.key: value(row.key) for row in figure_choices.ROWS}
     rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
 
     def read(key: str) -> Any:

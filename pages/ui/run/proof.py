@@ -17,8 +17,8 @@ from pages.ui.run.view import View
 from pages.ui.shell import fragments
 from pages.ui.widgets import style
 from pages.ui.widgets.control import value
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _list = st.components.v2.component(
     "decoding_explorer.checks",

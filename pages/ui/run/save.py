@@ -15,16 +15,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
+from core.export.part import Part, stem
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import registry
 from pages.ui.hosting.uploads import content_of
 from pages.ui.registry import Page
-from pages.ui.run import link_run
-from pages.ui.run.link_run import RunLink
+from pages.ui.run import archive, link_run
+from pages.ui.run.archive import Shelf
 from pages.ui.run.view import View
 from pages.ui.shell import address
-from pages.ui.widgets.figure import source
+from pages.ui.widgets import style
+from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +47,8 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
-  font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink}; }}
+  font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink};
+  background: {paper}; }}
 pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
   background: {panel}; font: inherit; }}
 pre b {{ font-weight: 400; color: {muted}; unicode-bidi: isolate; }}
@@ -68,36 +71,32 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
     Args:
         shown: the trace as the page shows it, where that isn't the trace as it was run.
     """
-    page = registry.page_of(trace.config.method)
-    save(
-        _stem(trace),
+    row = registry.page_of(trace.config.method)
+    seen = shown or trace
+    shelf = Shelf(
+        stem("decoding", trace.config),
+        row.path or "decode",
+        seen,
         lambda: trace_file(trace),
-        lambda: page.web_page(view, shown or trace),
-        run=True,
-        link=link_run.link_to(view, trace),
+        lambda paper: row.parts(view, seen, paper),
+        lambda: row.tables(view, seen) if row.tables else (),
+        link_run.link_to(view, trace),
     )
+    save(shelf, lambda: row.web_page(view, seen, style.theme()), run=True)
 
 
-def save(
-    stem: str,
-    file: Callable[[], bytes],
-    page: Callable[[], bytes],
-    *,
-    run: bool = False,
-    link: RunLink | None = None,
-) -> None:
-    """The menu of a file, a web page and a link.
+def save(shelf: Shelf, page: Callable[[], bytes], *, run: bool = False) -> None:
+    """The menu of a file, a web page, all figures and a link.
 
     Args:
-        stem: of the files' names.
+        shelf: what leaves.
         run: whether the link makes the run again.
-        link: to the run that is shown; without it the address as it is.
     """
     with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
         st.download_button(
             "Trace file (JSON)",
-            file,
-            f"{stem}.json",
+            shelf.file,
+            f"{shelf.name}.json",
             "application/json",
             key="save_trace",
             icon=":material/data_object:",
@@ -107,19 +106,21 @@ def save(
         st.download_button(
             "Web page (HTML)",
             page,
-            f"{stem}.html",
+            f"{shelf.name}.html",
             "text/html",
             key="save_page",
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
         )
+        archive.button(shelf)
+        link = shelf.link
         _link(key="copy_link", data={"run": run, **(asdict(link) if link else {})})
 
 
-def _stem(trace: Trace) -> str:
-    seed = getattr(trace.config, "seed", None)
-    return f"decoding-{trace.config.method}" + (f"-seed{seed}" if seed is not None else "")
+def drawn(parts: Sequence[Part], theme: Theme) -> list[go.Figure]:
+    """The figures of a page that can be drawn."""
+    return [part.draw(theme=theme) for part in parts if part.draw is not None]
 
 
 def trace_file(trace: Trace) -> bytes:
@@ -129,7 +130,7 @@ def trace_file(trace: Trace) -> bytes:
 
 def document(
     trace: Trace,
-    drawn: list[go.Figure],
+    figures: list[go.Figure],
     theme: Theme = LIGHT,
     *,
     title: str = "Decoding Explorer: one run",
@@ -150,9 +151,10 @@ def document(
         settings=escape(settings or settings_caption(trace)),
         prompt=escape(trace.rendered_prompt or trace.prompt),
         text=_marked(tokens) if tokens else escape(trace.text if text is None else text),
-        figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(drawn)),
+        figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(figures)),
         notes="\n".join(map(_noted, notes)),
         ink=theme.ink,
+        paper=theme.paper,
         panel=theme.panel,
         muted=theme.muted,
         grid=theme.grid,

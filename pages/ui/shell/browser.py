@@ -8,8 +8,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui.widgets import control, style
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _component = st.components.v2.component(
     "decoding_explorer.browser",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.figures.base.labels import WHITESPACE
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 TERMS = {
     "token": "What a model reads and writes one at a time: a word, a part of one, or a sign.",

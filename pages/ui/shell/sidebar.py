@@ -13,7 +13,7 @@ import streamlit as st
 from core.decoding.trace import Trace
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
-from pages.ui.shell import models, prompts
+from pages.ui.shell import figure_choices, models, prompts
 from pages.ui.widgets.control import (
     Menu,
     Number,
@@ -47,7 +47,7 @@ ROWS = declare(
     Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
         placeholder="Optional: how the model should answer."),
     SEED,
-)  # fmt: skip
+) + figure_choices.ROWS  # fmt: skip
 
 
 def refuse_models(view: Callable[[], Any]) -> None:

@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.theme import Theme
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
@@ -92,10 +93,10 @@ def three_tokens() -> Three:
     return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
-def three_figure(three: Three, theme: Theme) -> go.Figure:
+def three_figure(three: Three, theme: Theme, paper: Paper = SCREEN) -> go.Figure:
     """What one verification emits for each of the three tokens."""
     names, rule = controls.NAMES, rule_words(three.rule)
-    return figures.spec_enumeration(three.table, names, rule, theme=theme)
+    return figures.spec_enumeration(three.table, names, rule, theme=theme, paper=paper)
 
 
 def _remarks() -> list[str]:

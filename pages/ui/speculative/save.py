@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
 from core import figures
+from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
+from core.export.part import Part
+from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import (
@@ -19,30 +29,77 @@ from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run import save
+from pages.ui.run.archive import Tables
 from pages.ui.run.save import Note
 from pages.ui.speculative import controls
 from pages.ui.speculative.lossless import three_figure
 from pages.ui.speculative.state import SpecView
 
+# So wide is a round at least, px.
+_ROUND_WIDTH = 36
+
+
+def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
+    """The whole timeline in windows, the selected token, and all that was measured."""
+    columns = min(COLUMNS, max(int(paper.width / _ROUND_WIDTH), 4))
+    timeline = partial(figures.spec_timeline, trace, columns=columns)
+    data = partial(figures.spec_timeline_data, trace)
+    found = [
+        Part(f"timeline-from-round-{nth(first)}", partial(timeline, first=first), data)
+        for first in range(0, max(len(trace.rounds), 1), columns)
+    ]
+    if view.token is not None:
+        of = (trace, *view.token)
+        name = f"verification-round-{nth(view.token[0])}-token-{nth(view.token[1])}"
+        draw = partial(figures.spec_verification, *of)
+        found.append(Part(name, draw, partial(figures.spec_verification_data, *of)))
+    at = view.token[0] if view.token else 0
+    found += [_part("time", figures.spec_time, figures.spec_time_data, trace, view.comparison)]
+    found += [_part("positions", figures.spec_positions, figures.spec_positions_data, trace)]
+    if view.sweep is None:
+        found.append(Part("draft-lengths", needs="measure the draft lengths first"))
+    else:
+        table = partial(figures.spec_sweep_data, view.sweep)
+        found.append(Part("draft-lengths", partial(figures.spec_sweep, view.sweep, trace), table))
+    at = view.token[0] if view.token else 0
+    found.append(
+        _part(f"feed-round-{nth(at)}", figures.spec_feed, figures.spec_feed_data, trace, at)
+    )
+    return found + _of_rule(view, trace)
+
+
+def _of_rule(view: SpecView, trace: Trace) -> list[Part]:
+    """What was counted of the rule's output, and the three tokens."""
+    found = []
+    if view.counted is None:
+        found.append(Part("outcomes", needs="count the outcomes first"))
+    else:
+        table = partial(figures.spec_outcomes_data, view.counted)
+        found.append(Part("outcomes", partial(figures.spec_outcomes, view.counted, trace), table))
+    if view.three is not None:
+        table = partial(figures.spec_enumeration_data, view.three.table, controls.NAMES)
+        found.append(Part("three-tokens", partial(three_figure, view.three), table))
+    return found
+
+
+def _part(
+    name: str, draw: Callable[..., go.Figure], data: Callable[..., DataFrame], *of: Any
+) -> Part:
+    """A figure and its table of the same arguments."""
+    return Part(name, partial(draw, *of), partial(data, *of))
+
+
+def tables(view: SpecView, trace: Trace) -> Tables:
+    """The metrics, and what else was measured."""
+    return [(words, frame) for words, frame in _notes(view, trace) if frame is not None]
+
 
 def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The text, the whole timeline in windows, the selected token, all that was measured as figures
     and in words and tables, and the three tokens as they were typed."""
-    starts = range(0, max(len(trace.rounds), 1), COLUMNS)
-    drawn = [figures.spec_timeline(trace, first=first, theme=theme) for first in starts]
-    if view.token is not None:
-        drawn.append(figures.spec_verification(trace, *view.token, theme=theme))
-    drawn.append(figures.spec_time(trace, view.comparison, theme=theme))
-    drawn.append(figures.spec_positions(trace, theme=theme))
-    if view.sweep is not None:
-        drawn.append(figures.spec_sweep(view.sweep, trace, theme=theme))
-    drawn.append(figures.spec_feed(trace, view.token[0] if view.token else 0, theme=theme))
-    if view.counted is not None:
-        drawn.append(figures.spec_outcomes(view.counted, trace, theme=theme))
-    if view.three is not None:
-        drawn.append(three_figure(view.three, theme))
     tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
     notes = _notes(view, trace)
+    drawn = save.drawn(parts(view, trace), theme)
     return save.document(trace, drawn, theme, tokens=tokens, notes=notes)
 
 

@@ -1,71 +1,83 @@
-// A figure's export, made in the browser from the figure's own data.
+// Draws figures in the browser for the server to make files of, and saves these files.
 
-function save(name, url) {
+function save({ name, type, content }) {
+  const bytes = Uint8Array.from(atob(content), (char) => char.charCodeAt(0));
   const link = document.createElement("a");
-  link.href = url;
+  link.href = URL.createObjectURL(new Blob([bytes], { type }));
   link.download = name;
   link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function saveText(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  save(name, url);
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-}
-
-function figureOf(data, root) {
-  const theme = root.querySelector("input[name=theme]:checked").value;
-  const width = Number(root.querySelector("select").value);
-  const figure = JSON.parse(data.figures[theme]);
-  const layout = { ...figure.layout, width, autosize: false };
-  return { data: figure.data, layout, width, height: layout.height || 450 };
-}
-
-async function image(data, root, format, scale) {
-  const { width, height, ...figure } = figureOf(data, root);
-  const options = { format, width, height, scale };
-  const url = await window.Plotly.toImage({ data: figure.data, layout: figure.layout }, options);
-  const suffix = scale > 1 ? `@${scale}x` : "";
-  save(`${data.name}${suffix}.${format}`, url);
-}
-
-const ACTS = {
-  svg: (data, root) => image(data, root, "svg", 1),
-  png2: (data, root) => image(data, root, "png", 2),
-  png3: (data, root) => image(data, root, "png", 3),
-  csv: (data) => saveText(`${data.name}.csv`, "\ufeff" + data.csv, "text/csv;charset=utf-8"),
-  caption: (data) => navigator.clipboard.writeText(data.caption),
-  alt: (data) => navigator.clipboard.writeText(data.alt),
-};
-const DONE = { caption: "Copied", alt: "Copied" };
-
-async function act(root, name) {
-  const status = root.querySelector("[role=status]");
-  if (!window.Plotly && !["csv", "caption", "alt"].includes(name)) {
-    status.textContent = "The chart is still loading. Try again in a moment.";
-    return;
+// A figure is laid out with the fonts that its file will have: they must be there before.
+async function loadFonts(signs) {
+  if (![...document.fonts].some((face) => face.family.includes("Decoding Signs"))) {
+    document.fonts.add(new FontFace("Decoding Signs", `url(data:font/woff2;base64,${signs})`));
   }
+  const families = ["Source Sans", "Source Code Pro", "Decoding Signs"];
+  const wanted = families.flatMap((family) => [400, 700].map((weight) => `${weight} 12px '${family}'`));
+  await Promise.all(wanted.map((font) => document.fonts.load(font)));
+}
+
+async function draw(text, signs) {
+  await loadFonts(signs);
+  const { data, layout } = JSON.parse(text);
+  const { width, height } = layout;
+  const url = await window.Plotly.toImage({ data, layout }, { format: "svg", width, height });
+  return decodeURIComponent(url.slice(url.indexOf(",") + 1));
+}
+
+async function work(root) {
+  const { task, file, said } = root.data;
+  if (said) root.status.textContent = said;
+  if (file && file.id !== root.saved) {
+    root.saved = file.id;
+    save(file);
+    root.status.textContent = `Saved ${file.name}`;
+  }
+  if (!task || task.id === root.done) return;
+  root.done = task.id;
   try {
-    await ACTS[name](root.data, root);
-    status.textContent = DONE[name] || "Saved";
+    const svg = await draw(task.figure, root.data.signs);
+    root.tell("drawn", { id: task.id, svg });
   } catch (error) {
-    status.textContent = "The browser refused. Try another format.";
+    root.status.textContent = window.Plotly ? "The browser could not draw this figure." : "The chart is still loading. Try again in a moment.";
+    root.tell("drawn", { id: task.id, svg: "" });
     console.error(error);
   }
 }
 
-export default function ({ data, parentElement }) {
+async function act(root, name) {
+  if (name === "caption" || name === "alt") {
+    try {
+      await navigator.clipboard.writeText(root.data[name]);
+      root.status.textContent = "Copied";
+    } catch {
+      root.status.textContent = "The browser refused. Select the text and copy it.";
+    }
+    return;
+  }
+  root.status.textContent = "Drawing…";
+  root.tell("asked", name);
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".export");
   // A later call may overtake an earlier one while the module loads.
   if (!root || data.drawn < root.data?.drawn) return;
   root.data = data;
-  root.querySelector(".caption").textContent = data.caption;
-  root.querySelector(".alt").textContent = data.alt;
-  if (root.ready) return;
-  root.ready = true;
-  root.querySelector(`input[value=${data.theme}]`).checked = true;
-  root.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (button) act(root, button.dataset.act);
-  });
+  root.tell = setTriggerValue;
+  for (const name of ["choices", "caption", "alt"]) {
+    const place = root.querySelector(`.${name}`);
+    if (place) place.textContent = data[name];
+  }
+  if (!root.ready) {
+    root.ready = true;
+    root.status = root.querySelector("[role=status]");
+    root.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button) act(root, button.dataset.act);
+    });
+  }
+  work(root);
 }

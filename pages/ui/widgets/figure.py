@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Hashable
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from core.figures.base.theme import DARK, LIGHT
-from pages.ui.widgets import style
-from pages.ui.widgets.render_clock import drawn_at
+from core.export.part import Part, stem
+from pages.ui import registry
+from pages.ui.shell import figure_choices, fragments
+from pages.ui.widgets import export, style
+from pages.ui.widgets.export import Desk, Task
+from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-HERE = Path(__file__).parents[1]
 _CONFIG = {"displayModeBar": False, "displaylogo": False, "showSendToCloud": False}
 # What a caption takes of a figure's height, px, as `core.figures.base.sheet` lays it out.
 _CAPTION_GAP, _CAPTION_LINE = 10, 15
 _SAID = "captions_said"
-# A spreadsheet takes a cell that begins with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-@cache
-def source(name: str) -> str:
-    """The text of a component's file, by its path below `pages/ui`."""
-    return (HERE / name).read_text(encoding="utf-8")
-
-
-_component = st.components.v2.component(
-    "decoding_explorer.export",
-    html=source("widgets/export.html"),
-    css=source("widgets/export.css"),
-    js=source("widgets/export.js"),
-)
+_component = export.component("export", source("widgets/export.html"))
 
 
 def chart(
@@ -54,7 +39,7 @@ def chart(
 
     Args:
         name: key of the chart and stem of the files.
-        draw: makes the figure in a `theme`; called for both themes where it is exported.
+        draw: makes the figure in a `theme`, and on a `paper` where it is exported.
         data: what the CSV holds.
         depends: all that the figure depends on, beside the theme; while it stays, so does the
             figure, which costs tens of milliseconds to build.
@@ -138,37 +123,57 @@ def _export(
         key=f"export-{name}",
         on_change="rerun",
     )
-    if not popover.open:
+    if popover.open:
+        with popover:
+            part = Part(name, draw, data)
+            fragments.mount(_leave)(figure, part, _stem(name, figure))
+
+
+def _stem(name: str, figure: go.Figure) -> str:
+    """The name of a figure's files: its page, what it shows, its step or round, method, seed."""
+    page = registry.page_at(st.session_state.get("page_before", ""))
+    trace = getattr(page.view(), "trace", None)
+    said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
+    return stem(said, trace.config if trace else None, str(figure.layout.title.text))
+
+
+def _leave(figure: go.Figure, part: Part, files: str) -> None:
+    """The buttons of a figure's files; a fragment, so that a press draws no page."""
+    desk, key = Desk.of(part.name), f"export-bar-{part.name}"
+
+    def asked() -> None:
+        desk.attempt(lambda: _ask(desk, part, files, str(st.session_state[key].asked)))
+
+    _component(
+        key=key,
+        data={
+            **desk.data(),
+            "caption": figure.layout.meta["caption"],
+            "alt": figure.layout.meta["alt"],
+        },
+        on_asked_change=asked,
+        on_drawn_change=lambda: desk.take(st.session_state[key].drawn),
+    )
+
+
+def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
+    """Begin what a button asks for.
+
+    Args:
+        files: their name without the ending.
+    """
+    from core.export.part import drawing, encoded
+    from core.export.table import csv_file
+
+    if form == "csv" and part.data is not None:
+        desk.hand_over(f"{files}.csv", csv_file(part.data()))
         return
-    with popover:
-        _component(
-            key=f"export-bar-{name}",
-            data={
-                "figures": {look.name: draw(theme=look).to_json() for look in (LIGHT, DARK)},
-                "csv": csv_text(data()),
-                "name": f"decoding-{name}",
-                "theme": style.theme().name,
-                "caption": figure.layout.meta["caption"],
-                "alt": figure.layout.meta["alt"],
-                "drawn": drawn_at(),
-            },
-        )
+    paper = figure_choices.paper()
 
+    def take(figure: go.Figure, raw: str) -> None:
+        drawn = drawing(raw, figure, files, paper)
+        desk.hand_over(f"{files}.{form}", encoded(drawn, form))
+        if drawn.fonts.missing:
+            desk.said = f"No font of this server has: {drawn.fonts.missing}"
 
-def csv_text(frame: DataFrame) -> str:
-    """The frame as CSV; text that a spreadsheet would run as a formula gets a leading quote."""
-    guarded = frame.copy()
-    for column in guarded.columns:
-        if not _is_number(guarded[column].dtype):
-            guarded[column] = guarded[column].map(_guard)
-    return str(guarded.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
-
-
-def _is_number(dtype: object) -> bool:
-    return getattr(dtype, "kind", "O") in "biuf"
-
-
-def _guard(cell: object) -> object:
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
+    desk.task = Task(part.figure(figure_choices.theme(), paper), take)

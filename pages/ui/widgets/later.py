@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.run.view import PageView
-from pages.ui.widgets.figure import source
+from pages.ui.widgets.source import source
 
 _component = st.components.v2.component(
     "decoding_explorer.later", html="<i></i>", js=source("widgets/later.js")

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.base.theme import Theme
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 Turn = Callable[[int], None]
 

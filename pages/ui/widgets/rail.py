@@ -13,9 +13,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.knob import Knob
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="rail" role="group" aria-label="Knobs">

@@ -15,8 +15,8 @@ from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
 from core.figures.base.theme import Theme
 from pages.ui.run.view import View
-from pages.ui.widgets.figure import source
 from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
 KEY = "strip"
 MAX_PROMPT_SHOWN = 4000

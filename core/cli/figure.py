@@ -1,0 +1,88 @@
+"""`python -m core figure`: a figure of a stored trace as SVG, PDF, PNG or CSV."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.cli import output
+from core.decoding.errors import FigureError
+
+if TYPE_CHECKING:
+    from core.decoding.trace import Trace
+    from core.export.part import Part
+    from core.figures import Paper, Theme
+
+THEMES = ("light", "dark", "grey")
+
+
+def add(parser: ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument("file", help="a trace file")
+    parser.add_argument("--figure", help="its name; without one the names are listed")
+    parser.add_argument("--out", help="FILE.svg, .pdf, .png or .csv; all: a .zip of every figure")
+    parser.add_argument("--step", type=int, default=1, help="step or round looked at, from 1")
+    parser.add_argument("--width", default="85mm", help="85mm, 174mm, 5in, 640px (%(default)s)")
+    parser.add_argument("--theme", choices=THEMES, default="light", help="%(default)s by default")
+    parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
+    parser.add_argument("--no-title", action="store_true", help="leave the title out")
+    parser.add_argument("--no-caption", action="store_true", help="leave the caption out")
+
+
+def run(args: Namespace) -> int:
+    """List the figures of a trace, or write one."""
+    from core import read_trace
+    from core.export.catalog import figures_of
+    from core.figures import THEMES as THEME_OF
+    from core.figures import printed
+
+    trace = read_trace(args.file)
+    paper = printed(
+        args.width,
+        title=not args.no_title,
+        caption=not args.no_caption,
+        transparent=args.transparent,
+    )
+    if args.step < 1:
+        raise FigureError(f"--step counts from 1, not from {args.step}.")
+    parts = {part.name: part for part in figures_of(trace, step=args.step - 1, paper=paper)}
+    if args.figure is None:
+        print("\n".join(parts))
+        return 0
+    if args.out is None:
+        raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
+    if args.figure not in (*parts, "all"):
+        raise FigureError(f"This trace has the figures {', '.join(parts)}; all takes every one.")
+    out = Path(args.out)
+    theme = THEME_OF[args.theme]
+    if args.figure == "all":
+        _save_all(trace, list(parts.values()), theme, paper, out)
+    else:
+        _save_one(parts[args.figure], theme, paper, out)
+    output.say(f"wrote {out}")
+    return 0
+
+
+def _save_one(part: Part, theme: Theme, paper: Paper, out: Path) -> None:
+    from core.export.save import save_figure
+    from core.export.table import csv_file
+
+    if out.suffix.lower() == ".csv" and part.data is not None:
+        out.write_bytes(csv_file(part.data()))
+    else:
+        save_figure(part.figure(theme, paper), out, paper=paper)
+
+
+def _save_all(trace: Trace, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
+    from core.export.archive import Archive
+    from core.export.catalog import tables_of
+    from core.export.chrome import svgs
+
+    if out.suffix.lower() != ".zip":
+        raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")
+    archive = Archive(trace, trace.to_json().encode(), paper, tables=tables_of(trace))
+    drawn = [part.figure(theme, paper) for part in parts]
+    for part, figure, raw in zip(parts, drawn, svgs(drawn), strict=True):
+        archive.add(part, figure, raw)
+    out.write_bytes(archive.encode())

@@ -1,0 +1,164 @@
+"""All figures of a page in one archive: pictures, tables, captions, and what puts them together."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from core.decoding.trace import Trace
+from core.export import latex
+from core.export.part import FORMATS, Part, drawing, encoded, stem
+from core.export.table import csv_file
+from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.paper import Paper
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# The earliest time that the format knows, so that an archive's bytes follow from its content.
+_WHEN = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass
+class Archive:
+    """An archive that is being filled, figure by figure.
+
+    Args:
+        trace: what the figures show.
+        trace_file: its file.
+        paper: what the figures are laid out for.
+        link: makes the run again; empty for none.
+        tables: with their captions, such as the metrics and the hypotheses.
+        page: begins the figures' names.
+    """
+
+    trace: Trace
+    trace_file: bytes
+    paper: Paper
+    link: str = ""
+    tables: Sequence[tuple[str, DataFrame]] = ()
+    page: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    figures: list[tuple[str, str, str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    fonts_lack: set[str] = field(default_factory=set)
+
+    def add(self, part: Part, figure: go.Figure, raw: str) -> None:
+        """Put a figure's files in: pictures, table, caption and alt text.
+
+        Args:
+            raw: Plotly's SVG of it.
+        """
+        title = str(figure.layout.meta.get("title") or "")
+        said = "-".join(filter(None, (self.page, part.name)))
+        name = stem(said, self.trace.config, title)
+        drawn = drawing(raw, figure, name, self.paper)
+        self.fonts_lack |= set(drawn.fonts.missing)
+        for form in FORMATS:
+            self.files[f"figures/{name}.{form}"] = encoded(drawn, form)
+        if part.data is not None:
+            self.files[f"figures/{name}.csv"] = csv_file(part.data())
+        caption = str(figure.layout.meta["caption"])
+        self.files[f"figures/{name}.caption.txt"] = f"{drawn.title}. {caption}\n".encode()
+        self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()
+        self.figures.append((name, drawn.title, caption, drawn.alt))
+
+    def lack(self, part: Part) -> None:
+        """Name a figure that needs a measurement first."""
+        self.missing.append(f"{part.name}: {part.needs}")
+
+    def encode(self) -> bytes:
+        """The archive (ZIP)."""
+        files = {
+            "trace.json": self.trace_file,
+            "settings.json": self._settings(),
+            "figures.md": self._markdown().encode(),
+            "figures.tex": self._latex().encode(),
+            "citation.bib": self._citation().encode(),
+            **self.files,
+        }
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, content in sorted(files.items()):
+                packed.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
+        return out.getvalue()
+
+    def _settings(self) -> bytes:
+        trace = self.trace
+        said = {
+            "model": trace.model_id,
+            "draft": trace.draft_id or None,
+            "prompt": trace.rendered_prompt or trace.prompt,
+            "text": trace.text,
+            "method": trace.config.method,
+            "settings": asdict(trace.config),
+            "versions": trace.versions,
+            "link": self.link or None,
+            "width": f"{self.paper.mm:g}mm" if self.paper.mm else f"{self.paper.width:g}px",
+        }
+        return (json.dumps(said, ensure_ascii=False, indent=2, default=str) + "\n").encode()
+
+    def _markdown(self) -> str:
+        trace = self.trace
+        lines = ["# Decoding Explorer: figures of one run", "", settings_caption(trace), ""]
+        if self.link:
+            lines += [f"Link to the run: <{self.link}>", ""]
+        for name, title, caption, alt in self.figures:
+            plain = _plain(alt)
+            lines += [f"## {_plain(title)}", "", f"![{plain}](figures/{name}.svg)", ""]
+            lines += [_plain(caption), "", f"Data: [{name}.csv](figures/{name}.csv)", ""]
+        for caption, frame in self.tables:
+            lines += [f"## {_plain(caption)}", "", _markdown_table(frame), ""]
+        if self.missing:
+            lines += ["## Not in this archive", "", *(f"- {one}" for one in self.missing), ""]
+        if self.fonts_lack:
+            lacked = " ".join(f"U+{ord(c):04X}" for c in sorted(self.fonts_lack))
+            lines += [
+                f"No font of the machine has these characters; boxes stand for them: {lacked}",
+                "",
+            ]
+        return "\n".join(lines)
+
+    def _latex(self) -> str:
+        body = [
+            latex.figure(f"figures/{name}.pdf", f"{title}. {caption}", name, self.paper.mm)
+            for name, title, caption, _ in self.figures
+        ]
+        body += [latex.table(frame, caption) for caption, frame in self.tables]
+        return latex.document(body)
+
+    def _citation(self) -> str:
+        note = visible_token(settings_caption(self.trace)).replace("␣", " ")
+        fields = ["  title = {Decoding Explorer}", f"  note = {{{latex.escaped(note)}}}"]
+        year = self.trace.created[:4]
+        fields += [f"  year = {{{year}}}"] if year.isdigit() else []
+        fields += [f"  url = {{{self.link}}}"] if self.link else []
+        return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown and HTML take as text, in one line."""
+    marks = "\\`*_{}[]<>#|!"
+    return "".join(f"\\{c}" if c in marks else c for c in " ".join(text.split()))
+
+
+def _markdown_table(frame: DataFrame) -> str:
+    heads = [_plain(str(name)) for name in frame.columns]
+    rows = [
+        ["" if v is None or v != v else _shown(v) for v in row]
+        for row in frame.itertuples(index=False)
+    ]
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _shown(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else _plain(str(value))

@@ -1,0 +1,59 @@
+"""Plotly's SVG of a figure without the app: by kaleido, in a Chrome of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+
+import plotly.graph_objects as go
+
+from core.decoding.errors import FigureError
+from core.export.font_files import OWN, SIGNS
+
+NO_CHROME = (
+    "A figure is drawn by Plotly in a browser: install kaleido (pip install -r "
+    "requirements-figures.txt) and Chrome or Chromium, or use Export on a page of the app."
+)
+
+
+def svgs(figures: Sequence[go.Figure]) -> list[str]:
+    """Each figure as Plotly draws it, with the project's own fonts.
+
+    Raises:
+        FigureError: kaleido or a Chrome is missing.
+    """
+    try:
+        import kaleido
+        from choreographer.errors import ChromeNotFoundError
+    except ImportError as error:
+        raise FigureError(NO_CHROME) from error
+    logging.getLogger("kaleido").setLevel(logging.ERROR)
+    page = kaleido.PageGenerator(mathjax=False)
+    page.header += _font_rules()
+    try:
+        return asyncio.run(_drawn(kaleido, page, figures))
+    except ChromeNotFoundError as error:
+        raise FigureError(NO_CHROME) from error
+
+
+async def _drawn(kaleido: object, page: object, figures: Sequence[go.Figure]) -> list[str]:
+    async with kaleido.Kaleido(n=1, page_generator=page) as browser:  # type: ignore[attr-defined]
+        return [(await browser.calc_fig(one, opts={"format": "svg"})).decode() for one in figures]
+
+
+def _font_rules() -> str:
+    """The fonts as the page's own, loaded before a figure is laid out."""
+    files = [(family, weight, file.path) for (family, weight), file in OWN.items()]
+    files.append(("Decoding Signs", 400, SIGNS.path))
+    rules = "".join(_rule(*one) for one in files)
+    loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
+    return f"<style>{rules}</style><script>Promise.all([{loads}])</script>"
+
+
+def _rule(family: str, weight: int, path: Path) -> str:
+    data = b64encode(path.read_bytes()).decode()
+    source = f'url(data:font/woff2;base64,{data}) format("woff2")'
+    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'

@@ -1,0 +1,106 @@
+"""Font files: the project's own, and those of the machine for what its own lack."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fontTools.ttLib import TTFont, TTLibError
+
+FOLDER = Path(__file__).parents[2] / "assets" / "fonts"
+# Fonts of the machine that are tried first, and what a figure's text isn't set in.
+_PREFERRED = ("notosanscjk", "notosans", "hiragino", "yugoth", "malgun", "msyh", "pingfang")
+_UNFIT = ("bold", "italic", "oblique", "serif", "light", "thin", "black", "medium", "mono", "color")
+_MOST_FILES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A font file; of a collection its first font."""
+
+    path: Path
+
+    def font(self) -> TTFont:
+        """The font, opened once."""
+        return _opened(self.path)
+
+    def read(self) -> bytes:
+        """The font's bytes, without a browser's compression."""
+        return _plain(self.path)
+
+
+SANS, MONO = "Source Sans", "Source Code Pro"
+REGULAR, BOLD = 400, 700
+VARIABLE = {SANS: File(FOLDER / "source-sans.woff2"), MONO: File(FOLDER / "source-code.woff2")}
+# The variable fonts at two weights (`make_fonts.py`): working a weight out takes seconds.
+OWN = {
+    (family, weight): File(file.path.with_stem(f"{file.path.stem}-{weight}"))
+    for family, file in VARIABLE.items()
+    for weight in (REGULAR, BOLD)
+}
+SIGNS = File(FOLDER / "signs.woff2")
+
+
+@cache
+def _opened(path: Path) -> TTFont:
+    return TTFont(path, fontNumber=0, lazy=True)
+
+
+@cache
+def _plain(path: Path) -> bytes:
+    out = io.BytesIO()
+    with TTFont(path, recalcTimestamp=False) as font:
+        font.flavor = None
+        font.save(out)
+    return out.getvalue()
+
+
+@cache
+def covered(file: File) -> frozenset[str]:
+    """The characters that a font has an outline for; none if it can't be read."""
+    try:
+        with TTFont(file.path, fontNumber=0, lazy=True) as font:
+            outlined = "glyf" in font or "CFF " in font
+            return frozenset(map(chr, (font.getBestCmap() or ()) if outlined else ()))
+    except (TTLibError, OSError, AssertionError, KeyError):
+        return frozenset()
+
+
+@cache
+def on_machine(character: str) -> File | None:
+    """The first font of the machine that has a character."""
+    return next((file for file in _machine_fonts() if character in covered(file)), None)
+
+
+@cache
+def _machine_fonts() -> tuple[File, ...]:
+    """Upright sans fonts of the machine, the likeliest for CJK first; at most so many files."""
+
+    def order(path: Path) -> tuple[int, str]:
+        stem = path.stem.lower().replace("-", "")
+        preferred = (at for at, start in enumerate(_PREFERRED) if stem.startswith(start))
+        return next(preferred, len(_PREFERRED)), str(path)
+
+    fit = [p for p in _font_files() if not any(word in p.stem.lower() for word in _UNFIT)]
+    return tuple(map(File, sorted(fit, key=order)[:_MOST_FILES]))
+
+
+def _font_files() -> Iterator[Path]:
+    for folder in _font_folders():
+        for suffix in ("ttf", "otf", "ttc"):
+            yield from folder.rglob(f"*.{suffix}")
+
+
+def _font_folders() -> list[Path]:
+    home = Path.home()
+    if sys.platform == "darwin":
+        return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library/Fonts"]
+    if sys.platform == "win32":
+        return [Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts"]
+    shared = [Path("/usr/share/fonts"), Path("/usr/local/share/fonts")]
+    return [*shared, home / ".fonts", home / ".local/share/fonts"]

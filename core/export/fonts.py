@@ -1,0 +1,181 @@
+"""The fonts that travel with a figure: one a weight, cut to the figure's characters.
+
+What Source Sans and Source Code lack is copied into them from the project's signs or from a font of
+the machine, so that no renderer has to choose another font.
+"""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from unicodedata import category
+
+from fontTools import subset
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.recordingPen import DecomposingRecordingPen
+from fontTools.pens.transformPen import TransformPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont
+
+from core.export.font_files import (
+    BOLD,
+    OWN,
+    SIGNS,
+    File,
+    covered,
+    on_machine,
+)
+
+# Nearly every figure has no more of a font than this; cutting the whole font takes a second.
+_RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
+_USUAL = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
+# In every face, so that most figures have the same ones, which are cut once.
+_ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")
+_BOX = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """A font cut to some characters; `data` is a TrueType file."""
+
+    family: str
+    weight: int
+    data: bytes
+
+    def css(self) -> str:
+        """Its `@font-face` rule, with the font in it."""
+        source = b64encode(self.woff2()).decode()
+        return (
+            f'@font-face{{font-family:"{self.family}";font-weight:{self.weight};'
+            f'src:url(data:font/woff2;base64,{source}) format("woff2")}}'
+        )
+
+    def woff2(self) -> bytes:
+        """The same font as browsers take it."""
+        return _woff2(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Fonts:
+    """The faces of a figure's text, and the characters that no font here has: they are boxes."""
+
+    faces: tuple[Face, ...]
+    missing: str = ""
+
+    def css(self) -> str:
+        """All `@font-face` rules."""
+        return "".join(face.css() for face in self.faces)
+
+
+def fonts_for(used: Mapping[tuple[str, int], Iterable[str]]) -> Fonts:
+    """The faces for a figure's characters.
+
+    Args:
+        used: characters by family (`Source Sans` or `Source Code Pro`) and weight.
+    """
+    said = {c for characters in used.values() for c in characters}
+    wanted = {c for c in said if c.isprintable() or category(c) == "Zs"}
+    # All in every face: a renderer shapes a whole text with each of its fonts, and where one lacks
+    # a character it may draw everything with another.
+    characters = "".join(sorted(wanted | _ALWAYS))
+    kinds = sorted(kind for kind, own in used.items() if own)
+    missing = {c for c in wanted for kind in kinds if _file_of(c, *kind) is None}
+    return Fonts(tuple(_face(*kind, characters) for kind in kinds), "".join(sorted(missing)))
+
+
+def _file_of(character: str, family: str, weight: int) -> File | None:
+    """The file that draws a character in a text of a family."""
+    for file in (OWN[family, weight], SIGNS):
+        if character in covered(file):
+            return file
+    return on_machine(character)
+
+
+@cache
+def _face(family: str, weight: int, characters: str) -> Face:
+    own = {c for c in characters if c in covered(OWN[family, weight])}
+    source = _usual(family, weight) if own <= _USUAL else OWN[family, weight].read()
+    with _cut(source, own) as font:
+        _add(font, {c: _file_of(c, family, weight) for c in characters if c not in own})
+        _name(font, family, weight)
+        return Face(family, weight, _saved(font))
+
+
+@cache
+def _usual(family: str, weight: int) -> bytes:
+    own = OWN[family, weight]
+    with _cut(own.read(), _USUAL & covered(own)) as font:
+        return _saved(font)
+
+
+def _cut(source: bytes, characters: Iterable[str]) -> TTFont:
+    """The font with these characters alone."""
+    options = subset.Options()
+    options.layout_features = ["kern", "mark", "mkmk"]
+    options.hinting = False
+    options.notdef_outline = True
+    options.drop_tables += ["FFTM", "DSIG", "STAT"]
+    font = TTFont(io.BytesIO(source), recalcTimestamp=False)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text="".join(characters))
+    cutter.subset(font)
+    return font
+
+
+def _add(font: TTFont, files: Mapping[str, File | None]) -> None:
+    """Copy characters from other fonts; those without a file become the box for unknown ones."""
+    if not files:
+        return
+    mapping = dict(font.getBestCmap() or {})
+    for character, file in files.items():
+        name = _BOX if file is None else f"u{ord(character):04X}"
+        if name not in font.getGlyphOrder():
+            _copy(font, name, file, character)
+        mapping[ord(character)] = name
+    FontBuilder(font=font).setupCharacterMap(mapping)
+
+
+def _copy(font: TTFont, name: str, file: File | None, character: str) -> None:
+    source = font if file is None else file.font()
+    old = ".notdef" if file is None else source.getBestCmap()[ord(character)]
+    glyphs = source.getGlyphSet()
+    drawn = DecomposingRecordingPen(glyphs)
+    glyphs[old].draw(drawn)
+    scale = font["head"].unitsPerEm / source["head"].unitsPerEm
+    pen = TTGlyphPen(None)
+    curves = Cu2QuPen(pen, max_err=1.0, reverse_direction="glyf" not in source)
+    drawn.replay(TransformPen(curves, (scale, 0, 0, scale, 0, 0)))
+    font.setGlyphOrder([*font.getGlyphOrder(), name])
+    font["glyf"][name] = pen.glyph()
+    font["hmtx"][name] = (round(glyphs[old].width * scale), 0)
+
+
+def _name(font: TTFont, family: str, weight: int) -> None:
+    """Renderers find a font by its names and its weight."""
+    style = "Bold" if weight == BOLD else "Regular"
+    names = font["name"]
+    names.names = [entry for entry in names.names if entry.nameID in (0, 13, 14)]
+    full = f"{family} {style}"
+    postscript = f"{family.replace(' ', '')}-{style}"
+    for number, text in ((1, family), (2, style), (3, full), (4, full), (6, postscript)):
+        names.setName(text, number, 3, 1, 0x409)
+    font["OS/2"].usWeightClass = weight
+    font["OS/2"].fsSelection = 0x20 if weight == BOLD else 0x40
+    font["head"].macStyle = int(weight == BOLD)
+
+
+def _saved(font: TTFont) -> bytes:
+    out = io.BytesIO()
+    font.save(out)
+    return out.getvalue()
+
+
+@cache
+def _woff2(data: bytes) -> bytes:
+    with TTFont(io.BytesIO(data), recalcTimestamp=False) as font:
+        font.flavor = "woff2"
+        return _saved(font)

@@ -1,0 +1,87 @@
+"""A figure on its way out: what draws it, its table, and its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from core.decoding.config import MethodConfig
+from core.figures.base.paper import Paper
+from core.figures.base.theme import Theme
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from core.export.svg import Drawing
+
+FORMATS = ("svg", "pdf", "png")
+# Of a figure whose width is in px: twice the pixels of a plain screen.
+_SCREEN_DPI = 192
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One figure of a page.
+
+    Args:
+        name: what it shows, with its step or round, such as `candidates-step-4`.
+        draw: makes it, in a `theme` and on a `paper`.
+        data: its table; None where it has none.
+        needs: what has to be measured before it can be drawn; empty where it can.
+    """
+
+    name: str
+    draw: Callable[..., go.Figure] | None = None
+    data: Callable[[], DataFrame] | None = None
+    needs: str = ""
+
+    def figure(self, theme: Theme, paper: Paper) -> go.Figure:
+        """The figure."""
+        if self.draw is None:
+            raise ValueError(f"{self.name} is not measured")
+        return self.draw(theme=theme, paper=paper)
+
+
+def stem(name: str, config: MethodConfig | None, title: str = "") -> str:
+    """The name of a figure's files: what it shows, its step or round, the method and the seed.
+
+    Args:
+        title: the figure's, which names the step or round.
+    """
+    said = re.search(r"\b(step|round) \d+", title)
+    if said and not re.search(r"\d", name):
+        name = f"{name}-{said[0]}"
+    drawn = config is not None and bool(getattr(config, "draws", config.can_draw))
+    seed = getattr(config, "seed", None) if drawn else None
+    parts = (name, config.method if config else "", f"seed{seed}" if seed is not None else "")
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
+
+
+def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> Drawing:
+    """Plotly's SVG of a figure, finished."""
+    from core.export.svg import finish
+
+    said = figure.layout.meta
+    return finish(
+        raw,
+        name=name,
+        title=said.get("title") or name,
+        alt=said["alt"],
+        caption=said["caption"],
+        mm=paper.mm,
+    )
+
+
+def encoded(drawn: Drawing, form: str) -> bytes:
+    """A drawing as one of `FORMATS`."""
+    from core.export import render
+
+    if form == "svg":
+        return drawn.encode()
+    if form == "pdf":
+        return render.pdf(drawn)
+    return render.png(drawn, render.PRINT_DPI if drawn.scale != 1 else _SCREEN_DPI)

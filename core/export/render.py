@@ -1,0 +1,75 @@
+"""A drawing as PDF and as PNG, by typst's renderer and with the drawing's own fonts alone."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import typst
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from core.decoding.errors import FigureError
+from core.export.svg import Drawing
+
+# Points of print in a px of the drawing.
+_POINTS = 72 / 96
+PRINT_DPI = 300
+_PAGE = """#set document(title: sys.inputs.title, date: none)
+#set text(lang: "en")
+#set page(width: {width}pt, height: {height}pt, margin: 0pt, fill: none)
+#image("figure.svg", width: 100%, alt: sys.inputs.alt)
+"""
+
+
+def pdf(drawing: Drawing) -> bytes:
+    """One page of the drawing's printed size: vectors, and the text with its fonts.
+
+    Raises:
+        FigureError: a bitmap in it is damaged.
+    """
+    return _compile(drawing, "pdf")
+
+
+def png(drawing: Drawing, dpi: int = PRINT_DPI) -> bytes:
+    """The drawing at so many pixels an inch of its printed size, which the file says."""
+    with Image.open(io.BytesIO(_compile(drawing, "png", dpi))) as image:
+        said = PngInfo()
+        said.add_itxt("Title", drawing.title)
+        said.add_itxt("Description", drawing.alt)
+        out = io.BytesIO()
+        image.save(out, "PNG", dpi=(dpi, dpi), pnginfo=said)
+    return out.getvalue()
+
+
+def _compile(drawing: Drawing, form: Literal["pdf", "png"], dpi: int = PRINT_DPI) -> bytes:
+    points = drawing.scale * _POINTS
+    page = _PAGE.format(width=drawing.width * points, height=drawing.height * points)
+    with TemporaryDirectory(prefix="figure-") as folder:
+        root = Path(folder)
+        (root / "figure.svg").write_text(drawing.text, encoding="utf-8")
+        (root / "page.typ").write_text(page, encoding="utf-8")
+        for at, face in enumerate(drawing.fonts.faces):
+            (root / f"{at}.ttf").write_bytes(face.data)
+        return _typeset(root, drawing, form, dpi)
+
+
+def _typeset(root: Path, drawing: Drawing, form: Literal["pdf", "png"], dpi: int) -> bytes:
+    fonts: list[Path] = [root]
+    try:
+        made: bytes = typst.compile(
+            root / "page.typ",
+            root=root,
+            font_paths=fonts,
+            ignore_system_fonts=True,
+            format=form,
+            ppi=float(dpi),
+            sys_inputs={"title": drawing.title, "alt": drawing.alt},
+            package_path=root,
+            package_cache_path=root,
+        )
+    except typst.TypstError as error:
+        raise FigureError("This picture of a figure is damaged.") from error
+    return made

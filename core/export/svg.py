@@ -1,0 +1,215 @@
+"""Plotly's SVG as a file of its own: described, with its fonts, and the same bytes every time."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree as Tree
+
+from core.decoding.errors import FigureError
+from core.export.font_files import BOLD, MONO, REGULAR, SANS
+from core.export.fonts import Fonts, fonts_for
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+MAX_BYTES = 4_000_000
+# What Plotly draws our figures with; anything else is left out.
+_ELEMENTS = frozenset(
+    "svg g defs path rect circle line text tspan image clipPath linearGradient stop pattern".split()
+)
+_ATTRIBUTES = frozenset(
+    "id d x y x1 y1 x2 y2 dx dy cx cy r rx ry width height transform viewBox points offset "
+    "patternUnits patternTransform gradientUnits clip-path preserveAspectRatio text-anchor "
+    "shape-rendering fill fill-opacity fill-rule stroke stroke-width stroke-opacity "
+    "stroke-dasharray stroke-linecap stroke-linejoin stroke-miterlimit opacity font-size "
+    "font-weight font-style font-family stop-color stop-opacity".split()
+)
+_USUAL = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "font-style": "normal"}
+_REFERENCE = re.compile(r"""url\(\s*['"]?#([^'")\s]+)['"]?\s*\)""")
+_PNG = "data:image/png;base64,"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure's SVG and what its renderers need.
+
+    Args:
+        text: the file.
+        width, height: in CSS px, 96 to an inch of the drawing.
+        scale: px of the drawing to px of print.
+        fonts: the ones embedded in it.
+    """
+
+    text: str
+    width: float
+    height: float
+    scale: float
+    title: str
+    alt: str
+    fonts: Fonts
+
+    def encode(self) -> bytes:
+        """The file's bytes."""
+        return self.text.encode()
+
+
+def finish(
+    raw: str, *, name: str, title: str, alt: str, caption: str = "", mm: float | None = None
+) -> Drawing:
+    """What Plotly drew, as a file that looks and reads the same anywhere.
+
+    Args:
+        raw: Plotly's SVG.
+        name: begins the file's ids.
+        title, alt, caption: plain text, for those who don't see the picture.
+        mm: the width that it is printed at.
+
+    Raises:
+        FigureError: it is no SVG, or a larger one than any of our figures.
+    """
+    root = _parsed(raw)
+    _clean(root)
+    fonts = _set_fonts(root)
+    _number_ids(root, name)
+    width, height = (_number(root, side) for side in ("width", "height"))
+    scale = mm / 25.4 * 96 / width if mm else 1.0
+    for side, length in (("width", width), ("height", height)):
+        root.set(side, f"{length * scale * 25.4 / 96:.6g}mm" if mm else f"{length:.6g}")
+    _describe(root, name, title, "\n".join(filter(None, (alt, caption))), fonts)
+    text = Tree.tostring(root, encoding="unicode")
+    return Drawing(text + "\n", width, height, scale, title, alt, fonts)
+
+
+def _parsed(raw: str) -> Tree.Element:
+    if len(raw) > MAX_BYTES or "<!" in raw:
+        raise FigureError("This is no picture of a figure.")
+    Tree.register_namespace("", SVG)
+    Tree.register_namespace("xlink", XLINK)
+    try:
+        root = Tree.fromstring(raw)
+    except Tree.ParseError as error:
+        raise FigureError("This is no picture of a figure.") from error
+    if root.tag != f"{{{SVG}}}svg":
+        raise FigureError("This is no picture of a figure.")
+    return root
+
+
+def _number(root: Tree.Element, side: str) -> float:
+    found = re.match(r"\d+(\.\d+)?", root.get(side, ""))
+    if not found or not 0 < float(found[0]) <= 10_000:
+        raise FigureError("This picture has no size.")
+    return float(found[0])
+
+
+def _clean(parent: Tree.Element) -> None:
+    """Drop what isn't seen and what no figure of ours has; styles become attributes."""
+    _set_properties(parent)
+    for child in list(parent):
+        name = child.tag.removeprefix(f"{{{SVG}}}") if isinstance(child.tag, str) else ""
+        if name in _ELEMENTS:
+            _clean(child)
+        if name not in _ELEMENTS or _is_unseen(child, name):
+            parent.remove(child)
+
+
+def _is_unseen(element: Tree.Element, name: str) -> bool:
+    if name in ("g", "defs"):
+        return not len(element)
+    if name == "image":
+        return not element.get(f"{{{XLINK}}}href", "").startswith(_PNG)
+    invisible = element.get("opacity") == "0"
+    filled = element.get("fill-opacity") != "0" and element.get("fill") != "none"
+    stroked = element.get("stroke", "none") != "none" and element.get("stroke-opacity") != "0"
+    return invisible or (name in ("rect", "path", "circle") and not filled and not stroked)
+
+
+def _set_properties(element: Tree.Element) -> None:
+    given = dict(element.attrib)
+    element.attrib.clear()
+    link = given.get(f"{{{XLINK}}}href") or given.get("href")
+    if link and link.startswith(_PNG):
+        element.set(f"{{{XLINK}}}href", link)
+    properties = dict(_declarations(given.pop("style", "")))
+    if properties.get("white-space") == "pre":
+        element.set(_SPACE, "preserve")
+    if properties.get("display") == "none" or properties.get("visibility") == "hidden":
+        properties["opacity"] = "0"
+    for key, value in {**given, **properties}.items():
+        if key in _ATTRIBUTES and _USUAL.get(key) != value and _is_harmless(value):
+            element.set(key, value)
+
+
+def _declarations(style: str) -> Iterator[tuple[str, str]]:
+    for declaration in style.split(";"):
+        key, colon, value = declaration.partition(":")
+        if colon:
+            yield key.strip(), value.strip()
+
+
+def _is_harmless(value: str) -> bool:
+    return "url(" not in _REFERENCE.sub("", value)
+
+
+def _number_ids(root: Tree.Element, name: str) -> None:
+    """Count the ids that are used, in the order of the file; Plotly makes them up at random."""
+    used = {m for e in root.iter() for v in e.attrib.values() for m in _REFERENCE.findall(v)}
+    ids: dict[str, str] = {}
+    for element in root.iter():
+        old = element.attrib.pop("id", None)
+        if old is not None and old in used:
+            element.set("id", ids.setdefault(old, f"{name}-{len(ids) + 1}"))
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            element.set(
+                key,
+                _REFERENCE.sub(lambda m: f"url(#{ids[m[1]]})" if m[1] in ids else "none", value),
+            )
+
+
+def _set_fonts(root: Tree.Element) -> Fonts:
+    """Name in every text only the fonts that travel with it."""
+    used: dict[tuple[str, int], set[str]] = defaultdict(set)
+    texts: list[tuple[Tree.Element, str]] = []
+    for text in root.iter(f"{{{SVG}}}text"):
+        _collect(text, SANS, REGULAR, used, texts)
+    fonts = fonts_for(used)
+    for element, family in texts:
+        element.set("font-family", f"'{family}', {'monospace' if family == MONO else 'sans-serif'}")
+    return fonts
+
+
+def _collect(
+    element: Tree.Element,
+    family: str,
+    weight: int,
+    used: dict[tuple[str, int], set[str]],
+    texts: list[tuple[Tree.Element, str]],
+) -> None:
+    said = element.attrib.pop("font-family", None)
+    if said is not None:
+        family = MONO if "Code" in said or "mono" in said.split(",")[0].lower() else SANS
+    if said is not None or element.tag == f"{{{SVG}}}text":
+        texts.append((element, family))
+    heavy = element.get("font-weight", "")
+    if heavy:
+        weight = BOLD if heavy == "bold" or (heavy.isdigit() and int(heavy) >= 600) else REGULAR
+        element.set("font-weight", str(weight))
+    used[family, weight].update(element.text or "")
+    for child in element:
+        _collect(child, family, weight, used, texts)
+        used[family, weight].update(child.tail or "")
+
+
+def _describe(root: Tree.Element, name: str, title: str, description: str, fonts: Fonts) -> None:
+    heading = Tree.Element(f"{{{SVG}}}title", {"id": f"{name}-title"})
+    heading.text = title
+    words = Tree.Element(f"{{{SVG}}}desc", {"id": f"{name}-desc"})
+    words.text = description
+    style = Tree.Element(f"{{{SVG}}}style")
+    style.text = fonts.css()
+    root[:0] = [heading, words, style]
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{name}-title")
+    root.set("aria-describedby", f"{name}-desc")

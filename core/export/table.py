@@ -1,0 +1,36 @@
+"""A figure's table as CSV that a spreadsheet may open."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# A spreadsheet takes a cell that begins with one of these for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_text(frame: DataFrame) -> str:
+    """The frame as CSV; text that a spreadsheet would run as a formula gets a leading quote."""
+    guarded = frame.copy()
+    for column in guarded.columns:
+        if not _is_number(guarded[column].dtype):
+            guarded[column] = guarded[column].map(_guard)
+    return str(guarded.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
+
+
+def csv_file(frame: DataFrame) -> bytes:
+    """The same as a file, with the mark by which spreadsheets know UTF-8."""
+    return ("\ufeff" + csv_text(frame)).encode()
+
+
+def _is_number(dtype: object) -> bool:
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def _guard(cell: object) -> object:
+    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
+        return f"'{cell}"
+    return cell

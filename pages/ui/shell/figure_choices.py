@@ -1,0 +1,53 @@
+"""How figures leave the app: chosen once in the sidebar, kept for the session and in links."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.figures.base.paper import Paper, printed
+from core.figures.base.theme import THEMES, Theme
+from pages.ui.widgets.control import Choice, Menu, Toggle, declare, draw, value
+
+_WIDTHS = ("85mm", "174mm", "640px", "960px", "1200px")
+ROWS = declare(
+    Menu("figure_width", "Width", _WIDTHS[0], lambda: {width: width for width in _WIDTHS},
+        free=lambda: True,
+        help="A column of a journal (85 mm), a page (174 mm), or a screen. Type any other, such as "
+        "120mm or 5in. In print the text has 7.5 points."),
+    Choice("figure_theme", "Theme", "light",
+        {"light": "Light", "dark": "Dark", "grey": "Grey"}),
+    Toggle("figure_clear", "Transparent background", False),
+    Toggle("figure_title", "Title in the picture", True),
+    Toggle("figure_caption", "Caption in the picture", True),
+)  # fmt: skip
+
+
+def show() -> None:
+    """Draw the choices."""
+    with st.expander("Exported figures", icon=":material/imagesmode:", key="figure-choices"):
+        draw(*(row.key for row in ROWS))
+
+
+def paper() -> Paper:
+    """What figures are laid out for.
+
+    Raises:
+        FigureError: the width is none.
+    """
+    return printed(
+        str(value("figure_width")),
+        title=bool(value("figure_title")),
+        caption=bool(value("figure_caption")),
+        transparent=bool(value("figure_clear")),
+    )
+
+
+def theme() -> Theme:
+    """The theme of figures that leave."""
+    return THEMES[str(value("figure_theme"))]
+
+
+def words() -> str:
+    """The choices in one line."""
+    clear = ["transparent"] if value("figure_clear") else []
+    return " · ".join([str(value("figure_width")), theme().name, *clear])

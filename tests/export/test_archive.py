@@ -1,0 +1,104 @@
+"""The archive of a run's figures: its files, its tables, and a document that LaTeX compiles."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.decoding.trace import Trace
+from core.export import latex
+from core.export.archive import Archive
+from core.export.catalog import figures_of, tables_of
+from core.export.part import FORMATS, Part
+from core.export.table import csv_text
+from core.figures import LIGHT, printed
+from tests.export.drawings import raw
+
+STORED = Path(__file__).parents[2] / "assets" / "traces"
+PAPER = printed("85mm")
+HOSTILE = "\\input{/etc/passwd} 100% & $x$ #1 _a_ {b} ~ ^ <b> ␣日\n"
+
+
+def filled(trace: Trace) -> Archive:
+    """An archive of all figures of a trace, each with the same small picture."""
+    file = trace.to_json().encode()
+    archive = Archive(trace, file, PAPER, "http://127.0.0.1/?run=1", tables_of(trace), "page")
+    for part in figures_of(trace, paper=PAPER):
+        archive.add(part, part.figure(LIGHT, PAPER), raw())
+    archive.lack(Part("sweep", needs="measure it first"))
+    return archive
+
+
+def opened(archive: Archive) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(archive.encode())) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+@pytest.mark.parametrize("name", ["decode", "beam", "speculative"])
+def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
+    trace = Trace.load(STORED / f"{name}.json")
+    files = opened(filled(trace))
+    parts = figures_of(trace, paper=PAPER)
+    stems = {path.removesuffix(".svg") for path in files if path.endswith(".svg")}
+    assert len(stems) == len(parts) > 1
+    for stem in stems:
+        for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
+            assert files[f"{stem}.{ending}"], (stem, ending)
+        assert trace.config.method in stem and stem.startswith("figures/page-")
+    tables = sorted(content for path, content in files.items() if path.endswith(".csv"))
+    assert tables == sorted(("\ufeff" + csv_text(part.data())).encode() for part in parts)
+    for content in tables:
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+        assert len(rows) > 1 and len({len(row) for row in rows}) == 1
+    assert Trace.from_dict(json.loads(files["trace.json"])) == trace
+    assert json.loads(files["settings.json"])["prompt"] == trace.prompt
+    assert b"measure it first" in files["figures.md"]
+    assert b"http://127.0.0.1/?run=1" in files["citation.bib"]
+
+
+def test_an_archive_is_the_same_bytes_twice() -> None:
+    trace = Trace.load(STORED / "beam.json")
+    assert filled(trace).encode() == filled(trace).encode()
+
+
+def test_the_seed_is_named_where_one_was_used() -> None:
+    drawn, searched = (Trace.load(STORED / f"{name}.json") for name in ("decode", "beam"))
+    assert any("seed16" in name for name in opened(filled(drawn)))
+    assert not any("seed" in name for name in opened(filled(searched)))
+
+
+def test_hypotheses_are_a_table_of_booktabs() -> None:
+    trace = Trace.load(STORED / "beam.json")
+    text = opened(filled(trace))["figures.tex"].decode()
+    assert r"\toprule" in text and r"\bottomrule" in text
+    assert text.count(r" \\") == 1 + len(trace.hypotheses)
+
+
+def test_text_of_a_model_is_no_command_of_latex() -> None:
+    assert "\\input" not in latex.escaped(HOSTILE)
+    assert latex.escaped("100% & #1") == r"100\% \& \#1"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("name", ["decode", "beam", "speculative"])
+def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:
+    trace = replace(Trace.load(STORED / f"{name}.json"), prompt=HOSTILE, rendered_prompt="")
+    if trace.hypotheses:
+        first, *others = trace.hypotheses
+        trace = replace(trace, hypotheses=(first._replace(text=HOSTILE), *others))
+    for path, content in opened(filled(trace)).items():
+        target = tmp_path / path
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(content)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "figures.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "figures.pdf").stat().st_size > 10_000

@@ -1,0 +1,169 @@
+"""A figure's picture as a file: the same bytes, its own fonts, nothing foreign in it."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+from base64 import b64decode
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from fontTools.ttLib import TTFont
+from PIL import Image
+
+from core.decoding.errors import FigureError
+from core.export import font_files
+from core.export.render import pdf, png
+from core.export.svg import Drawing, finish
+from tests.export.drawings import PIXEL, raw
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+# The checksum of its pixels is another one.
+DAMAGED = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQAB"
+    "h6FO1AAAAABJRU5ErkJggg=="
+)
+
+
+def finished(text: str = "word", *, mm: float | None = None, id_: str = "3f9a2c") -> Drawing:
+    return finish(raw(text, id_=id_), name="fig", title="A <title>", alt="What is seen", mm=mm)
+
+
+def embedded(drawing: Drawing) -> dict[tuple[str, int], set[str]]:
+    """The characters of the fonts in the file, by family and weight."""
+    rule = r'font-family:"([^"]+)";font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)\)'
+    found = re.findall(rule, drawing.text)
+    return {
+        (family, int(weight)): set(map(chr, TTFont(io.BytesIO(b64decode(data))).getBestCmap()))
+        for family, weight, data in found
+    }
+
+
+def test_ids_that_plotly_made_up_do_not_reach_the_file() -> None:
+    one, two = finished(id_="3f9a2c"), finished(id_="b81d07")
+    assert one.text == two.text and "3f9a2c" not in one.text
+    assert 'id="fig-1"' in one.text and "url(#fig-1)" in one.text
+
+
+def test_pdf_and_png_are_the_same_bytes_twice() -> None:
+    drawing = finished(mm=85)
+    assert pdf(drawing) == pdf(drawing)
+    assert png(drawing) == png(drawing)
+
+
+def test_every_character_of_the_text_is_in_a_font_of_the_file() -> None:
+    fonts = embedded(finished("␣naïve ↵ 日本語 한"))
+    assert set("␣naïve ↵ 日本語 한") <= fonts["Source Sans", 400]
+    assert set("bold") <= fonts["Source Sans", 700]
+
+
+def test_every_font_of_the_file_has_every_character() -> None:
+    fonts = embedded(finished("日 ␣"))
+    assert len(fonts) == 2 and all(set("日␣bold") <= held for held in fonts.values())
+
+
+def test_the_file_names_no_font_that_it_does_not_hold() -> None:
+    root = ElementTree.fromstring(finished().text)
+    named = {text.get("font-family") for text in root.iter(f"{SVG}text")}
+    assert named == {"'Source Sans', sans-serif"}
+
+
+def test_characters_without_a_font_are_named_and_drawn_as_a_box(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(font_files, "_machine_fonts", tuple)
+    font_files.on_machine.cache_clear()
+    try:
+        drawing = finished("a\u0f40 \u12ab")
+    finally:
+        font_files.on_machine.cache_clear()
+    assert drawing.fonts.missing == "\u0f40\u12ab"
+    assert set("\u0f40\u12ab") <= embedded(drawing)["Source Sans", 400]
+
+
+def test_title_and_description_are_for_those_who_do_not_see_it() -> None:
+    root = ElementTree.fromstring(finished().text)
+    assert root.get("role") == "img"
+    assert root.findtext(f"{SVG}title") == "A <title>"
+    assert root.findtext(f"{SVG}desc") == "What is seen"
+
+
+def test_what_nobody_sees_is_left_out() -> None:
+    root = ElementTree.fromstring(finished().text)
+    assert len(root.findall(f".//{SVG}path")) == 1
+    assert len(root.findall(f".//{SVG}image")) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "<script>alert(1)</script>",
+        '<image xlink:href="file:///etc/passwd" width="9" height="9"/>',
+        '<image href="https://example.org/a.png" width="9" height="9"/>',
+        '<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject>',
+        '<a href="https://example.org"><path d="M0,0H9"/></a>',
+        '<path d="M0,0H9V9Z" style="fill: url(https://example.org/x.svg#a)" onclick="alert(1)"/>',
+        "<style>@import url(https://example.org/x.css);</style>",
+    ],
+)
+def test_nothing_foreign_stays_in_a_picture(more: str) -> None:
+    text = finish(raw(more=more), name="fig", title="t", alt="a").text
+    for word in ("script", "example.org", "passwd", "foreignObject", "onclick", "@import"):
+        assert word not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<svg",
+        "<html/>",
+        '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"/>',
+        '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="9"/>',
+        '<svg xmlns="http://www.w3.org/2000/svg" width="99999" height="9"/>',
+    ],
+)
+def test_what_is_no_figure_is_refused(text: str) -> None:
+    with pytest.raises(FigureError):
+        finish(text, name="fig", title="t", alt="a")
+
+
+def test_a_damaged_bitmap_is_refused() -> None:
+    drawing = finish(raw().replace(PIXEL, DAMAGED), name="fig", title="t", alt="a")
+    with pytest.raises(FigureError):
+        pdf(drawing)
+
+
+def test_print_sizes_follow_from_the_width_in_millimetres() -> None:
+    drawing = finished(mm=85)
+    root = ElementTree.fromstring(drawing.text)
+    assert root.get("width") == "85mm" and root.get("height") == f"{85 * 100 / 320:.6g}mm"
+    with Image.open(io.BytesIO(png(drawing))) as image:
+        assert image.width == pytest.approx(85 / 25.4 * 300, abs=1)
+        assert image.info["dpi"][0] == pytest.approx(300, abs=0.1)
+        assert image.info["Title"] == "A <title>"
+
+
+def test_a_picture_without_ground_is_transparent() -> None:
+    clear = raw().replace("fill: rgb(255, 255, 255); fill-opacity: 1;", "fill-opacity: 0;")
+    drawing = finish(clear, name="fig", title="t", alt="a")
+    with Image.open(io.BytesIO(png(drawing, 96))) as image:
+        assert image.getpixel((300, 90))[3] == 0
+
+
+@pytest.mark.skipif(shutil.which("pdffonts") is None, reason="pdffonts (poppler) is not installed")
+def test_the_fonts_of_a_pdf_are_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "figure.pdf"
+    path.write_bytes(pdf(finished("␣word 日本語", mm=85)))
+    said = subprocess.run(["pdffonts", path], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in said.stdout.splitlines()[2:]]
+    assert sorted(row[0].partition("+")[2] for row in rows) == [
+        "SourceSans-Bold",
+        "SourceSans-Regular",
+    ]
+    assert all(row[-5:-2] == ["yes", "yes", "yes"] for row in rows)
