@@ -15,6 +15,7 @@ from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.window import windows
 from core.figures.beam.words import beam_caption
+from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
@@ -23,14 +24,20 @@ _SPAN = 20
 
 
 def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
-    """The whole tree in windows, the selected step and the comparison.
+    """The tree in windows, as far as the page draws it, the selected step and the comparison.
 
     Args:
         trace: the search as it is ranked now.
     """
     guesses = guess_parents(trace)
     spans = list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
-    tree = partial(figures.beam_tree, trace, guesses=guesses, selected=view.node)
+    tree = partial(
+        figures.beam_tree,
+        trace,
+        guesses=guesses,
+        selected=view.node,
+        **controls.part_of_tree(),
+    )
     data = partial(figures.beam_tree_data, trace, guesses)
     found = [
         Part(f"tree-steps-{nth(first)}-{last}", partial(tree, first=first, span=last - first), data)
