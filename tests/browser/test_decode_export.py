@@ -72,7 +72,9 @@ def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) ->
     open_export(decode, "candidates")
     expect(page.locator(".export .choices")).to_have_text("640px · dark · transparent")
     svg = bytes_of(download(decode, "SVG")).decode()
-    assert 'width="640"' in svg and "rgb(232, 237, 242)" in svg and "rgb(18, 22, 27)" not in svg
+    root = ElementTree.fromstring(svg)
+    assert root.get("width") == "640" and "rgb(232, 237, 242)" in svg
+    assert root.findall("{http://www.w3.org/2000/svg}rect") == []  # Nothing behind the figure.
 
 
 def test_all_figures_of_the_page_leave_in_one_archive(decode: DecodePage) -> None:
