@@ -28,7 +28,7 @@ def decode(page: Page, server: str) -> DecodePage:
 
 
 def download(decode: DecodePage, button: str) -> Download:
-    with decode.page.expect_download() as waiting:
+    with decode.page.expect_download(timeout=120_000) as waiting:
         decode.page.get_by_role("button", name=button, exact=True).click()
     return waiting.value
 
