@@ -241,6 +241,14 @@ def plain_sentence(
     return sheet.figure()
 
 
+def nothing_selected(
+    theme: Theme, paper: Paper, what: str, where: str, *, title: str, caption: str
+) -> go.Figure:
+    """A figure of something that isn't selected; on a page it says where to click."""
+    end = "." if paper.printed else f": click {where}."
+    return plain_sentence(theme, paper, f"No {what} is selected{end}", title=title, caption=caption)
+
+
 def patterned(trace: Properties, theme: Theme) -> Properties:
     """A trace of bars with the pattern of each colour that has one in the theme."""
     marker = trace.get("marker")

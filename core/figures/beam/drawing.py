@@ -100,6 +100,19 @@ class Drawing:
         ]
         self._lanes = max(band.layout.lanes for band in bands)
 
+    def add_to(
+        self,
+        sheet: Sheet,
+        strong: Sequence[Node],
+        path: Sequence[Node],
+        guesses: ParentGuesses | None,
+        selected: Node | None,
+    ) -> None:
+        """All edges and nodes, in the order in which they lie on each other."""
+        self.add_edges(sheet, strong, path)
+        self.add_guesses(sheet, guesses)
+        self.add_nodes(sheet, strong, selected)
+
     def add_edges(self, sheet: Sheet, strong: Sequence[Node], path: Sequence[Node]) -> None:
         """Stored backpointers: the faint ones first, the strong ones over them."""
         theme = self._theme
@@ -121,8 +134,10 @@ class Drawing:
             marked = [(a, b) for a, b in drawn if (a.node, b.node) in chosen]
             sheet.traces.append(self._lines("selected path", marked, theme.accent, 2))
 
-    def add_guesses(self, sheet: Sheet, guesses: ParentGuesses) -> None:
-        """The estimate's wrong edges, dashed."""
+    def add_guesses(self, sheet: Sheet, guesses: ParentGuesses | None) -> None:
+        """The estimate's wrong edges, dashed, where there is an estimate."""
+        if guesses is None:
+            return
         beams = self._tree.graph["beams"]
         edges = []
         for wrong in guesses.wrong:

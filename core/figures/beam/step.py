@@ -16,7 +16,7 @@ from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, NO_FADE, add_frame, add_line, no_fade
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
@@ -29,6 +29,8 @@ _HOVER = (
     "<br>%{customdata[5]}<extra></extra>"
 )
 
+_KEYS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
+
 
 def beam_step(
     trace: Trace,
@@ -38,8 +40,7 @@ def beam_step(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> go.Figure:
-    """The candidates of a step, of the selected one's group only: nats before or behind the last
-    survivor.
+    """A step's candidates, of the selected one's group only: nats before or behind the cut.
 
     Args:
         selected: the place of the one that is looked at.
@@ -48,15 +49,10 @@ def beam_step(
     """
     caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
-        title, where = (
-            "The candidates of a step",
-            "" if paper.printed else ": click a token in the tree",
-        )
-        sentence = f"No step is selected{where}."
-        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
-    step = steps[index]
+        title, where = "The candidates of a step", "a token in the tree"
+        return nothing_selected(theme, paper, "step", where, title=title, caption=caption)
+    step, before = steps[index], _parents(trace, index)
     shown = _shown(step, selected)
-    before = _parents(trace, index)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 24 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
@@ -72,11 +68,11 @@ def beam_step(
         right=18,
         below=72,
     )
+    across = _ends(margins, sheet.room(left, 18))
+    sheet.traces = [_rows(step, index, shown, across)]
     for name in ("pruned", "kept", "finished", "best"):
         rows = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
-    across = _ends(margins, sheet.room(left, 18))
-    sheet.traces.insert(0, _rows(step, index, shown, across))
     names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     sheet.layout["xaxis"] = axis(theme, "nats", 6, range=list(across), nticks=6)
@@ -84,10 +80,12 @@ def beam_step(
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
-    keys = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
-    entries = [key_entry(_color(name, theme), words) for name, words in keys.items()]
-    add_key(sheet, ["".join(entries)], left, offset=52)
+    add_key(sheet, [_key(theme)], left, offset=52)
     return sheet.figure()
+
+
+def _key(theme: Theme) -> str:
+    return "".join(key_entry(_color(name, theme), words) for name, words in _KEYS.items())
 
 
 def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:

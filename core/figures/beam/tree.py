@@ -48,8 +48,7 @@ def beam_tree(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> go.Figure:
-    """The tree over a window of steps, at most `MOST_NODES` nodes; in several rows of steps where
-    one is too narrow for them.
+    """The tree over a window of steps, at most `MOST_NODES` nodes, in as many rows as they need.
 
     Args:
         first, span: the window's first step and how many steps it may hold.
@@ -70,7 +69,7 @@ def beam_tree(
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
     selected = selected if paper.selection and selected in tree else None
-    path = path_to(tree, selected) if selected is not None else ()
+    path = path_to(tree, selected) if selected else ()
     shared = stem_of(tree, first, len(steps)) if collapse and first == 0 else ()
     start, end = max(first, len(shared)), min(max(first, len(shared)) + span, len(steps))
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
@@ -79,17 +78,10 @@ def beam_tree(
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
     said = _subtitle(bands, len(steps), len(shared), paper), _alt(trace, drawn, whole, strong)
-    sheet, drawing = (
-        _sheet(trace, bands, said, theme, paper),
-        Drawing(trace, tree, bands, theme, stem),
-    )
-    drawing.add_edges(sheet, strong, path)
-    if guesses is not None:
-        drawing.add_guesses(sheet, guesses)
-    drawing.add_nodes(sheet, strong, selected)
+    sheet = _sheet(trace, bands, said, theme, paper)
+    Drawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    key = _key(theme, pruned and tree is whole, guesses is not None, bool(path))
-    add_key(sheet, [key], LEFT)
+    add_key(sheet, [_key(theme, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
     sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
     return sheet.figure()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -12,7 +14,7 @@ from core.figures.base.axes import axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
@@ -30,8 +32,6 @@ def evaluate_agreement(
     ways = [way.name for way in evaluation.plan.ways]
     if not any(share.total for share in shares.values()):
         return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
-    count = len(ways)
-    numbers = [str(at) for at in range(1, count + 1)]
     sheet = lay_out(
         theme,
         paper,
@@ -43,32 +43,12 @@ def evaluate_agreement(
              caption(evaluation)]
         ),
         alt=_alt(ways, shares),
-        plot_height=max(90, _CELL * count),
+        plot_height=max(90, _CELL * len(ways)),
         left=EDGE + _KEY,
         right=EDGE,
         above=_KEY,
     )  # fmt: skip
-    rows = [[shares[one, other].value for other in ways] for one in ways]
-    sheet.traces = [
-        {
-            "type": "heatmap",
-            "name": "agreement",
-            "x": numbers,
-            "y": numbers,
-            "z": rows,
-            "zmin": 0,
-            "zmax": 1,
-            "xgap": 2,
-            "ygap": 2,
-            "showscale": False,
-            "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
-            "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
-            "texttemplate": f"%{{text}}{NBSP}%" if count <= _MOST_NUMBERS else "",
-            "textfont": {"size": 12, "color": theme.ink},
-            "hovertext": [[_hover(one, other, shares) for other in ways] for one in ways],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        }
-    ]
+    sheet.traces = [_cells(ways, shares, theme)]
     sheet.layout |= {
         "xaxis": axis(theme, type="category", side="top", showgrid=False),
         "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
@@ -76,7 +56,33 @@ def evaluate_agreement(
     return sheet.figure()
 
 
-def _hover(one: str, other: str, shares: dict[tuple[str, str], Share]) -> str:
+def _cells(
+    ways: Sequence[str], shares: Mapping[tuple[str, str], Share], theme: Theme
+) -> Properties:
+    """The matrix itself, its numbers left out where a cell has no room for one."""
+    numbers = [str(at) for at in range(1, len(ways) + 1)]
+    rows = [[shares[one, other].value for other in ways] for one in ways]
+    return {
+        "type": "heatmap",
+        "name": "agreement",
+        "x": numbers,
+        "y": numbers,
+        "z": rows,
+        "zmin": 0,
+        "zmax": 1,
+        "xgap": 2,
+        "ygap": 2,
+        "showscale": False,
+        "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
+        "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
+        "texttemplate": f"%{{text}}{NBSP}%" if len(ways) <= _MOST_NUMBERS else "",
+        "textfont": {"size": 12, "color": theme.ink},
+        "hovertext": [[_hover(one, other, shares) for other in ways] for one in ways],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _hover(one: str, other: str, shares: Mapping[tuple[str, str], Share]) -> str:
     share = shares[one, other]
     names = f"{escaped(plain_name(one, _NAME))}<br>{escaped(plain_name(other, _NAME))}"
     return f"{names}<br><b>{share.hits} of {share.total}</b> the same"

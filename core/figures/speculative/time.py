@@ -81,12 +81,14 @@ def spec_time(
     )
     sheet.layout |= step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends)
     sheet.layout["barmode"] = "stack"
-    colors = _colors(theme)
-    keys = [key_entry(colors[part], part) for part in _PARTS]
-    if comparison is not None:
-        keys.append(key_entry(theme.rest, "target only"))
-    add_key(sheet, ["".join(keys)], _LEFT, offset=42)
+    add_key(sheet, [_key(theme, comparison is not None)], _LEFT, offset=42)
     return sheet.figure()
+
+
+def _key(theme: Theme, compared: bool) -> str:
+    colors = _colors(theme)
+    entries = [key_entry(colors[part], part) for part in _PARTS]
+    return "".join(entries) + (key_entry(theme.rest, "target only") if compared else "")
 
 
 def _colors(theme: Theme) -> dict[str, str]:

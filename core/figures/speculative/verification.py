@@ -23,7 +23,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -68,13 +68,9 @@ def spec_verification(
     """
     found = position_at(trace, at, place)
     if found is None:
-        sentence = "No token is selected" + (
-            "." if paper.printed else ": click one in the timeline."
-        )
+        title, where = "The verification of a token", "one in the timeline"
         caption = settings_caption(trace, paper)
-        return plain_sentence(
-            theme, paper, sentence, title="The verification of a token", caption=caption
-        )
+        return nothing_selected(theme, paper, "token", where, title=title, caption=caption)
     shown = shown_candidates(found, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(found, candidate, theme) for candidate in shown]
