@@ -280,7 +280,9 @@ def test_a_click_and_the_hover_tell_the_node():
             assert told[4] == f"{candidate.logprob:.3f}".replace("-", "\u2212")
             assert told[5] == f"{candidate.cum_logprob:.3f}".replace("-", "\u2212")
             assert f"row {candidate.parent + 1}" in told[7]
-            fate = {"kept": f"kept as row {candidate.row}"}.get(candidate.fate, candidate.fate)
+            fate = {"kept": f"kept as row {(candidate.row or 0) + 1}"}.get(
+                candidate.fate, candidate.fate
+            )
             assert told[8].startswith(fate)
 
 
