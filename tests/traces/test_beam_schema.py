@@ -176,7 +176,7 @@ def _cancel_what_had_ended(data: Any) -> None:
         (_parent_beyond, "no row of its beam"),
         (_row_of_a_pruned, "takes a row"),
         (_kept_without_row, "takes a row"),
-        (_one_row_twice, "are not 0, 1, 2"),
+        (_one_row_twice, "are not numbered from 0"),
         (_finished_without_end, "nothing ended"),
         (_one_candidate_twice, "listed twice"),
         (_short_column, "columns differ"),

@@ -109,7 +109,7 @@ SPOILED: dict[str, tuple[Callable[[Any], None], str]] = {
     "a token that is no candidate": (_hide_the_token, "not among the candidates"),
     "no recovered token": (_drop_recovered, "followed by a recovered one"),
     "outcomes out of order": (_reorder, "accepted tokens come first"),
-    "rounds out of order": (_number_again, "numbered 0, 1, 2"),
+    "rounds out of order": (_number_again, "numbered from 0"),
     "other tokens": (_other_tokens, "not the trace's"),
     "a draft that is too long": (_too_long, "64"),
     "two ends": (_end_twice, "before the last one"),

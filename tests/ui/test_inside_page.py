@@ -15,6 +15,7 @@ from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
 from pages.ui.decode.state import DecodeView
 from pages.ui.inside import boxes, save, work
+from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView, open_run, shows
 from pages.ui.run import jobs
 from pages.ui.shell import models
@@ -159,6 +160,14 @@ def test_the_source_of_a_function_opens_and_closes(real) -> None:
     app.run()
     assert picture(app)["code"].startswith("def shape(")
     assert view.places["shaping.2"][0] == "core/decoding/shaping/stages.py"
+
+
+def test_the_saved_page_is_that_of_the_runs_own_page(real) -> None:
+    app = open_inside(run_of(real, "Once upon a time"))
+    view = view_of(app)
+    assert view.figure is not None and view.figure.name == "calls"
+    saved = inside_save.web_page(view, view.trace).decode()
+    assert saved.count("<figure") >= 5 and "Once upon a time" in saved
 
 
 @pytest.mark.usefixtures("real")

@@ -78,7 +78,10 @@ def _of_step(view: DecodeView, trace: Trace) -> list[Part]:
             partial(figures.softmax_row, *of),
             partial(figures.softmax_row_data, *of),
         ),
-        *(Part(f"compared-{where}", partial(draw, *of)) for draw in own),
+        *(
+            Part(f"{name}-{where}", partial(draw, *of), partial(data, *of))
+            for name, (draw, data) in own.items()
+        ),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -11,6 +12,9 @@ from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
 from pages.ui.run.view import View
 from pages.ui.widgets.control import Control
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Strategy:
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
         tabs: draws its own figures of a trace, by the titles of their tabs.
-        saved: its own figures in the saved page, called with `(step, trace, theme=...)`; the step
-            is the selected one, None in a run without.
+        saved: its own figures of the selected step in what is saved, by name, each with its table;
+            called with `(step, trace)`.
     """
 
     label: str
@@ -35,4 +39,6 @@ class Strategy:
     more: tuple[str, ...] = ()
     reshapes: bool = True
     tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)
-    saved: tuple[Callable[..., go.Figure], ...] = ()
+    saved: Mapping[str, tuple[Callable[..., go.Figure], Callable[..., pd.DataFrame]]] = field(
+        default_factory=dict
+    )

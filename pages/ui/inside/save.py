@@ -10,25 +10,41 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.trace import Trace
+from core.export.part import Part
 from core.traces.data_path import export
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
 from pages.ui import registry
+from pages.ui.decode.state import DecodeView
 from pages.ui.inside.state import PATH, InsideView
 from pages.ui.run import link_run, save
+from pages.ui.run.archive import Shelf
+from pages.ui.widgets import style
 
 _STEM = "decoding-data-path"
 
 
 def menu(view: InsideView, trace: Trace) -> None:
-    """The menu that saves the whole run; its link leads here."""
-    save.save(
+    """The menu that saves the run, and the open tab's figure; its link leads here."""
+    shelf = Shelf(
         _STEM,
+        PATH,
+        trace,
         lambda: save.trace_file(trace),
-        lambda: registry.page_of(trace.config.method).web_page(view, trace),
-        run=True,
+        lambda _: [view.figure or Part("reading", needs="open a tab")],
         link=link_run.link_to(view, trace, registry.page_at(PATH)),
     )
+    save.save(shelf, lambda: web_page(view, trace), run=True)
+
+
+def web_page(view: InsideView, trace: Trace) -> bytes:
+    """The run as the page of its method saves it, at the step that is looked at."""
+    page = registry.page_of(trace.config.method)
+    own = type(page.view())()
+    own.show(trace, view.source)
+    if isinstance(own, DecodeView):
+        own.select(view.selected)
+    return page.web_page(own, trace, style.theme())
 
 
 def downloads(path: DataPath) -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import streamlit as st
 
 from core.decoding.trace import Trace
+from core.export.part import Part
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import save
 from pages.ui.run.request import Request
@@ -30,6 +31,7 @@ class InsideView(View):
         places: file and line of the functions in the picture, by their rows.
         lens_first: the first position that the lens draws; None for the last ones.
         looked_first: the first position that the attention draws; None for the last ones.
+        figure: of the open tab; None before it is drawn.
     """
 
     key: ClassVar[str] = "inside"
@@ -42,6 +44,7 @@ class InsideView(View):
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     lens_first: int | None = None
     looked_first: int | None = None
+    figure: Part | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -65,7 +68,7 @@ class InsideView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
         super().show(trace, source)
-        self.source_of, self.lens_first = "", None
+        self.source_of, self.lens_first, self.figure = "", None, None
         if source == "run" and self.linked_step is not None:
             self.select(self.linked_step)
             self.linked_step = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.trace import Check, Trace
+from core.export.part import Part
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
@@ -19,6 +21,9 @@ from pages.ui.inside.state import InsideView
 from pages.ui.run import panel, proof
 from pages.ui.widgets import control, figure, pager, style, table
 from pages.ui.widgets.control import value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Redraw = Callable[[], None]
 _CHECKED = ("record", "forward", "lens", "attention")
@@ -87,6 +92,21 @@ def _caption(view: InsideView, trace: Trace, *, step: bool = True) -> str:
     return f"{said}{off}"
 
 
+def _chart(
+    view: InsideView,
+    name: str,
+    draw: Callable[..., go.Figure],
+    data: Callable[..., pd.DataFrame],
+    depends: tuple[Hashable, ...],
+    *,
+    of: tuple[object, ...] = (),
+    on_click: Callable[[list[object]], None] | None = None,
+) -> None:
+    """The open tab's figure, which the archive of the page takes."""
+    figure.chart(name, draw, data, depends, of=of, on_click=on_click)
+    view.figure = Part(name, partial(draw, *of), partial(data, *of))
+
+
 def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
     cache, width = not value("no_cache"), style.figure_width()
     control.draw("flame", label_visibility="collapsed")
@@ -105,7 +125,8 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
         calls, said = _calls(view, found, what)
     before = view.selected - 1 if what == "step" else view.selected if what == "modules" else -1
     drawn: dict[str, Any] = {"first_step": before}
-    figure.chart(
+    _chart(
+        view,
         "calls",
         partial(
             figures.flame_chart,
@@ -146,7 +167,8 @@ def _modules(view: InsideView, trace: Trace) -> None:
     if seen.one is not None:
         behind = "one token behind it" if view.selected == 0 else "this step"
         forwards.append((behind, seen.one))
-    figure.chart(
+    _chart(
+        view,
         "modules",
         partial(figures.module_times, caption=_caption(view, trace), paper=Paper(width)),
         figures.module_times_data,
@@ -179,7 +201,8 @@ def _lens(view: InsideView, trace: Trace) -> None:
         pager.draw(view, "lens_first", pager.of_span(first, columns, len(read.positions)),
             "positions")  # fmt: skip
     show = value("cells")
-    figure.chart(
+    _chart(
+        view,
         "lens",
         partial(
             figures.lens_heatmap,
@@ -214,7 +237,8 @@ def _attention(view: InsideView, trace: Trace) -> None:
         control.draw("look_layer")
         window = pager.of_span(first, columns, len(seen.texts))
         pager.draw(view, "looked_first", window, "positions")
-    figure.chart(
+    _chart(
+        view,
         "attention",
         partial(
             figures.attention_map,
