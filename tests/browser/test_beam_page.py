@@ -176,10 +176,10 @@ def test_the_check_against_the_model_passes(beam: BeamPage) -> None:
 def test_the_tree_leaves_as_svg_and_csv(beam: BeamPage) -> None:
     beam.slider.fill("4")
     beam.figure("beam-tree").get_by_role("button", name=re.compile("Export")).click()
-    with beam.page.expect_download() as waiting:
+    with beam.page.expect_download(timeout=120_000) as waiting:
         beam.page.get_by_role("button", name="SVG", exact=True).click()
     root = ElementTree.parse(waiting.value.path()).getroot()
-    assert root.get("width") == "900"
+    assert root.get("width") == "85mm"
     texts = " ".join(root.itertext())
     assert "The tree of the search" in texts and "num beams 5" in texts.replace("\u00a0", " ")
     with beam.page.expect_download() as waiting:

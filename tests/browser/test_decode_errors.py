@@ -48,6 +48,7 @@ def test_too_long_a_prompt_is_refused_with_the_numbers(decode: DecodePage) -> No
 
 def test_a_model_that_does_not_exist_is_named(decode: DecodePage) -> None:
     decode.open(model="/no/such/folder")
+    expect(decode.drawn("candidates")).to_be_visible()
     decode.run_button.click()
     expect(decode.failure).to_contain_text("/no/such/folder")
     expect(decode.run_button).to_be_visible()

@@ -24,7 +24,10 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture
 def decode(page: Page, server: str) -> DecodePage:
-    return DecodePage(page, server).open()
+    found = DecodePage(page, server).open()
+    # The browser has asked for the rest of the page: nothing more is replaced.
+    expect(found.drawn("heatmap")).to_be_visible()
+    return found
 
 
 def download(decode: DecodePage, button: str) -> Download:

@@ -22,8 +22,8 @@ def test_figures_components_export_and_print_work_under_the_policy(
     page.pdf(path=tmp_path / "printed.pdf")
     assert (tmp_path / "printed.pdf").stat().st_size > 10_000
     page.get_by_role("button", name="Export").first.click()
-    for kind in ("PNG 2x", "SVG"):
-        with page.expect_download() as waiting:
+    for kind in ("PNG", "SVG"):
+        with page.expect_download(timeout=120_000) as waiting:
             page.get_by_role("button", name=kind, exact=True).click()
         assert Path(waiting.value.path()).stat().st_size > 1000
 

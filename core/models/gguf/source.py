@@ -8,7 +8,6 @@ from typing import Any
 
 from core.decoding.errors import ModelError
 from core.models.gguf.cache import being_converted, cache_root, check_room, converted, key_of
-from core.models.gguf.conversion import convert_gguf
 from core.models.gguf.header import SUFFIX, GgufHeader, read_header
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits
@@ -121,6 +120,8 @@ def _convert(
         "dtype": dtype,
     }
     if not client.AVAILABLE:
+        from core.models.gguf.conversion import convert_gguf
+
         convert_gguf(**arguments)
         return
     try:
