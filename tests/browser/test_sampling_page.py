@@ -202,16 +202,16 @@ def test_a_figure_leaves_as_svg_and_png(lab: SamplingPage) -> None:
     expect(lab.drawn("flips")).to_be_visible(timeout=PATIENCE_MS)
     lab.figure("flips").get_by_role("button", name=re.compile("Export")).click()
     root = ElementTree.fromstring(download(lab, "SVG"))
-    assert root.tag.endswith("svg") and root.get("width") == "900"
-    png = download(lab, "PNG 2x")
+    assert root.tag.endswith("svg") and root.get("width") == "85mm"
+    png = download(lab, "PNG")
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    assert struct.unpack(">II", png[16:24])[0] == 1800
+    assert struct.unpack(">II", png[16:24])[0] == round(85 / 25.4 * 300)
     rows = download(lab, "CSV").decode("utf-8-sig").splitlines()
     assert rows[0].startswith('"knob"') and len(rows) > 8
 
 
 def download(lab: SamplingPage, button: str) -> bytes:
-    with lab.page.expect_download() as waiting:
+    with lab.page.expect_download(timeout=120_000) as waiting:
         lab.page.get_by_role("button", name=button, exact=True).click()
     return Path(waiting.value.path()).read_bytes()
 

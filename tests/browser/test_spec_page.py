@@ -124,12 +124,12 @@ def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: 
 
 def test_the_timeline_leaves_as_svg_and_csv(spec: SpecPage) -> None:
     spec.figure("timeline").get_by_role("button", name=re.compile("Export")).click()
-    with spec.page.expect_download() as waiting:
+    with spec.page.expect_download(timeout=120_000) as waiting:
         spec.page.get_by_role("button", name="SVG", exact=True).click()
     texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
     assert "Rounds, and what became of them" in texts
     assert "draft embedded:draft" in texts.replace("\u00a0", " ")
-    with spec.page.expect_download() as waiting:
+    with spec.page.expect_download(timeout=120_000) as waiting:
         spec.page.get_by_role("button", name="CSV", exact=True).click()
     lines = Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()
     rounds = Trace.load(EXAMPLE).rounds
