@@ -298,7 +298,7 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     lab.expect_open()
     expect(lab.page.get_by_role("button", name=re.compile("Step 5 of 12"))).to_be_visible()
     lab.wait_for_caption("stages", "throw 5")
-    expect(lab.outcome).to_contain_text("Throw 4,")
+    expect(lab.outcome).to_contain_text("Throw 5,")
     expect(lab.page).to_have_url(re.compile("ids="))
     text, words = lab.text_before.inner_text(), lab.outcome.inner_text()
     other = SamplingPage(context.new_page(), lab.server)

@@ -37,7 +37,7 @@ HEARD = """() => {
 
 def _data(drawn: float, words: list[str], **others: object) -> dict[str, Any]:
     tokens = [[word, "#fff", word, ""] for word in words]
-    quiet = {"prompt": "", "selected": 0, "live": False, "run": 1, "first": False}
+    quiet = {"prompt": "", "selected": 0, "live": False, "run": 1, "keys": True}
     return {**quiet, "mark": "#000", "tokens": tokens, "drawn": drawn, **others}
 
 
