@@ -80,6 +80,11 @@ def said(*captions: str) -> None:
     st.session_state[_SAID] = captions
 
 
+def said_before(caption: str) -> None:
+    """Leave out the caption of what is measured anew just now: its mark says that it is older."""
+    st.session_state[_SAID] = (*st.session_state.get(_SAID, ()), caption)
+
+
 def _without_caption(figure: go.Figure) -> go.Figure:
     drawn = figure.to_dict()
     layout = drawn["layout"]
