@@ -259,7 +259,6 @@ def _about_order(settings: Settings) -> None:
 
 def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     found = work.measured(lab, "flips", ref, settings, step)
-    figure.said_before(lab_caption(found.step))
     with tabs.measured("flips", found):
         figure.chart(
             "flips",

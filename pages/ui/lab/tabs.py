@@ -13,6 +13,7 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep, distinct
+from core.figures.lab.words import lab_caption
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, Settings
 from pages.ui.lab.state import Lab, StepRef
@@ -72,6 +73,7 @@ def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerat
 
     The container's own name stays: under another one the browser would draw the chart anew.
     """
+    figure.said_before(lab_caption(found.step))
     place = st.container(key=f"measured-{name}", gap=None)
     place.html("<i hidden></i>" if found.ready else '<i hidden class="de-before"></i>')
     return place
