@@ -6,6 +6,7 @@ import reprlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
@@ -184,7 +185,7 @@ def _trace(
         finish_reason=reason or "cancelled",
         timings=timings,
         notes=method.notes(config),
-        versions=_versions(),
+        versions=dict(_versions()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
         draft_id=draft.model_id if draft else "",
@@ -193,7 +194,9 @@ def _trace(
     )
 
 
+@cache
 def _versions() -> dict[str, str]:
+    """Read once: a package's metadata take as long as half a dozen tokens."""
     found = {}
     for package in ("torch", "transformers"):
         try:

@@ -29,21 +29,20 @@ _CHUNK = 2**16
 _MANY = 100
 
 
-async def read_json(request: Request) -> dict[str, Any]:
-    """The object in a request's body.
+async def read_body(request: Request) -> bytes:
+    """A request's body.
 
     Raises:
-        ApiError: another content type, too many bytes, too slow, or no JSON object.
+        ApiError: another content type, too many bytes, or too slow.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError("Send the body as application/json.", status=415)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            raw = await _bounded(request)
+            return await _bounded(request)
     except TimeoutError:
         raise ApiError("The body took too long.", status=408) from None
-    return json_object(raw)
 
 
 def json_object(raw: bytes) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from starlette.middleware import Middleware
@@ -17,14 +18,18 @@ from starlette.types import ASGIApp
 
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
-from core.server.api.http import Reply, error_response, read_json
+from core.server.api.http import Reply, error_response, json_object, read_body
 from core.server.api.metrics import CONTENT_TYPE
 from core.server.api.service import Feed, Service
 
 if TYPE_CHECKING:
     from core.server.api.models import Question
+    from core.server.api.submit import Submission
 
 Handler = Callable[[Request, str], Awaitable[Any]]
+# Longer bodies are read beside the loop, which serves the pages; a thread's start takes longer than
+# to read a shorter one.
+_LONG = 2**14
 
 
 def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
@@ -63,6 +68,13 @@ class Routes:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._imported = False
+
+    async def _import(self) -> None:
+        """Beside the loop: the first import of what reads requests takes seconds."""
+        if not self._imported:
+            await asyncio.to_thread(import_module, "core.server.api.submit")
+            self._imported = True
 
     def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Any]]:
         """A handler behind the key; its errors in OpenAI's shape."""
@@ -94,6 +106,7 @@ class Routes:
 
     async def list_models(self, request: Request, owner: str) -> Response:
         del request, owner
+        await self._import()
         from core.server.api.models import model_body
 
         created = self._service.created
@@ -102,6 +115,7 @@ class Routes:
 
     async def one_model(self, request: Request, owner: str) -> Response:
         del owner
+        await self._import()
         from core.server.api.models import model_body, require_offered
 
         name = request.path_params["name"]
@@ -123,12 +137,14 @@ class Routes:
 
     async def tokenize(self, request: Request, owner: str) -> Response:
         del owner
+        await self._import()
         from core.server.api.models import read_tokenize
 
         return await self._ask_model(request, read_tokenize)
 
     async def detokenize(self, request: Request, owner: str) -> Response:
         del owner
+        await self._import()
         from core.server.api.models import read_detokenize
 
         return await self._ask_model(request, read_detokenize)
@@ -138,10 +154,11 @@ class Routes:
     ) -> Response:
         from core.server.api.models import require_offered
 
-        name, answer = read(await read_json(request))
-        require_offered(name, self._service.offered())
+        raw = await read_body(request)
 
         def ask() -> dict[str, Any]:
+            name, answer = read(json_object(raw))
+            require_offered(name, self._service.offered())
             return answer(self._service.load(name, lambda: False))
 
         return JSONResponse(await asyncio.to_thread(ask))
@@ -150,10 +167,15 @@ class Routes:
         """The handler of what decodes."""
 
         async def generate(request: Request, owner: str) -> ASGIApp:
+            await self._import()
             from core.server.api.submit import submit
 
-            body = await read_json(request)
-            found = await asyncio.to_thread(submit, self._service, kind, body, owner)
+            raw = await read_body(request)
+
+            def read() -> Submission:
+                return submit(self._service, kind, json_object(raw), owner)
+
+            found = await asyncio.to_thread(read) if len(raw) > _LONG else read()
             feed, plan = Feed(), found.plan
             slot = found.start(self._service, feed.put)
             return Reply(
