@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 def free_port() -> int:
@@ -61,4 +61,4 @@ def running_app(log: Path, *options: str, **environment: str) -> Iterator[str]:
             yield url
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)

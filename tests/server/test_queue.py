@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from threading import Event, Thread
-from time import perf_counter
+from time import perf_counter, sleep
 
 from core.server.queue import FairQueue
+
+SECONDS = 60
 
 
 def test_two_sessions_take_turns_step_by_step() -> None:
@@ -14,7 +16,7 @@ def test_two_sessions_take_turns_step_by_step() -> None:
     def work(name: str, first: bool) -> None:
         with queue.turn() as turn:
             if first:
-                both_in.wait(5)
+                both_in.wait(SECONDS)
             for _ in range(3):
                 order.append(name)
                 turn.pass_on()
@@ -23,32 +25,33 @@ def test_two_sessions_take_turns_step_by_step() -> None:
     two = Thread(target=work, args=("two", False))
     one.start()
     while queue.waiting < 1:
-        pass
+        sleep(0.001)
     two.start()
     while queue.waiting < 2:
-        pass
+        sleep(0.001)
     both_in.set()
-    one.join(5)
-    two.join(5)
+    one.join(SECONDS)
+    two.join(SECONDS)
     assert order[:2] == ["one", "two"] and sorted(order) == ["one"] * 3 + ["two"] * 3
 
 
 def test_beside_three_busy_sessions_a_visitor_has_a_quarter_of_the_time() -> None:
     queue, here, over = FairQueue(), Event(), Event()
-    worked = dict.fromkeys(range(3), 0.0)
+    worked, longest = dict.fromkeys(range(3), 0.0), dict.fromkeys(range(3), 0.0)
 
     def work_until_over(session: int) -> None:
         with queue.turn(session=session) as turn:
             while not over.is_set():
                 seconds = compute(0.005)
                 worked[session] += seconds if here.is_set() else 0.0
+                longest[session] = max(longest[session], seconds)
                 turn.pass_on()
 
     others = [Thread(target=work_until_over, args=(session,)) for session in worked]
     for other in others:
         other.start()
     while queue.sessions < len(others):
-        pass
+        sleep(0.001)
     here.set()
     own = 0.0
     with queue.turn(session="visitor") as turn:
@@ -57,9 +60,9 @@ def test_beside_three_busy_sessions_a_visitor_has_a_quarter_of_the_time() -> Non
             turn.pass_on()
     over.set()
     for other in others:
-        other.join(5)
-    # So it waits four times as long as alone; a turn may be longer where threads are kept waiting.
-    assert max(worked.values()) <= 1.5 * own + 0.3
+        other.join(SECONDS)
+    # So it waits four times as long as alone; a busy machine may make a single turn a long one.
+    assert max(worked.values()) <= 1.5 * own + 0.3 + 2 * max(longest.values())
 
 
 def compute(seconds: float) -> float:

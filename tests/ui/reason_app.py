@@ -71,11 +71,8 @@ def open_reason(
     monkeypatch.setattr(reason_state, "load_example", lambda: stored)
 
     def open_it(**parameters: str) -> AppTest:
-        app = open_app(**parameters)
-        for name, value in parameters.items():
-            app.query_params[name] = value
         # The looks follow the text.
-        return app.switch_page("reasoning.py").run().run()
+        return open_app("reasoning.py", **parameters).run()
 
     return open_it
 

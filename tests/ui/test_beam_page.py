@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -32,7 +30,7 @@ from pages.ui.widgets.control import defaults
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen
-from tests.ui.conftest import ROOT, Open, set_example
+from tests.ui.conftest import Open, set_example
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.seen import charts, texts
 
@@ -59,8 +57,7 @@ def open_beam(open_app: Open, monkeypatch: pytest.MonkeyPatch, search: Trace) ->
     set_example(monkeypatch, BeamView, search)
 
     def open_it(**parameters: str) -> AppTest:
-        app = open_app(**parameters).switch_page("beam.py")
-        return app.run()
+        return open_app("beam.py", **parameters)
 
     return open_it
 
@@ -100,21 +97,6 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     assert example.checks and all(check.passed for check in example.checks)
     assert example.hypotheses
     assert (examples.FOLDER / BeamView.example).stat().st_size < 150_000
-
-
-def test_first_paint_loads_no_torch() -> None:
-    code = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
-        "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('pages/main.py', default_timeout=30).run();"
-        "assert 'networkx' not in sys.modules;"
-        "app = app.switch_page('beam.py').run(); assert not app.exception;"
-        "assert len(app.get('plotly_chart')) == 1; app.run();"
-        "assert len(app.get('plotly_chart')) == 2;"
-        "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-800:]
 
 
 def test_the_address_sets_the_controls(open_beam: Open) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from html import escape
 from typing import Any
 
@@ -28,7 +26,7 @@ from pages.ui.widgets import token_strip
 from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
-from tests.ui.conftest import ROOT, Open, set_example
+from tests.ui.conftest import Open, set_example
 from tests.ui.knobs import move
 from tests.ui.seen import SECONDS, charts, texts
 
@@ -75,21 +73,6 @@ def test_the_text_and_its_step_go_ahead_of_the_other_charts(open_app: Open) -> N
     view_of(app).painted = False
     assert charts(app.run()) == ["candidates"]
     assert len(charts(app.run())) == 4
-
-
-def test_first_paint_loads_neither_torch_nor_transformers() -> None:
-    script = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
-        "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('pages/main.py', default_timeout=20).run();"
-        "assert not app.exception, app.exception;"
-        "found = {'torch', 'transformers'} & set(sys.modules);"
-        "assert not found, found"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr[-2000:]
 
 
 def test_a_missing_example_leaves_a_page_that_says_what_to_do(

@@ -39,7 +39,7 @@ def test_the_selected_step_is_in_the_address_and_comes_back_with_it(open_app: Op
     app.button(key="previous").click().run()
     assert "step" not in app.query_params
     for linked, selected in (("3", 3), ("9999999999999", first), ("999", 11), ("x", first)):
-        other = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=20)
+        other = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=60)
         other.query_params["step"] = linked
         assert view_of(other.run()).selected == selected
 

@@ -53,8 +53,7 @@ def test_a_callback_that_raises_leaves_the_page_and_is_told_once(open_app: Open,
 
 def test_a_fragment_that_raises_takes_nothing_else_away(open_app: Open, monkeypatch):
     monkeypatch.setattr(lab_controls, "_roll", fail)
-    app = open_app()
-    app.switch_page("sampling.py").run()
+    app = open_app("sampling.py")
     assert not app.exception
     assert guard.UNEXPECTED in texts(app) and SECRET not in texts(app)
     assert "top_k" in shown_knobs(app) and "Throw" in texts(app)

@@ -21,7 +21,7 @@ from pages.ui.run import jobs
 from pages.ui.shell import models
 from tests.figures.beams import make_search
 from tests.figures.traces import HOSTILE, make_trace
-from tests.ui.conftest import ROOT
+from tests.ui.conftest import ROOT, open_page
 from tests.ui.seen import SECONDS, charts, texts
 
 SCRIPT = {(): [0.02, 0.0, 0.08, 0.1, 0.4, 0.3, 0.1, 0.0]}
@@ -59,10 +59,9 @@ def open_inside(trace: Trace | None, selected: int = 2, **parameters: str) -> Ap
         decode.show(trace, "run")
         decode.select(selected)
     app.session_state["view"] = decode
-    app.run()
     for name, said in parameters.items():
         app.query_params[name] = said
-    return settle(app.switch_page("inside.py").run())
+    return settle(open_page(app, "inside.py"))
 
 
 def view_of(app: AppTest) -> InsideView:

@@ -10,7 +10,7 @@ from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.stopping import current
 from pages.ui.run import jobs
 
-SECONDS = 5
+SECONDS = 60
 
 
 def finished(work: object) -> jobs.Job:

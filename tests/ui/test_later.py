@@ -22,7 +22,7 @@ def test_the_first_figure_goes_ahead(
     script: str, first: str, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(later, "waits", WAITS)
-    app = open_app().switch_page(script).run()
+    app = open_app(script)
     assert not app.exception and charts(app) == [first]
     again = charts(app.run())
     assert again[0] == first and len(again) > 1

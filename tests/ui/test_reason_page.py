@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -25,7 +23,7 @@ from pages.ui.run import jobs
 from pages.ui.run import save as share
 from pages.ui.widgets.control import defaults
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
-from tests.ui.conftest import ROOT, Open
+from tests.ui.conftest import Open
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
 from tests.ui.seen import charts, texts
@@ -55,20 +53,6 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     wanted = reason_many.budgets(str(read("budgets")), 0)
     assert example.sweep.plan.budgets == wanted
     assert len(example.sweep.plan.problems.problems) == read("many_problems")
-
-
-def test_first_paint_loads_no_torch() -> None:
-    code = (
-        "import sys; from streamlit.testing.v1 import AppTest; from pages.ui.shell import models;"
-        "models.warm_up = lambda: None;"
-        "app = AppTest.from_file('pages/main.py', default_timeout=30).run();"
-        "app = app.switch_page('reasoning.py').run(); assert not app.exception;"
-        "assert len(app.get('plotly_chart')) == 1; app.run();"
-        "assert len(app.get('plotly_chart')) == 5;"
-        "assert not {'torch', 'transformers'} & set(sys.modules), 'loaded'"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-800:]
 
 
 def test_a_level_is_a_name_for_a_budget(open_reason: Open) -> None:

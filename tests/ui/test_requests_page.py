@@ -22,7 +22,7 @@ from pages.ui.requests import again, calls, controls, request_list
 from pages.ui.requests.state import RequestsView
 from pages.ui.run.jobs import QUEUE
 from pages.ui.shell import models
-from tests.ui.conftest import ROOT
+from tests.ui.conftest import ROOT, open_page
 from tests.ui.seen import texts
 
 KEY = "a-key-of-many-letters"
@@ -57,9 +57,9 @@ def fresh(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Service:
     return found
 
 
-def open_page() -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=20).run()
-    return app.switch_page("api_requests.py").run()
+def open_requests() -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=60)
+    return open_page(app, "api_requests.py")
 
 
 def ended(record: Record) -> Record:
@@ -79,7 +79,7 @@ def ask(service: Service, prompt: str = "the cat", owner: str = "", **more: Any)
 
 def test_an_empty_page_says_where_to_point_a_client(service: Service) -> None:
     del service
-    app = open_page()
+    app = open_requests()
     assert not app.exception
     assert "No request yet" in texts(app) and "/v1" in texts(app)
 
@@ -88,7 +88,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
     service: Service,
 ) -> None:
     record = ask(service)
-    app = open_page()
+    app = open_requests()
     assert not app.exception
     assert record.state == "finished", record.error
     assert [header.value for header in app.header] == ["Calls", "Request 1"]
@@ -106,7 +106,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
 
 
 def test_a_request_is_sent_from_the_page_and_followed(service: Service) -> None:
-    app = open_page()
+    app = open_requests()
     app.button(key="send").click().run()
     assert not app.exception
     record = ended(service.history.of("")[0])
@@ -118,7 +118,7 @@ def test_a_request_is_sent_from_the_page_and_followed(service: Service) -> None:
 
 
 def test_a_wrong_request_is_said_on_the_page(service: Service) -> None:
-    app = open_page()
+    app = open_requests()
     app.text_input(key="decoding").set_value("[1]").run()
     app.button(key="send").click().run()
     assert "JSON object" in texts(app)
@@ -130,7 +130,7 @@ def test_a_wrong_request_is_said_on_the_page(service: Service) -> None:
 
 def test_what_strangers_wrote_is_never_markup(service: Service) -> None:
     ask(service, HOSTILE)
-    app = open_page()
+    app = open_requests()
     assert not app.exception
     for element in [*app.markdown, *app.caption]:
         assert "onerror" not in element.value and "evil.example" not in element.value
@@ -142,7 +142,7 @@ def test_requests_are_seen_with_the_key_that_made_them(
     del service
     keyed = fresh(monkeypatch, keys=(KEY, "another-key-of-letters"))
     ask(keyed, owner=keyed.owner_of(KEY))
-    app = open_page()
+    app = open_requests()
     assert not [header for header in app.header if header.value == "Request 1"]
     app.text_input(key="api_key").set_value("another-key-of-letters").run()
     assert "No request yet" in texts(app)
@@ -174,7 +174,7 @@ def test_another_servers_answer_is_drawn_and_says_what_it_cannot_tell(service: S
     del service
     entry = {"token": HOSTILE, "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -0.1}]}
     answer = {"model": "theirs", "choices": [{"logprobs": {"content": [entry]}}]}
-    app = open_page()
+    app = open_requests()
     app.text_area(key="foreign").set_value(json.dumps(answer)).run()
     assert not app.exception
     said = texts(app)
@@ -193,7 +193,7 @@ def test_another_servers_answer_is_drawn_and_says_what_it_cannot_tell(service: S
 
 def test_before_any_request_a_stored_run_is_shown(service: Service) -> None:
     del service
-    app = open_page()
+    app = open_requests()
     assert app.header[1].value == "What a request will look like"
     assert app.session_state["requests_view"].source == "example"
     assert app.get("plotly_chart")
@@ -208,7 +208,7 @@ def test_a_run_of_any_method_is_drawn_by_its_own_figure(
 ) -> None:
     record = ask(service, decoding=decoding)
     assert record.state == "finished", record.error
-    app = open_page()
+    app = open_requests()
     assert not app.exception
     assert app.get("plotly_chart")
     assert [button for button in app.button if button.key == "open-Sampling lab"] == []
@@ -218,7 +218,7 @@ def test_the_same_request_in_another_way_stands_beside_the_first(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = ask(service)
-    app = open_page()
+    app = open_requests()
     view: RequestsView = app.session_state["requests_view"]
     with monkeypatch.context() as chosen:
         chosen.setattr(again.st, "session_state", {"variant": "Greedy"})
@@ -248,7 +248,7 @@ def test_a_variant_keeps_what_was_asked_and_takes_a_draft_that_fits(service: Ser
 
 def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service: Service) -> None:
     assert ask(service).path is None
-    app = open_page()
+    app = open_requests()
     service.watch("", True)
     watched = ask(service)
     assert watched.path is not None
@@ -269,6 +269,6 @@ def test_one_setting_switches_the_endpoint_off(
     monkeypatch.setattr(endpoint, "settings", lambda: off)
     monkeypatch.setattr("pages.ui.requests.page.settings", lambda: off)
     assert endpoint.endpoint_routes() == []
-    app = open_page()
+    app = open_requests()
     assert "switched off" in texts(app)
     assert app.button(key="send").disabled

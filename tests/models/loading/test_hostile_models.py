@@ -25,7 +25,7 @@ HELLO = [{"role": "user", "content": "the fox"}]
 
 @pytest.fixture(autouse=True)
 def _tight_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "LIMITS", Limits(cpu_seconds=1, seconds=3.0, memory_bytes=2**27))
+    monkeypatch.setattr(chat, "LIMITS", Limits(cpu_seconds=1, seconds=20.0, memory_bytes=2**27))
     monkeypatch.setattr(load, "_MOST_INSPECTION_BYTES", 2**28)
 
 

@@ -64,7 +64,7 @@ def served(
         yield Served(service, f"http://127.0.0.1:{port}")
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:

@@ -47,7 +47,7 @@ class _HeldContext:
 
     def extend(self, ids: Any) -> Any:
         self._held.steps += 1
-        if not self._held.go.wait(10):
+        if not self._held.go.wait(60):
             raise DecodingError("nobody let it go")
         return self._context.extend(ids)
 

@@ -156,17 +156,17 @@ def test_a_pause_is_neither_recorded_nor_timed(model: ScriptedModel) -> None:
 
     def rest(_: object) -> None:
         nonlocal waited
-        began = perf_counter()
         with recorder.paused():
+            began = perf_counter()
             collect(model, "the", Greedy(max_new_tokens=30))
-        waited += perf_counter() - began
+            waited += perf_counter() - began
 
     began = perf_counter()
     with record() as recorder:
         collect(model, "the", Greedy(max_new_tokens=2), on_step=rest)
     whole = perf_counter() - began
     assert Counter(call.function for call in recorder.path.walk())["collect"] == 1
-    assert recorder.path.seconds <= whole - 0.9 * waited
+    assert recorder.path.seconds <= whole - waited
 
 
 def test_a_class_statement_is_no_call() -> None:

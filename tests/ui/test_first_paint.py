@@ -1,0 +1,39 @@
+"""What the pages show first, stored runs, is drawn without torch."""
+
+import subprocess
+import sys
+
+from tests.ui.conftest import ROOT
+
+# Script, charts of the first paint and charts once the page has asked for the rest.
+PAGES = [
+    ("decode.py", 1, 4),
+    ("sampling.py", 1, 4),
+    ("speculative.py", 1, 3),
+    ("reasoning.py", 1, 5),
+    ("beam.py", 1, 2),
+]
+SCRIPT = """
+import sys
+from streamlit.testing.v1 import AppTest
+from pages.ui.shell import models
+
+models.warm_up = lambda: None
+app = AppTest.from_file("pages/main.py", default_timeout=120).run()
+for script, first, all_of_them in {pages}:
+    assert script == "beam.py" or "networkx" not in sys.modules, script
+    if script != "decode.py":
+        app.switch_page(script).run()
+    assert not app.exception, (script, app.exception)
+    assert len(app.get("plotly_chart")) == first, (script, app.get("plotly_chart"))
+    app.run()
+    assert len(app.get("plotly_chart")) == all_of_them, (script, app.get("plotly_chart"))
+    found = {{"torch", "transformers"}} & set(sys.modules)
+    assert not found, (script, found)
+"""
+
+
+def test_the_first_paint_loads_neither_torch_nor_transformers() -> None:
+    code = [sys.executable, "-c", SCRIPT.format(pages=PAGES)]
+    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
