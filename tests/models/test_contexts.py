@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.decoding.errors import PromptError
 from core.decoding.protocol import HiddenContext
 from core.models.transformers_model import TransformersModel
+from tests.depth import cases
 from tests.models.builders import KINDS, SLIDING_WINDOW, random_language_model
 
 IDS = [(7 * place + 3) % 299 + 1 for place in range(3 * SLIDING_WINDOW)]
@@ -171,7 +172,7 @@ def test_extend_equals_generates_own_cache_bit_for_bit_unless_fused(kind: str) -
             ids = [token]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(30, 15), deadline=None)
 @given(data=st.data())
 def test_any_sequence_of_verbs_equals_one_forward(
     llama: TransformersModel, data: st.DataObject

@@ -9,6 +9,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from transformers import PreTrainedTokenizerFast
 
 from core.models.token_text import TokenTexts, display_text, tokenizer_kind, unicode_to_byte
+from tests.depth import cases
 from tests.models.builders import tiny_tokenizer
 
 
@@ -40,7 +41,7 @@ def sentencepiece_tokenizer() -> PreTrainedTokenizerFast:
     return fast(backend, unk_token="<unk>", eos_token="</s>")
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=cases(100, 30))
 @given(st.text())
 @example("naïve 日本語 한국어 🙂\n\t")
 def test_byte_level_tokens_join_to_the_exact_text(text: str) -> None:
@@ -49,7 +50,7 @@ def test_byte_level_tokens_join_to_the_exact_text(text: str) -> None:
     assert b"".join(map(texts.bytes_of, ids)).decode() == text
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=cases(100, 30))
 @given(st.text())
 def test_sentencepiece_bytes_join_to_the_exact_text(text: str) -> None:
     tokenizer = sentencepiece_tokenizer()
@@ -82,7 +83,7 @@ def test_display_text_marks_only_what_is_no_character(raw: bytes, shown: str) ->
     assert display_text(raw) == shown
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=cases(100, 30))
 @given(st.binary())
 def test_display_text_is_always_encodable(raw: bytes) -> None:
     display_text(raw).encode()

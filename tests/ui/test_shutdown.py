@@ -19,8 +19,8 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.sync.client import connect
 
+from tests.models.isolation.asking import LOOP, is_alive
 from tests.models.loading.kinds import make_good
-from tests.models.loading.kinds_of_parts import LOOP
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 120.0
@@ -121,15 +121,6 @@ def assert_ends(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
     process.wait(STOP_SECONDS)
     wait_for(lambda: not any(map(is_alive, started)), seconds=STOP_SECONDS)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether it still runs: one that has ended may wait for whoever adopted it to notice."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-    return "State:\tZ" not in status
 
 
 @pytest.mark.slow

@@ -18,9 +18,10 @@ from core import Greedy, Sampling, Shaping, check, collect
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread
 from tests.decoding.shaping.shapings import random_shaping
+from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
-CASES_EACH = 40
+CASES_EACH = cases(40, 14)
 SAME_TOKENS = "transformers' generate emits the same tokens"
 
 
@@ -65,7 +66,7 @@ def test_the_engine_emits_what_generate_emits(kind: str, case: int) -> None:
     assert [outcome for outcome in checks.values() if not outcome.passed] == []
 
 
-@pytest.mark.parametrize("case", range(8))
+@pytest.mark.parametrize("case", range(cases(8, 4)))
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_bfloat16_with_its_many_ties_emits_what_generate_emits(kind: str, case: int) -> None:
     dice = random.Random(f"bfloat16 {kind} {case}")

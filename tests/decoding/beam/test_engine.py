@@ -18,6 +18,7 @@ from core.decoding.beam.replay import lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.depth import cases
 from tests.models.builders import random_language_model
 
 _one_thread = pytest.fixture(autouse=True)(one_thread)
@@ -123,7 +124,7 @@ def test_with_enough_beams_the_search_is_exhaustive(seed: int, length_penalty: f
         assert found.score == pytest.approx(scored[found.token_ids], rel=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60, 20), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     beams=st.integers(1, 6),

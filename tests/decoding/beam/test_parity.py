@@ -15,9 +15,10 @@ from core import check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.depth import cases
 from tests.models.builders import random_model, tiny_tokenizer
 
-CASES_EACH = 40
+CASES_EACH = cases(40, 12)
 _one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
@@ -48,7 +49,7 @@ def test_nearly_every_case_is_equal_without_the_near_tie_rule() -> None:
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_scores_are_equal_but_for_the_last_bits(kind: str) -> None:
-    for case in range(20):
+    for case in range(CASES_EACH // 2):
         model, prompt, config = random_case(kind, case)
         expected = model.reference_paths(prompt, config) or []
         for found, path in zip(collect(model, prompt, config).hypotheses, expected, strict=True):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import only, penalties, raw_distribution, shape, warpers
+from tests.depth import cases
 
 LOGITS = st.lists(st.floats(-30, 30, width=32), min_size=2, max_size=60).map(torch.tensor)
 SHAPINGS = st.builds(
@@ -38,7 +39,7 @@ def _kept(logits: torch.Tensor, shaping: Shaping) -> set[int]:
 
 
 @given(LOGITS, SHAPINGS)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=cases(200, 50))
 def test_never_empties_the_distribution_and_sums_to_one(logits, shaping) -> None:
     kept = len(logits)
     for stage in _shape(logits, shaping):
@@ -51,7 +52,7 @@ def test_never_empties_the_distribution_and_sums_to_one(logits, shaping) -> None
 
 
 @given(LOGITS, SHAPINGS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100, 25))
 def test_a_most_probable_token_survives_all_filters_but_typical(logits, shaping) -> None:
     kept = _kept(logits, replace(shaping, typical_p=1.0))
     # The smallest floats are equal once they are divided.
@@ -60,14 +61,14 @@ def test_a_most_probable_token_survives_all_filters_but_typical(logits, shaping)
 
 
 @given(LOGITS, st.integers(1, 60), st.integers(0, 20))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100, 25))
 def test_a_larger_top_k_keeps_more(logits, k, more) -> None:
     assert _kept(logits, Shaping(top_k=k)) <= _kept(logits, Shaping(top_k=k + more))
 
 
 @pytest.mark.parametrize("name", ["top_p", "typical_p", "top_n_sigma"])
 @given(LOGITS, st.floats(0.01, 1), st.floats(0.01, 1))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100, 25))
 def test_a_larger_mass_or_distance_keeps_more(name, logits, a, b) -> None:
     low, high = sorted((a, b))
     assert _kept(logits, Shaping(**{name: low})) <= _kept(logits, Shaping(**{name: high}))
@@ -75,14 +76,14 @@ def test_a_larger_mass_or_distance_keeps_more(name, logits, a, b) -> None:
 
 @pytest.mark.parametrize("name", ["min_p", "epsilon_cutoff", "eta_cutoff"])
 @given(LOGITS, st.floats(0, 0.99), st.floats(0, 0.99))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100, 25))
 def test_a_higher_floor_keeps_less(name, logits, a, b) -> None:
     low, high = sorted((a, b))
     assert _kept(logits, Shaping(**{name: high})) <= _kept(logits, Shaping(**{name: low}))
 
 
 @given(LOGITS, st.floats(0.1, 4), st.floats(0.1, 4))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100, 25))
 def test_a_higher_temperature_lowers_the_top_probability(logits, a, b) -> None:
     low, high = sorted((a, b))
     top = [float(_shape(logits, Shaping(temperature=t))[-1].probs.max()) for t in (low, high)]

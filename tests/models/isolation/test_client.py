@@ -15,52 +15,21 @@ import pytest
 
 from core.decoding.errors import LoadingStoppedError, PromptError
 from core.models.isolation import client
-from core.models.isolation.client import LimitError, Limits, ask
+from core.models.isolation.client import LimitError, Limits
 from core.models.isolation.server import receive_message
-from core.models.stopping import ShouldStop, current, never, stoppable
+from core.models.stopping import current, never, stoppable
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_model, tiny_tokenizer
-from tests.models.loading.kinds_of_parts import DOUBLING, LOOP
+from tests.models.isolation.asking import (
+    DOUBLING,
+    LOOP,
+    chat,
+    children,
+    is_alive,
+    wait_until,
+)
 
 ROOT = Path(__file__).parents[3]
-LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
-
-
-def chat(template: str, limits: Limits = LIMITS, should_stop: ShouldStop = never) -> object:
-    return ask(
-        "chat",
-        limits,
-        should_stop,
-        template=template,
-        messages=[{"role": "user", "content": "the fox"}],
-        open_answer=True,
-        marked=False,
-        special_tokens={},
-        added_tokens=[],
-        control_tokens=None,
-    )
-
-
-def children() -> set[int]:
-    """The children of the process that answers."""
-    assert client._SERVER._process
-    own = client._SERVER._process.pid
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[1]) == own and fields[0] != "Z":
-            found.add(int(path.parent.name))
-    return found
-
-
-def wait_until(reached: object) -> None:
-    deadline = time.monotonic() + 60
-    while not reached():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_task_gives_its_value_or_its_refusal() -> None:
@@ -152,18 +121,17 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 @pytest.mark.slow
 def test_children_end_with_whoever_asked_even_by_force() -> None:
     code = (
-        "import sys, threading, time; from tests.models.isolation.test_client import *;"
+        "import sys, threading, time; from tests.models.isolation.asking import *;"
         "threading.Thread(target=chat, args=(LOOP,), daemon=True).start();"
         "wait_until(lambda: client._SERVER._process and children());"
         "print(client._SERVER._process.pid, *children(), flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as asking:
         assert asking.stdout
-        started = [Path(f"/proc/{pid}") for pid in asking.stdout.readline().split()]
-        assert len(started) == 2
+        started = [int(pid) for pid in asking.stdout.readline().split()]
+        assert len(started) == 2 and all(map(is_alive, started))
         asking.kill()
-    started = [Path(os.fsdecode(bytes(path))) for path in started]
-    wait_until(lambda: not any(path.exists() for path in started))
+    wait_until(lambda: not any(map(is_alive, started)))
 
 
 def test_a_message_of_too_many_bytes_is_not_read() -> None:

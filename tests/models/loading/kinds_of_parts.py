@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from tests.models.builders import random_model
+from tests.models.isolation.asking import DOUBLING, LOOP
 from tests.models.loading.kinds import (
     CONFIG,
     DEEP,
@@ -216,11 +217,6 @@ TOKENIZER_KINDS: Kinds = {
     ),
 }
 
-LOOP = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
-DOUBLING = (
-    "{% set n = namespace(a='xxxxxxxx') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}"
-    "{% endfor %}{{ n.a }}"
-)
 # A chat template, to what is said of it; its model loads.
 TEMPLATES: dict[str, tuple[str, str]] = {
     "a loop": (LOOP, "takes too much time"),

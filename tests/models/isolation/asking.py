@@ -1,0 +1,65 @@
+"""Asking the process that reads what strangers wrote; nothing here needs torch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from core.models.isolation import client
+from core.models.isolation.client import Limits, ask
+from core.models.stopping import ShouldStop, never
+
+# A chat template without an end, and one whose text doubles.
+LOOP = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+DOUBLING = (
+    "{% set n = namespace(a='xxxxxxxx') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}"
+    "{% endfor %}{{ n.a }}"
+)
+LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
+
+
+def chat(template: str, limits: Limits = LIMITS, should_stop: ShouldStop = never) -> object:
+    return ask(
+        "chat",
+        limits,
+        should_stop,
+        template=template,
+        messages=[{"role": "user", "content": "the fox"}],
+        open_answer=True,
+        marked=False,
+        special_tokens={},
+        added_tokens=[],
+        control_tokens=None,
+    )
+
+
+def children() -> set[int]:
+    """The children of the process that answers."""
+    assert client._SERVER._process
+    own = client._SERVER._process.pid
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == own and fields[0] != "Z":
+            found.add(int(path.parent.name))
+    return found
+
+
+def wait_until(reached: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it still runs: one that has ended may wait for whoever adopted it to notice."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return "State:\tZ" not in status
