@@ -19,6 +19,6 @@ with frame.controls():
     with frame.row():
         controls.size()
         bar.draw(view, controls.request)
-    controls.ranking()
+    controls.ranking(then=page.redraw)
 bar.restore(view, controls.request)
 page.draw(view)

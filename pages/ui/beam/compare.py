@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -14,6 +14,7 @@ from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import table_text, visible_token
+from core.figures.beam.window import Node
 from core.figures.beam.words import ENDS, fate_words, place_words
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import work
@@ -21,6 +22,8 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import bar
 from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
+
+Redraw = Callable[[], None]
 
 
 def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
@@ -50,11 +53,12 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
     st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
 
 
-def draw(view: BeamView, trace: Trace) -> None:
+def draw(view: BeamView, trace: Trace, redraw: Redraw) -> None:
     """Greedy's way through the search, and the comparison on demand.
 
     Args:
         trace: the search as it is ranked now.
+        redraw: ends a callback that selects a candidate.
     """
     winner = next(iter(trace.hypotheses), None)
     greedy = greedy_path(trace, winner)
@@ -67,7 +71,7 @@ def draw(view: BeamView, trace: Trace) -> None:
     else:
         with st.container(key="against-greedy", gap="small"):
             st.text(_left(trace, greedy))
-            _go(view, trace, greedy)
+            _go(view, trace, greedy, redraw)
             if greedy.parted_at is not None and winner is not None:
                 other = winner_candidates(trace.beam_steps, winner)[greedy.parted_at]
                 own = greedy.path[greedy.parted_at]
@@ -103,7 +107,7 @@ def _parted(step: int, own: str, other: str) -> str:
     )
 
 
-def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
+def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Redraw) -> None:
     """Buttons to the places that the sentences name."""
     steps, places = trace.beam_steps, {}
     if greedy.end == "pruned":
@@ -116,12 +120,14 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath) -> None:
                 words,
                 key=words.lower().replace(" ", "-"),
                 icon=":material/my_location:",
-                on_click=view.bring,
-                args=(
-                    (step, steps[step].candidates.index(candidate)),
-                    *beam_controls.view_of_tree(),
-                ),
+                on_click=_bring,
+                args=(view, (step, steps[step].candidates.index(candidate)), redraw),
             )
+
+
+def _bring(view: BeamView, node: Node, redraw: Redraw) -> None:
+    view.bring(node, *beam_controls.view_of_tree())
+    redraw()
 
 
 def _compare(view: BeamView, trace: Trace) -> None:
@@ -171,8 +177,12 @@ def _texts(compared: Sequence[Rival]) -> None:
     table.draw("rival-texts", {"way": names, "text": texts}, widths={"text": "large"})
 
 
-def guesses(view: BeamView, trace: Trace) -> None:
-    """What an estimate of the parents would get wrong in this run."""
+def guesses(view: BeamView, trace: Trace, redraw: Redraw) -> None:
+    """What an estimate of the parents would get wrong in this run.
+
+    Args:
+        redraw: ends a callback that selects a candidate.
+    """
     found = guess_parents(trace)
     if not found.guesses:
         st.text("Here every step had one row to choose from, so that there is nothing to guess.")
@@ -206,7 +216,7 @@ def guesses(view: BeamView, trace: Trace) -> None:
         },
         numbers={"log-prob after stored": "%.3f", "log-prob after guessed": "%.3f"},
         most_rows=10,
-        on_pick=partial(_picked, view, trace),
+        on_pick=partial(_picked, view, trace, redraw),
     )
     st.caption("Click a row to see its token in the tree, where these edges are drawn in red.")
 
@@ -215,11 +225,11 @@ def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
     return f"{visible_token(beams[step][row], 24)} (row {nth(row)})"
 
 
-def _picked(view: BeamView, trace: Trace, row: int) -> None:
+def _picked(view: BeamView, trace: Trace, redraw: Redraw, row: int) -> None:
     wrong = guess_parents(trace).wrong
     if row < len(wrong):
         chosen = wrong[row]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
-        view.bring((chosen.step, place), *beam_controls.view_of_tree())
         st.session_state["guesses"] = True
+        _bring(view, (chosen.step, place), redraw)

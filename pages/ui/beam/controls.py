@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -136,10 +137,15 @@ def size() -> None:
         draw("beam_sample", "beam_temperature")
 
 
-def ranking() -> None:
-    """What ranks the paths and ends the search: after a run these act on the stored steps."""
+def ranking(then: Callable[[], None]) -> None:
+    """What ranks the paths and ends the search: after a run these act on the stored steps.
+
+    Args:
+        then: ends the callback of a change.
+    """
     with st.container(key="ranking", horizontal=True, vertical_alignment="center", gap="medium"):
-        draw("length_penalty", "early", "returned")
+        draw("length_penalty", then=then)
+        draw("early", "returned", on_change=then)
 
 
 def part_of_tree() -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.decoding.beam.replay import lineage
@@ -16,8 +18,12 @@ from pages.ui.widgets import table
 _SIBLINGS = 8
 
 
-def draw(view: BeamView, trace: Trace) -> None:
-    """A panel of its own."""
+def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
+    """A panel of its own.
+
+    Args:
+        redraw: ends a callback that selects another candidate, or none.
+    """
     if view.node is None or view.candidate is None:
         return
     at, _ = view.node
@@ -33,7 +39,7 @@ def draw(view: BeamView, trace: Trace) -> None:
                 key="deselect",
                 icon=":material/close:",
                 type="tertiary",
-                on_click=view.deselect,
+                on_click=lambda: (view.deselect(), redraw()),
             )
         path = lineage(trace.beam_steps, at, chosen)
         with st.container(key="node-path"):

@@ -1,4 +1,8 @@
-"""The beam page as it is drawn: the text, the tree while it grows, and then everything else."""
+"""The beam page as it is drawn: the text, the tree while it grows, and then everything else.
+
+Of a finished search the text, the tree, the selected step and the tabs are fragments: a gesture
+draws anew what it changes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,6 @@ import streamlit as st
 from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
-from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.figures.base.paper import Paper
@@ -19,25 +22,32 @@ from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
+from pages.ui.shell import fragments
 from pages.ui.widgets import style
 from pages.ui.widgets.control import value
 from pages.ui.widgets.token_strip import ending
 
 LIVE_SECONDS, LIVE_SPAN = 0.8, 20
 _TEXT_SHOWN = 600
+WORDS = "beam-words"
 
 
 def draw(view: BeamView) -> None:
     """Everything below the controls."""
-    asked = panel.read_controls(view, controls.config)
+    panel.read_controls(view, controls.config)
     panel.draw(
         view,
         "the search continues the prompt.",
         partial(_live, view),
-        lambda trace: _finished(view, trace, asked or trace.config),
+        partial(_finished, view),
     )
-    state.keep_in_address(view)
-    panel.watch(view)
+    if view.trace is None or "decode" in view.jobs:
+        panel.watch(view)
+
+
+def redraw() -> None:
+    """End a callback that ranks the stored paths anew."""
+    fragments.rerun(WORDS, panel.SAVE, tabs.TREE, tabs.STEP, tabs.LOOKS)
 
 
 def _live(view: BeamView, job: Job) -> None:
@@ -76,19 +86,26 @@ def _draw_live(view: BeamView, job: Job) -> None:
     view.live = state.Live(now, steps, trace.text, tree)
 
 
-def _finished(view: BeamView, trace: Trace, asked: MethodConfig) -> None:
+def _finished(view: BeamView, trace: Trace) -> None:
     """The text with its proof and its files, and the figures; both of the search as the controls
     rank it, but for the trace file."""
-    assert isinstance(asked, BeamSearch)
-    ranking, ranked = state.reranked(view, trace, asked)
     with panel.box():
-        panel.head(view, trace, *_summary(trace), shown=ranked)
-        with st.container(key="beam-text"):
-            before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
-            st.text(before + (ranked.text or "∅"))
-        _note(trace, ranking, asked)
-    with st.container(key="figures"):
-        tabs.draw(view, ranked, ranking, asked)
+        panel.head(view, trace, *_summary(trace), shown=lambda: tabs.as_ranked(view)[0])
+        fragments.mount(_words, key=WORDS)(view, trace)
+    tabs.draw(view)
+
+
+def _words(view: BeamView, trace: Trace) -> None:
+    """The text of the winner, and what the controls make of the search.
+
+    Args:
+        trace: the search as it was run.
+    """
+    ranked, ranking, asked = tabs.as_ranked(view)
+    with st.container(key="beam-text"):
+        before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
+        st.text(before + (ranked.text or "∅"))
+    _note(trace, ranking, asked)
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:

@@ -10,12 +10,15 @@ import streamlit as st
 from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
+from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption
-from pages.ui.beam import compare, controls, node
+from pages.ui import registry
+from pages.ui.beam import compare, controls, node, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
+from pages.ui.shell import address, fragments
 from pages.ui.widgets import control, figure, later, pager, play, style
 from pages.ui.widgets.control import value
 
@@ -31,30 +34,66 @@ _NOTICE = """
 """
 
 
-def draw(view: BeamView, trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """The tree, the selected candidate, and three more figures in tabs.
+TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
-    Args:
-        trace: the search as it is ranked now.
-    """
-    figure.said(beam_caption(trace))
-    _tree(view, trace)
-    if later.waits(view):
-        return
+
+def draw(view: BeamView) -> None:
+    """The tree, the selected candidate, and three more figures in tabs."""
+    with st.container(key="figures"):
+        fragments.mount(_tree, key=TREE)(view)
+        if later.waits(view):
+            panel.watch(view)
+            return
+        with st.container():
+            fragments.mount(_step, key=STEP)(view)
+        with st.container():
+            fragments.mount(_looks, key=LOOKS)(view)
+    fragments.mark_ready()
+
+
+def as_ranked(view: BeamView) -> tuple[Trace, Reranking, BeamSearch]:
+    """The search as the controls rank it, and the search that they describe; as it was run where
+    they describe none."""
+    trace = view.trace
+    assert trace is not None
+    try:
+        asked = controls.config()
+    except DecodingError:
+        assert isinstance(trace.config, BeamSearch)
+        asked = trace.config
+    ranking, ranked = state.reranked(view, trace, asked)
+    figure.said(beam_caption(ranked))
+    return ranked, ranking, asked
+
+
+def _redraw() -> None:
+    """End a callback that selects a candidate, or brings another part of the tree into view."""
+    fragments.rerun(TREE, STEP)
+
+
+def _step(view: BeamView) -> None:
+    trace, *_ = as_ranked(view)
     if view.node is not None:
         _one_step(view, trace)
     elif trace.beam_steps:
         st.text("No candidate is selected: click one in the tree to see its step.")
         panel.made_by(beam_caption(trace))
+
+
+def _looks(view: BeamView) -> None:
+    """The tabs, and the watch over what a press in them starts."""
+    trace, ranking, asked = as_ranked(view)
     drawings = {
         "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
-        "Against greedy": partial(compare.draw, view, trace),
-        "Guess against truth": partial(compare.guesses, view, trace),
+        "Against greedy": partial(compare.draw, view, trace, _redraw),
+        "Guess against truth": partial(compare.guesses, view, trace, _redraw),
     }
     panel.tabs("beam-look", drawings, linked=False)
+    panel.watch(view)
 
 
-def _tree(view: BeamView, trace: Trace) -> None:
+def _tree(view: BeamView) -> None:
+    trace, *_ = as_ranked(view)
     with st.container(key="beam-tree", gap="small"):
         bar = st.container(
             key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
@@ -97,6 +136,8 @@ def _tree(view: BeamView, trace: Trace) -> None:
                 count=len(trace.beam_steps),
                 turn=lambda step: view.turn_to(step, span, pruned),
             )
+    state.keep_in_address(view)
+    address.keep(registry.page_of("beam").path)
 
 
 def _tree_data(trace: Trace) -> object:
@@ -110,6 +151,7 @@ def _click(view: BeamView, custom: list[object]) -> None:
         and isinstance(custom[1], int | float)
     ):
         view.look_at(int(custom[0]), int(custom[1]))
+        _redraw()
 
 
 def _window(view: BeamView, trace: Trace, drawn: go.Figure) -> pager.Window:
@@ -133,7 +175,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
                 on_click=lambda custom: _click(view, custom),
             )
         with right:
-            node.draw(view, trace)
+            node.draw(view, trace, _redraw)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 panel.made_by(beam_caption(trace))

@@ -80,7 +80,8 @@ def button(
             type=type,
             disabled=disabled,
             shortcut=shortcut or None,
-            on_click=start,
+            on_click=_whole_page,
+            args=(start,),
         )
         return
     st.button(
@@ -90,6 +91,12 @@ def button(
         disabled=job.stopping.is_set(),
         on_click=job.stop,
     )
+
+
+def _whole_page(act: Callable[[], None]) -> None:
+    """Begin work that all of the page may show, from a fragment too."""
+    act()
+    st.rerun()
 
 
 def measure(

@@ -18,6 +18,8 @@ from pages.ui.shell import fragments
 from pages.ui.widgets.control import in_words, value
 
 T = TypeVar("T")
+# The key of the menu that saves, of which a link and a file tell what the controls say.
+SAVE = "save-menu"
 
 ENDED = {
     "eos": "the model ended it",
@@ -79,14 +81,18 @@ def running(job: Job, made: str) -> None:
 
 
 def head(
-    view: View, trace: Trace, *parts: str, draft: str = "", shown: Trace | None = None
+    view: View,
+    trace: Trace,
+    *parts: str,
+    draft: str = "",
+    shown: Callable[[], Trace] | None = None,
 ) -> None:
     """The first line of a finished run: what it is, its proof, and the menu that saves it.
 
     Args:
         parts: what is said of the run.
         draft: the draft model that the controls name.
-        shown: the trace as the page shows it, where that isn't the trace as it was run.
+        shown: gives the trace as the page shows it, where that isn't the trace as it was run.
     """
     named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
     others = [visible_token(own, 60) for own, chosen in named if own and own != chosen]
@@ -94,7 +100,11 @@ def head(
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
         history.menu(view)
-        save.menu(view, trace, shown)
+        fragments.mount(_save, key=SAVE)(view, trace, shown)
+
+
+def _save(view: View, trace: Trace, shown: Callable[[], Trace] | None) -> None:
+    save.menu(view, trace, shown and shown())
 
 
 def _head(state: str) -> st.delta_generator.DeltaGenerator:
