@@ -1,4 +1,8 @@
-"""The speculative page as it is drawn: the text by origin, the timeline, and what else there is."""
+"""The speculative page as it is drawn: the text by origin, the timeline, and what else there is.
+
+The text, the timeline, the selected token and the tabs of a finished run are fragments: a gesture
+draws anew what it changes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from core.figures.speculative.words import emitted
 from pages.ui.run import origins, panel
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.speculative import controls, lossless, state, tabs
+from pages.ui.shell import fragments
+from pages.ui.speculative import controls, state, tabs
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import style
 
@@ -29,11 +34,8 @@ def draw(view: SpecView) -> None:
         partial(_live, view),
         partial(_finished, view, asked),
     )
-    if view.trace is not None:
-        state.keep_token(view)
-        with st.container(key="figures"):
-            tabs.draw(view, view.trace)
-    panel.watch(view)
+    if view.trace is None or not tabs.draw(view, view.trace):
+        panel.watch(view)
 
 
 def _live(view: SpecView, job: Job) -> None:
@@ -46,10 +48,9 @@ def _live(view: SpecView, job: Job) -> None:
 
 
 def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
-    view.three = lossless.three_tokens()
     with panel.box():
         panel.head(view, trace, *_summary(trace), draft=controls.draft())
-        _strip(view, trace, live=False)
+        fragments.mount(_strip, key=tabs.STRIP)(view, trace, live=False)
         with st.container(
             key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"
         ):
@@ -95,3 +96,4 @@ def _on_selected() -> None:
         tokens = emitted(view.trace)
         if 0 <= at < len(tokens):
             view.look_at(tokens[at].round, tokens[at].place)
+            fragments.rerun(tabs.TIMELINE, tabs.TOKEN)

@@ -23,8 +23,10 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
+from pages.ui import registry
 from pages.ui.run import panel
-from pages.ui.speculative import feed, lossless, time
+from pages.ui.shell import address, fragments
+from pages.ui.speculative import feed, lossless, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure, later, pager, play, style
 
@@ -57,14 +59,32 @@ def notice(trace: Trace) -> str:
     return _NOTICE.format(_GREEDY if greedy else _OF_THE_RULE[rule_of(trace)])
 
 
-def draw(view: SpecView, trace: Trace) -> None:
-    """The timeline, the selected token, and what else there is to know."""
+STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
+
+
+def draw(view: SpecView, trace: Trace) -> bool:
+    """The timeline, the selected token, and what else there is to know; the tabs watch over what a
+    press in them starts. Returns whether they are there."""
+    with st.container(key="figures"):
+        fragments.mount(_timeline, key=TIMELINE)(view, trace)
+        if later.waits(view):
+            return False
+        with st.container():
+            fragments.mount(_one_token, key=TOKEN)(view, trace)
+        with st.container():
+            fragments.mount(_looks, key=LOOKS)(view, trace)
+    if "decode" not in view.jobs:
+        fragments.mark_ready()
+    return True
+
+
+def _redraw() -> None:
+    """End a callback that selects a token, or brings another part of the run into view."""
+    fragments.rerun(STRIP, TIMELINE, TOKEN)
+
+
+def _looks(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
-    _timeline(view, trace)
-    if later.waits(view):
-        return
-    if view.token is not None:
-        _one_token(view, trace, *view.token)
     drawings = {
         "Where the time goes": time.draw,
         "Acceptance and metrics": time.metrics,
@@ -72,9 +92,14 @@ def draw(view: SpecView, trace: Trace) -> None:
         "Losslessness": lossless.draw,
     }
     panel.tabs("spec-look", {name: partial(d, view, trace) for name, d in drawings.items()})
+    view.three = lossless.three_tokens()
+    panel.watch(view)
 
 
 def _timeline(view: SpecView, trace: Trace) -> None:
+    figure.said(settings_caption(trace))
+    state.keep_token(view)
+    address.keep(registry.page_of("speculative").path)
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
             "timeline",
@@ -105,9 +130,13 @@ def _timeline(view: SpecView, trace: Trace) -> None:
 def _click(view: SpecView, custom: list[object]) -> None:
     if len(custom) > 1 and all(isinstance(part, int | float) for part in custom[:2]):
         view.look_at(int(custom[0]), int(custom[1]))  # type: ignore[call-overload]
+        _redraw()
 
 
-def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
+def _one_token(view: SpecView, trace: Trace) -> None:
+    if view.token is None:
+        return
+    at, place = view.token
     with st.container(key="step", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -123,6 +152,11 @@ def _one_token(view: SpecView, trace: Trace, at: int, place: int) -> None:
             with st.container(key="notice"):
                 st.markdown(notice(trace))
                 panel.made_by(settings_caption(trace))
+
+
+def _show(view: SpecView, at: int, place: int) -> None:
+    view.look_at(at, place)
+    _redraw()
 
 
 def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
@@ -147,8 +181,8 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
                     "Show what took its place",
                     key="to-recovered",
                     icon=":material/my_location:",
-                    on_click=view.look_at,
-                    args=(at, EXTRA),
+                    on_click=_show,
+                    args=(view, at, EXTRA),
                 )
         else:
             st.text(extra_words(step, rule_of(trace)))
@@ -157,8 +191,8 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
                     "Show the rejected token",
                     key="to-rejected",
                     icon=":material/my_location:",
-                    on_click=view.look_at,
-                    args=(at, len(step.accepted)),
+                    on_click=_show,
+                    args=(view, at, len(step.accepted)),
                 )
         _ends(trace, at)
 
