@@ -246,8 +246,12 @@ class TransformersModel:
         Args:
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
         """
+        logits: torch.Tensor
         if self._fused and cache is not None and self._is_short(ids.shape[1], cache, self._fused):
-            return self._fused(ids, cache, hidden)[:, -keep:]
+            logits = self._fused(ids, cache, hidden)[:, -keep:].to("cpu")
+            if hidden is not None:
+                hidden[-1] = hidden[-1].to("cpu")
+            return logits
         options: dict[str, object] = {"use_cache": cache is not None}
         if hidden is not None:
             options["output_hidden_states"] = True
@@ -258,7 +262,7 @@ class TransformersModel:
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:
             hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
-        logits: torch.Tensor = output.logits
+        logits = output.logits
         return logits[:, -keep:].to("cpu", torch.float32)
 
     @contextmanager
