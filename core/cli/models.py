@@ -34,5 +34,5 @@ def run(args: Namespace) -> int:
     for name, one in PACKAGED.items():
         print(f"{name}: {one.words}, {'installed' if is_installed(name) else one.command}")
     count, size = cached_bytes()
-    print(f"Converted GGUF files: {count}, {in_words(size)} in {cache_root()}")
+    print(f"Converted GGUF files: {count} ({in_words(size)}) in {cache_root()}")
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models.gguf.header import kind_of_path
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
 from core.models.reporting import Report, reporting, unheard
@@ -56,7 +57,7 @@ def load_model(
 
     Args:
         where: `embedded:NAME`, `smollm2`, a local folder, a GGUF file (or a folder with one), or a
-            hub id such as `Qwen/Qwen2.5-0.5B`.
+            hub id such as `Qwen/Qwen2.5-0.5B`, with `@REVISION` a certain version of it.
         dtype: of the weights, such as `"bfloat16"`; float32 on a CPU when left out, elsewhere
             what the model was saved in.
         device: `"cpu"` when left out; `"cuda"`, `"cuda:1"`, `"mps"`.
@@ -109,7 +110,8 @@ def _expanded(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:  # `~name` of nobody.
         raise ModelError(
-            f"There is no folder {text}; check the path, or give a hub id or embedded:NAME."
+            f"There is no {kind_of_path(text)} {text}; check the path, or give a hub id or "
+            "embedded:NAME."
         ) from None
 
 

@@ -101,6 +101,8 @@ def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:
 def test_the_link_names_the_model_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(make_trace(4), model_id="someone/model")
     assert link_to(other).parameters["model"] == "someone/model"
+    of_the_hub = replace(other, model_revision="c" * 40)
+    assert link_to(of_the_hub).parameters["model"] == f"someone/model@{'c' * 40}"
     assert link_to(other).lost == ""
     monkeypatch.setattr(models.reach, "shared", lambda: True)
     said = link_to(other)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
@@ -16,6 +15,7 @@ from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
+from core.decoding.shaping.long_rows import first_maximum
 from core.decoding.shaping.stages import (
     Distribution,
     only,
@@ -140,5 +140,5 @@ class Picker:
 def _argmax(stages: list[Distribution]) -> tuple[list[Distribution], Pick]:
     """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins."""
     last = stages[-1]
-    place = int(torch.argmax(last.logits))
+    place = first_maximum(last.logits)
     return [*stages, only(last, place)], Pick(last.token_id(place))

@@ -12,6 +12,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.draws import Pick, noisy_scores
+from core.decoding.shaping.long_rows import highest
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
@@ -35,7 +36,7 @@ def read_step(
     """The candidates by rank, the chosen one among them, and what every stage did to them."""
     raw = stages[0]
     total = float(raw.probs.sum())
-    entropy = float(_entropies(raw.probs[None], raw.logits[None])[0])
+    entropy = _entropy(raw)
     ids, ranks = _with_chosen(raw.logits, ranked_ids(raw.logits, top_candidates), pick.token_id)
     wanted = torch.tensor(ids)
     log_probs = [stage.log_probs_of(wanted) for stage in stages]
@@ -61,6 +62,15 @@ def read_step(
     return Reading(candidates, tuple(records), entropy, tails[0], surprisal, scores)
 
 
+def _entropy(raw: Distribution) -> float:
+    """`_entropies` of one distribution, whose norm is known."""
+    top = float(raw.logits.amax(dim=-1))
+    below = float(torch.linalg.vecdot(raw.probs, raw.logits - top))
+    if math.isnan(below):
+        return float(_entropies(raw.probs[None], raw.logits[None])[0])
+    return max(0.0, raw.log_norm - top - below)
+
+
 def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
     """Nats, of `[n, vocab]` distributions: -ln p_max - the mean distance of a logit from the top.
 
@@ -77,12 +87,16 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
 def ranked_ids(logits: Tensor, count: int) -> list[int]:
     """The ids of the highest logits `[vocab]` by rank, ties by id; tokens ruled out never."""
     size = min(count, len(logits))
-    values, places = torch.topk(logits, min(size + 1, len(logits)))
+    top, places = highest(logits, min(size + 1, len(logits)))
+    values: list[float] = top.tolist()
     if size < len(values) and values[size - 1] == values[size]:
-        # A tie straddles the end, and topk picks any of the tied tokens.
+        # A tie straddles the end, and any of the tied tokens may be among the highest.
         places = torch.nonzero(logits >= values[size - 1]).squeeze(-1)
-        values = logits[places]
-    pairs = sorted((-value, at) for value, at in zip(values.tolist(), places.tolist(), strict=True))
+        values = logits[places].tolist()
+    elif len(set(values)) == len(values) and values[-1] > -math.inf:
+        ids: list[int] = places[:size].tolist()
+        return ids
+    pairs = sorted((-value, at) for value, at in zip(values, places.tolist(), strict=True))
     return [token_id for negated, token_id in pairs[:size] if negated < math.inf]
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.config import DrawMethod
+from core.decoding.shaping.long_rows import first_maximum
 from core.decoding.shaping.stages import Distribution
 
 _FEW_FIRST = 32
@@ -146,11 +147,9 @@ def _multinomial(distribution: Distribution, exponential: Tensor) -> Pick:
 
     ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
     """
-    probs = distribution.probs
-    if distribution.ids is not None:
-        probs = torch.zeros_like(exponential).scatter_(0, distribution.ids, probs)
-    token_id = int(torch.argmax(probs / exponential))
-    return Pick(token_id, noise=-exponential.log())
+    own = exponential if distribution.ids is None else exponential[distribution.ids]
+    place = first_maximum(distribution.probs / own)
+    return Pick(distribution.token_id(place), noise=-exponential.log())
 
 
 def noisy_scores(pick: Pick, token_ids: Tensor, log_probs: list[float]) -> list[float | None]:

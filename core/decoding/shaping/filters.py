@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
+from core.decoding.shaping.long_rows import highest
+
 # Rows longer than this are cut by looking at their top only, where that is certain to be enough.
 _PARTIAL_SORT_FROM = 4096
 _PARTIAL_SIZES = (256, 4096)
@@ -117,7 +119,9 @@ def top_n_sigma(logits: Tensor, n: float, min_tokens_to_keep: int = 1) -> Tensor
 
 def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
     """Keep the k highest; ties with the k-th survive."""
-    kth = torch.topk(logits, min(max(k, min_tokens_to_keep), logits.shape[-1]))[0][..., -1, None]
+    count = min(max(k, min_tokens_to_keep), logits.shape[-1])
+    top = highest if logits.dim() == 1 else torch.topk
+    kth = top(logits, count)[0][..., -1, None]
     return logits.masked_fill(logits < kth, -math.inf)
 
 
@@ -137,7 +141,7 @@ def _top_p_threshold(logits: Tensor, p: float) -> float | None:
     """The lowest logit that top-p keeps, from a row's top alone; None where that is not certain."""
     log_norm = torch.logsumexp(logits, dim=-1)
     for size in _PARTIAL_SIZES:
-        top = torch.topk(logits, size)[0]
+        top = highest(logits, size)[0]
         probs = (top - log_norm).double().exp()
         before = probs.cumsum(dim=-1) - probs
         cut = int((before < p).sum())

@@ -35,6 +35,11 @@ _FORMATS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=
 _TEXT, _ARRAY = 8, 9
 
 
+def kind_of_path(text: str) -> str:
+    """What a path is meant to lead to, by how it is written."""
+    return "file" if text.lower().endswith(SUFFIX) else "folder"
+
+
 @dataclass(frozen=True, slots=True)
 class TensorRow:
     """A row of the table: `kind` is ggml's number of the type, `offset` counts from the data."""

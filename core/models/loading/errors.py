@@ -22,6 +22,10 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
         "`hf auth login`.",
     ),
     (
+        ("revision not found", "revisionnotfound"),
+        "The hub has no such version of {model_id}; check what stands behind the @.",
+    ),
+    (
         ("valid model identifier", "valid repository name", "repo id must", "repo_id"),
         "There is neither a local folder nor a public hub model {model_id}; check the spelling, or "
         "log in with `hf auth login` if it is private.",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import ModelError
+from core.models.gguf.header import kind_of_path
 
 MIB = 2**20
 CONFIG_FILE = "config.json"
@@ -123,7 +124,8 @@ def is_plain_name(text: object) -> bool:
 def _entries(folder: Path, name: str) -> dict[str, Path]:
     if not folder.exists():
         raise ModelError(
-            f"There is no folder {name}; check the path, or give a hub id or embedded:NAME."
+            f"There is no {kind_of_path(name)} {name}; check the path, or give a hub id or "
+            "embedded:NAME."
         )
     if not folder.is_dir():
         raise ModelError(f"{name} is a file; give the folder that holds the model.")

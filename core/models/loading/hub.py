@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from huggingface_hub import snapshot_download, try_to_load_from_cache
 
 from core.decoding.errors import ModelError
+from core.models.hub_id import hub_id
 from core.models.loading.errors import explain
 from core.models.loading.folder import (
     CONFIG_FILE,
@@ -25,22 +26,6 @@ from core.models.loading.folder import (
     shard_names,
 )
 from core.models.loading.memory import in_words
-
-_HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*(/[\w.-]+)?\Z")
-_LONGEST_HUB_ID = 96
-
-
-def check_hub_id(model_id: str) -> None:
-    """Refuse what can be no hub id.
-
-    Raises:
-        ModelError: says what can be given.
-    """
-    if len(model_id) > _LONGEST_HUB_ID or not _HUB_ID.match(model_id):
-        raise ModelError(
-            f"{model_id[:_LONGEST_HUB_ID]!r} is neither a folder nor a hub id; give a local "
-            "folder, OWNER/NAME or embedded:NAME."
-        )
 
 
 def hub_answers() -> bool:
@@ -61,27 +46,29 @@ def hub_answers() -> bool:
 def fetch(model_id: str, online: bool, cache_dir: str) -> str:
     """The folder that holds the model's files of one commit; its name is the commit.
 
-    Only what a load reads is downloaded: configuration, tokenizer, and the safetensors that
-    transformers would choose. Runs in a child process, which can be ended.
+    It is the commit that a revision in the id names, else the newest; without the hub, what the
+    cache knows of both. Only what a load reads is downloaded: configuration, tokenizer, and the
+    safetensors that transformers would choose. Runs in a child process, which can be ended.
 
     Raises:
         ModelError: there is no such model, it can't be reached, or a file is too large.
     """
+    repo, revision = hub_id(model_id)
     try:
         if not online:
             return _from_cache(model_id, cache_dir)
-        plan = snapshot_download(model_id, cache_dir=cache_dir, dry_run=True)
+        plan = snapshot_download(repo, revision=revision, cache_dir=cache_dir, dry_run=True)
         sizes = {file.filename: file.file_size or 0 for file in plan if _is_wanted(file.filename)}
         commit = plan[0].commit_hash if plan else None
         _check_sizes(model_id, sizes)
         small = [name for name in sizes if not name.endswith(".safetensors")]
-        folder = _download(model_id, cache_dir, commit, small)
+        folder = _download(repo, cache_dir, commit, small)
         weights = _weights_of(model_id, sizes, folder)
         missing = (
             file.file_size or 0 for file in plan if file.filename in weights and not file.is_cached
         )
         _check_room(model_id, sum(missing), cache_dir)
-        return str(_download(model_id, cache_dir, commit, weights))
+        return str(_download(repo, cache_dir, commit, weights))
     except ModelError:
         raise
     except Exception as error:
@@ -89,7 +76,8 @@ def fetch(model_id: str, online: bool, cache_dir: str) -> str:
 
 
 def _from_cache(model_id: str, cache_dir: str) -> str:
-    path = try_to_load_from_cache(model_id, CONFIG_FILE, cache_dir=cache_dir)
+    repo, revision = hub_id(model_id)
+    path = try_to_load_from_cache(repo, CONFIG_FILE, cache_dir=cache_dir, revision=revision)
     if not isinstance(path, str):
         raise explain(model_id, "files", OSError("couldn't connect, and not in the local cache"))
     return str(Path(path).parent)
@@ -131,9 +119,9 @@ def _check_room(model_id: str, needed: int, cache_dir: str) -> None:
         )
 
 
-def _download(model_id: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
+def _download(repo: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
     folder = snapshot_download(
-        model_id, revision=commit, cache_dir=cache_dir, allow_patterns=[*map(_literal, names)]
+        repo, revision=commit, cache_dir=cache_dir, allow_patterns=[*map(_literal, names)]
     )
     return Path(folder)
 

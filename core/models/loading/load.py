@@ -27,6 +27,7 @@ from core.decoding.errors import LoadingStoppedError, ModelError
 from core.decoding.validation import brief
 from core.models.gguf.conversion import source_of
 from core.models.gguf.source import converted_folder, gguf_in
+from core.models.hub_id import hub_id
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits
 from core.models.loading import hub
@@ -87,7 +88,7 @@ def load_transformers_model(
     target = _device(device)
     number_type = _dtype(dtype, target)
     if source.folder is None:
-        hub.check_hub_id(source.model_id)
+        hub_id(source.model_id)
     with quiet():
         if source.trusted and source.folder is not None:
             return _load(source.folder, source, number_type, target, should_stop, "")

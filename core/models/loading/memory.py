@@ -108,4 +108,6 @@ def in_words(count: int) -> str:
     """Bytes as a reader takes them in."""
     if count >= 10**9:
         return f"{count / 10**9:,.1f} GB"
-    return f"{count / 10**6:,.0f} MB"
+    if count >= 10**6:
+        return f"{count / 10**6:,.0f} MB"
+    return f"{count / 10**3:,.0f} kB"

@@ -11,6 +11,8 @@ from core.decoding.errors import DecodingError
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
+from core.models.hub_id import pinned
+from core.server.settings import settings
 from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.run.view import View
@@ -81,6 +83,12 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         lost.append(str(error))
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
+    for key, name, revision in (
+        ("model", trace.model_id, trace.model_revision),
+        (controls.draft, trace.draft_id, trace.draft_revision),
+    ):
+        if parameters.get(key) == name and name not in settings().models:
+            parameters[key] = pinned(name, revision)
     changed = _changed(said, config, controls)
     return RunLink(parameters, settings_caption(trace), words, changed)
 

@@ -120,7 +120,8 @@ def _cache() -> None:
     if not size:
         return
     with st.container(key="gguf-cache", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"GGUF cache: {count}, {in_words(size)}", width="stretch")
+        models_kept = "1 model" if count == 1 else f"{count} models"
+        st.text(f"GGUF cache: {models_kept}, {in_words(size)}", width="stretch")
         st.button(
             "Empty",
             key="empty_gguf_cache",

@@ -101,7 +101,7 @@ def test_a_broken_tokenizer(good: Path, tmp_path: Path) -> None:
 def test_too_large_for_memory(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda: 300_000)
     monkeypatch.setattr(source, "_convert", None)
-    assert "needs 0 MB of memory, and 0 MB are free" in refusal(good)
+    assert "needs 351 kB of memory, and 300 kB are free" in refusal(good)
 
 
 def test_a_vast_model_is_refused_by_its_header_alone(
@@ -119,7 +119,7 @@ def test_a_vast_model_is_refused_by_its_header_alone(
 def test_too_large_for_the_disk(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: usage._replace(free=1_000))
-    assert "once it is converted, and 0 MB are free on the disk" in refusal(good)
+    assert "once it is converted, and 1 kB are free on the disk" in refusal(good)
 
 
 def test_a_cache_that_cant_be_written(
@@ -137,8 +137,8 @@ def test_a_folder_with_several(good: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_that_isnt_there(tmp_path: Path) -> None:
-    assert "There is no folder" in refusal(tmp_path / "nothing.gguf")
-    assert "There is no folder nothing.gguf" in refusal("nothing.gguf")
+    assert "There is no file" in refusal(tmp_path / "nothing.gguf")
+    assert "There is no file nothing.gguf" in refusal("nothing.gguf")
 
 
 def test_the_header_of_a_good_file(good: Path) -> None:

@@ -32,6 +32,7 @@ hub_answers = hub.hub_answers
                  "loaded with `safetensors`"), "no safetensors weights"),
         (ImportError("requires accelerate"), "a library that isn't installed"),
         (torch.OutOfMemoryError("CUDA out of memory"), "doesn't fit into memory"),
+        (OSError("404 Client Error. Revision Not Found for url"), "no such version of owner/name"),
         (KeyError(), "can't be used (KeyError)"),
         (MemoryError("not enough memory: you tried"), "doesn't fit into memory"),
     ],
@@ -86,6 +87,20 @@ def test_hub_models_are_of_one_commit_and_run_no_code_of_their_own(
     assert all(options["trust_remote_code"] is False for _, options in asked.values())
     assert all(options["local_files_only"] is True for _, options in asked.values())
     assert asked["AutoModelForCausalLM"][1]["use_safetensors"] is True
+
+
+OLDER = "b" * 40
+
+
+def test_a_revision_is_a_branch_a_tag_or_a_commit_of_the_cache(hub_folder: Path) -> None:
+    """Without the hub: what the cache folder's `refs` say, and the commits that lie there."""
+    shutil.copytree(hub_folder, hub_folder.parent / OLDER)
+    (hub_folder.parents[1] / "refs" / "v1.0").write_text(OLDER)
+    for said, commit in (("", COMMIT), ("@main", COMMIT), ("@v1.0", OLDER), (f"@{OLDER}", OLDER)):
+        model = load_model(f"owner/name{said}")
+        assert (model.model_id, model.revision) == (f"owner/name{said}", commit)
+    assert "the hub can't be reached" in refusal("owner/name@v2")
+    assert "neither a folder nor a hub id" in refusal("owner/name@../../x")
 
 
 def test_hub_models_are_looked_at_as_folders_are(hub_folder: Path) -> None:
