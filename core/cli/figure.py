@@ -1,4 +1,4 @@
-"""`python -m core figure`: a figure of a stored trace as SVG, PDF, PNG or CSV."""
+"""`python -m core figure`: a figure of a stored trace as SVG, PDF, PNG, CSV or a web page."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from core.figures import Paper, Theme
 
 THEMES = ("light", "dark", "grey")
+_OUT = "FILE.svg, .pdf, .png, .csv or .html (a page with the figure); all: a .zip of every figure"
+_SHARED = "a .html takes Plotly's script from a file beside it, which is written too"
 
 
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("file", help="a trace file")
     parser.add_argument("--figure", help="its name; without one the names are listed")
-    parser.add_argument("--out", help="FILE.svg, .pdf, .png or .csv; all: a .zip of every figure")
+    parser.add_argument("--out", help=_OUT)
     parser.add_argument("--step", type=int, default=1, help="step or round looked at, from 1")
     parser.add_argument("--width", default="85mm", help="85mm, 174mm, 5in, 640px (%(default)s)")
-    parser.add_argument("--theme", choices=THEMES, default="light", help="%(default)s by default")
+    parser.add_argument("--theme", choices=THEMES, help="light; a page: the reader's light or dark")
+    parser.add_argument("--shared", action="store_true", help=_SHARED)
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
     parser.add_argument("--no-title", action="store_true", help="leave the title out")
     parser.add_argument("--no-caption", action="store_true", help="leave the caption out")
@@ -34,8 +37,8 @@ def run(args: Namespace) -> int:
     """List the figures of a trace, or write one."""
     from core import read_trace
     from core.export.catalog import figures_of
+    from core.figures import LIGHT, printed
     from core.figures import THEMES as THEME_OF
-    from core.figures import printed
 
     trace = read_trace(args.file)
     paper = printed(
@@ -55,23 +58,25 @@ def run(args: Namespace) -> int:
     if args.figure not in (*parts, "all"):
         raise FigureError(f"This trace has the figures {', '.join(parts)}; all takes every one.")
     out = Path(args.out)
-    theme = THEME_OF[args.theme]
+    theme = THEME_OF[args.theme] if args.theme else None
     if args.figure == "all":
-        _save_all(trace, list(parts.values()), theme, paper, out)
+        _save_all(trace, list(parts.values()), theme or LIGHT, paper, out)
     else:
-        _save_one(parts[args.figure], theme, paper, out)
+        _save_one(parts[args.figure], theme, paper, out, shared=args.shared)
     output.say(f"wrote {out}")
     return 0
 
 
-def _save_one(part: Part, theme: Theme, paper: Paper, out: Path) -> None:
+def _save_one(
+    part: Part, theme: Theme | None, paper: Paper, out: Path, *, shared: bool = False
+) -> None:
     from core.export.save import save_figure
     from core.export.table import csv_file
 
     if out.suffix.lower() == ".csv" and part.data is not None:
         out.write_bytes(csv_file(part.data()))
     else:
-        save_figure(part.figure(theme, paper), out, paper=paper)
+        save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
 
 
 def _save_all(trace: Trace, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:

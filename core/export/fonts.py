@@ -71,19 +71,21 @@ class Fonts:
         return "".join(face.css() for face in self.faces)
 
 
-def fonts_for(used: Mapping[tuple[str, int], Iterable[str]]) -> Fonts:
+def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = True) -> Fonts:
     """The faces for a figure's characters.
 
     Args:
         used: characters by family (`Source Sans` or `Source Code Pro`) and weight.
+        boxes: draw what no font here has as a box; else leave it to the reader's fonts.
     """
     said = {c for characters in used.values() for c in characters}
     wanted = {c for c in said if c.isprintable() or category(c) == "Zs"}
     # All in every face: a renderer shapes a whole text with each of its fonts, and where one lacks
     # a character it may draw everything with another.
-    characters = "".join(sorted(wanted | _ALWAYS))
     kinds = sorted(kind for kind, own in used.items() if own)
     missing = {c for c in wanted for kind in kinds if _file_of(c, *kind) is None}
+    held = wanted if boxes else wanted - missing
+    characters = "".join(sorted(held | _ALWAYS))
     return Fonts(tuple(_face(*kind, characters) for kind in kinds), "".join(sorted(missing)))
 
 

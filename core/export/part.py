@@ -41,9 +41,13 @@ class Part:
 
     def figure(self, theme: Theme, paper: Paper) -> go.Figure:
         """The figure."""
+        return self.drawn()(theme=theme, paper=paper)
+
+    def drawn(self) -> Callable[..., go.Figure]:
+        """What draws it in a theme and on a paper."""
         if self.draw is None:
             raise ValueError(f"{self.name} is not measured")
-        return self.draw(theme=theme, paper=paper)
+        return self.draw
 
 
 def stem(name: str, config: MethodConfig | None, title: str = "") -> str:

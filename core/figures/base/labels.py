@@ -117,7 +117,7 @@ def percent(prob: float) -> str:
         if shown == "100.0":
             return f"100{NBSP}%" if value >= 99.9999 else f">{NBSP}99.9{NBSP}%"
         return f"{shown}{NBSP}%"
-    return f"{float(f'{value:.2g}'):f}".rstrip("0") + f"{NBSP}%"
+    return f"{float(f'{value:.2g}'):f}".rstrip("0").rstrip(".") + f"{NBSP}%"
 
 
 def percent_ticks(top: float, count: int = 4) -> dict[str, object]:

@@ -28,6 +28,7 @@ class Paper:
         selection: whether what is selected on the page is drawn.
         title, caption: whether title and subtitle, and the caption, are drawn.
         transparent: nothing behind the figure.
+        live: for a page of its own, whose knobs work in the reader's browser.
     """
 
     width: float = 400.0
@@ -37,6 +38,7 @@ class Paper:
     title: bool = True
     caption: bool = True
     transparent: bool = False
+    live: bool = False
 
     @property
     def scale(self) -> float | None:

@@ -27,14 +27,16 @@ from core.figures.base.records import (
     ranked_label,
     widest,
 )
-from core.figures.base.sheet import Properties, lay_out, plain_sentence
+from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.decode.knobs import knobs_of
 
 _ROW_HEIGHT = 27
 _LABEL_LIMIT = 12
 # A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
 _LABEL_SHARE = 0.26
 _LOWER = "Lower: what was drawn from."
+_SHAPED = "Upper bar: the model's own. Lower: under the settings above."
 _LOWER_GREEDY = "Greedy keeps only the top one."
 _LOWER_SCORED = "Only the one with the highest score is kept."
 _LOWER_FORCED = "Forced: the chosen one was put there."
@@ -83,7 +85,18 @@ def candidate_bars(
     sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
     sheet.layout |= _axes(step, shown, theme)
     add_key(sheet, _key(shown, theme), left, offset=44)
+    if paper.live:
+        _add_knobs(sheet, step, trace, shown)
     return sheet.figure()
+
+
+def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Candidate]) -> None:
+    """What a reader's browser needs to shape the step anew, in the figure's meta."""
+    data = knobs_of(step, trace, _LABEL_SHARE)
+    if data is not None:
+        both = [_names(step, shown, sheet.theme, faint) for faint in ((), shown)]
+        more = {"knobs": data, "labels": list(zip(*both, strict=True)), "shaped": _SHAPED}
+        sheet.layout["meta"] |= more  # type: ignore[operator]
 
 
 def _quiet(candidate: Candidate) -> bool:
@@ -172,18 +185,7 @@ def token_bars(
 
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    digits = max(len(str(candidate.rank)) for candidate in shown)
-    names = [
-        ranked_label(
-            own,
-            theme,
-            limit=_LABEL_LIMIT,
-            digits=digits,
-            chosen=own.token_id == step.token_id,
-            faint=_marked(own),
-        )
-        for own in shown
-    ]
+    names = _names(step, shown, theme, [own for own in shown if _marked(own)])
     top = max(*(max(c.raw_prob, c.prob) for c in shown), 1e-9)
     across = {"range": [0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)}
     ends = [len(shown) - 0.5, -0.5]
@@ -191,6 +193,17 @@ def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properti
         "xaxis": axis(theme, "probability", 6, **across),
         "yaxis": named_axis(theme, names, "token and its rank", range=ends),
     }
+
+
+def _names(
+    step: TokenStep, shown: Sequence[Candidate], theme: Theme, faint: Sequence[Candidate]
+) -> list[str]:
+    digits = max(len(str(candidate.rank)) for candidate in shown)
+    look = {"limit": _LABEL_LIMIT, "digits": digits}
+    return [
+        ranked_label(own, theme, **look, chosen=own.token_id == step.token_id, faint=own in faint)
+        for own in shown
+    ]
 
 
 def _key(shown: Sequence[Candidate], theme: Theme) -> list[str]:

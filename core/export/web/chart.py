@@ -1,0 +1,136 @@
+"""A figure as a page draws it: laid out for several widths and themes, each part of it said once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import plotly.graph_objects as go
+
+from core.export.font_files import BOLD, MONO, REGULAR, SANS
+from core.export.fonts import fonts_for
+from core.figures.base.measure import plain_of
+from core.figures.base.paper import Paper
+from core.figures.base.theme import DARK, LIGHT, Theme
+
+Draw: TypeAlias = Callable[..., go.Figure]
+# A page draws the widest layout that fits its frame, stretched; the first also where none does.
+WIDTHS = (344.0, 480.0, 640.0, 900.0)
+LIGHT_AND_DARK = (LIGHT, DARK)
+# A reference is shorter than what it stands for.
+_SHORT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A figure laid out for a width, px, in a theme; an empty name is for every theme."""
+
+    width: float
+    theme: str
+    figure: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure of a page, with what stands around it as text; all texts are plain.
+
+    Args:
+        bare: whether title and caption are left to the page.
+    """
+
+    layouts: tuple[Layout, ...]
+    title: str
+    subtitle: str
+    caption: str
+    alt: str
+    bare: bool = True
+
+    @property
+    def knobs(self) -> dict[str, Any] | None:
+        """The data of its knobs."""
+        found: dict[str, Any] | None = self.layouts[0].figure["layout"]["meta"].get("knobs")
+        return found
+
+
+def chart_of(
+    draw: Draw | go.Figure, themes: Sequence[Theme] = LIGHT_AND_DARK, paper: Paper | None = None
+) -> Chart:
+    """A figure for a page; one that is drawn already stays as it is, at its own width.
+
+    Args:
+        draw: makes it in a `theme` and on a `paper`.
+        paper: whether the selection is drawn.
+    """
+    if isinstance(draw, go.Figure):
+        layouts = (Layout(float(draw.layout.width or 400), "", _plain(draw)),)
+        meta, bare = draw.layout.meta or {}, not draw.layout.title.text
+    else:
+        base = replace(paper or Paper(), mm=None, printed=True, title=False, caption=False)
+        base = replace(base, transparent=True, live=True)
+        layouts = tuple(
+            Layout(width, theme.name, _plain(draw(theme=theme, paper=replace(base, width=width))))
+            for width in WIDTHS
+            for theme in themes
+        )
+        meta, bare = layouts[0].figure["layout"]["meta"], True
+    told = (str(meta.get(name) or "") for name in ("title", "subtitle", "caption", "alt"))
+    return Chart(layouts, *told, bare)
+
+
+def _plain(figure: go.Figure) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(figure.to_json())
+    return made
+
+
+def packed(charts: Sequence[Chart]) -> str:
+    """The layouts of a page's figures: JSON in which nothing stands twice, gzip, base64."""
+    pool = _Pool()
+    told = [
+        [[one.width, one.theme, pool.put(one.figure)] for one in chart.layouts] for chart in charts
+    ]
+    text = json.dumps({"pool": pool.items, "charts": told}, separators=(",", ":"))
+    return b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+class _Pool:
+    """Values by their JSON; in `items` one that stands in another is `{"$": place}`."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def put(self, value: Any) -> Any:
+        """The value, with each larger part of it as a reference."""
+        if isinstance(value, dict):
+            value = {name: self.put(part) for name, part in value.items()}
+        elif isinstance(value, list):
+            value = [self.put(part) for part in value]
+        text = json.dumps(value, separators=(",", ":"))
+        if len(text) < _SHORT:
+            return value
+        if text not in self._places:
+            self._places[text] = len(self.items)
+            self.items.append(value)
+        return {"$": self._places[text]}
+
+
+def font_rules(charts: Sequence[Chart]) -> str:
+    """`@font-face` rules of the figures' fonts; what they lack, the reader's machine draws."""
+    said = {c for chart in charts for one in chart.layouts for c in _characters(one.figure)}
+    kinds = ((SANS, REGULAR), (SANS, BOLD), (MONO, REGULAR))
+    return fonts_for({kind: said for kind in kinds}, boxes=False).css()
+
+
+def _characters(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from plain_of(value)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _characters(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _characters(part)

@@ -1,0 +1,187 @@
+"""A page of figures that needs no server: what all have, and one with a single figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import plotly.graph_objects as go
+
+from core.decoding.shaping.config import SETTINGS
+from core.export.web import bundle
+from core.export.web.chart import LIGHT_AND_DARK, Chart, Draw, chart_of, font_rules, packed
+from core.figures.base.paper import Paper
+from core.figures.base.theme import DARK, LIGHT, THEMES, Theme
+
+_FOLDER = Path(__file__).parent
+_BOTTOM = """<script type="text/plain" id="figures">{data}</script>{plotly}
+<script>{script}</script></body></html>
+"""
+_TOP = """<!doctype html>
+<html lang="en"{theme}><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
+<style>{style}</style></head>
+"""
+_NO_SCRIPT = "<noscript>The figures of this page are drawn by its script.</noscript>"
+STATUS = f'<p class="said" id="status" role="status"></p>{_NO_SCRIPT}'
+# Plotly adds an empty style sheet and fills it by script.
+_EMPTY = bundle.sha256(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a page of figures looks and where its Plotly is.
+
+    Args:
+        theme: light, dark or grey; None for the reader's choice of light and dark.
+        shared: whether Plotly's script lies beside the page instead of in it.
+    """
+
+    theme: Theme | None = None
+    shared: bool = False
+
+
+def page_of(
+    draw: Draw | go.Figure, theme: Theme | None, paper: Paper, *, shared: bool = False
+) -> bytes:
+    """One figure as a page of its own, with the title, caption and ground of a paper.
+
+    Args:
+        theme: None for the reader's choice of light and dark.
+        shared: Plotly's script lies beside the page.
+    """
+    chart = chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper)
+    clear = paper.transparent
+    look = Look(theme, shared)
+    return figure_page(chart, look, title=paper.title, caption=paper.caption, transparent=clear)
+
+
+def figure_page(
+    chart: Chart,
+    look: Look | None = None,
+    *,
+    title: bool = True,
+    caption: bool = True,
+    transparent: bool = False,
+) -> bytes:
+    """One figure as a page of its own, made for a frame.
+
+    Args:
+        title, caption: whether they are shown.
+        transparent: nothing behind the figure.
+    """
+    shown = "" if title and chart.bare else ' class="hidden"'
+    said = [f"<h1{shown}>{escape(chart.title)}</h1>"]
+    if title and chart.bare and chart.subtitle:
+        said.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
+    foot = chart.caption if caption and chart.bare else ""
+    ground = ' class="clear"' if transparent else ""
+    body = f"<body{ground}><main>{framed(chart, said, foot)}{STATUS}</main>"
+    return page(chart.title, body, [chart], look or Look())
+
+
+def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
+    """A figure's place on a page: its heading, its knobs, the chart and the caption."""
+    alt = escape(chart.alt, quote=True)
+    foot = f"<figcaption>{escape(below)}</figcaption>" if below else ""
+    drawn = f'<div class="chart" role="img" aria-label="{alt}"></div>'
+    return f"<figure>{''.join(above)}{_knobs(chart)}{drawn}{foot}</figure>"
+
+
+def _knobs(chart: Chart) -> str:
+    """The sliders of a step's settings."""
+    data = chart.knobs
+    if data is None:
+        return ""
+    start, ranked = data["start"], int(data["ranked"])
+    ends = {
+        "temperature": (0, max(2, start["temperature"]), 0.05),
+        "top_k": (0, max(ranked - 1, start["top_k"]), 1),
+        "top_p": (0.01, 1, 0.01),
+    }
+    fields = "".join(
+        f'<label><span>{escape(SETTINGS[name].label)}</span><output data-of="{name}"></output>'
+        f'<input type="range" name="{name}" min="{low:g}" max="{high:g}" step="{step:g}"></label>'
+        for name, (low, high, step) in ends.items()
+    )
+    words = '<p class="said" role="status"></p>'
+    return f'<form class="knobs" hidden>{fields}<button type="button">Reset</button>{words}</form>'
+
+
+def page(title: str, body: str, charts: Sequence[Chart], look: Look) -> bytes:
+    """A whole page around its body, with the figures' data, fonts and scripts."""
+    script, style = _script(), _style(look.theme) + font_rules(charts)
+    return "".join(
+        (
+            _TOP.format(
+                theme=f' data-theme="{look.theme.name}"' if look.theme else "",
+                policy=_policy(script, style, shared=look.shared),
+                title=escape(title),
+                style=style,
+            ),
+            body,
+            _BOTTOM.format(data=packed(charts), plotly=_plotly(shared=look.shared), script=script),
+        )
+    ).encode()
+
+
+def _policy(script: str, style: str, *, shared: bool) -> str:
+    """Only this page's own scripts and styles; nothing is fetched from elsewhere."""
+    # A file has no origin that `'self'` could name in every browser.
+    beside = " 'self' file:" if shared else ""
+    scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
+    styles = f"'{bundle.sha256(style.encode())}' '{_EMPTY}'"
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {scripts}",
+            f"style-src-elem {styles}",
+            "style-src-attr 'unsafe-inline'",
+            "font-src data:",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+@cache
+def _plotly(*, shared: bool) -> str:
+    if shared:
+        return f'<script src="{bundle.NAME}"></script>'
+    return f'<script type="text/plain" id="plotly">{bundle.in_base64()}</script>'
+
+
+@cache
+def _script() -> str:
+    return "".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("knobs.js", "page.js"))
+
+
+@cache
+def _style(theme: Theme | None) -> str:
+    first = theme or LIGHT
+    dark = f"{{ color-scheme: dark; {_colors(DARK)} }}"
+    rules = [f":root {{ color-scheme: {'dark' if first is DARK else 'light'}; {_colors(first)} }}"]
+    if theme is None:
+        rules.append(f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) {dark} }}")
+    rules += [
+        f':root[data-theme="{name}"] {{ color-scheme: {name}; {_colors(THEMES[name])} }}'
+        for name in ("light", "dark")
+    ]
+    return "\n".join([*rules, (_FOLDER / "page.css").read_text(encoding="utf-8")])
+
+
+def _colors(theme: Theme) -> str:
+    told = {
+        "paper": theme.paper,
+        "panel": theme.panel,
+        "ink": theme.ink,
+        "muted": theme.muted,
+        "line": theme.grid,
+        "first": theme.first,
+    }
+    return " ".join(f"--{name}: {color};" for name, color in told.items())
