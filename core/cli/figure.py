@@ -81,8 +81,8 @@ def _save_one(
 
 def _save_all(trace: Trace, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
     from core.export.archive import Archive
-    from core.export.catalog import tables_of
     from core.export.chrome import svgs
+    from core.export.tables import tables_of
 
     if out.suffix.lower() != ".zip":
         raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 # The earliest time that the format knows, so that an archive's bytes follow from its content.
 _WHEN = (1980, 1, 1, 0, 0, 0)
+# A float of LaTeX holds no more.
+_MOST_ROWS = 40
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files as a ZIP whose bytes follow from them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in sorted(files.items()):
+            packed.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 @dataclass
@@ -81,13 +92,10 @@ class Archive:
             "figures.md": self._markdown().encode(),
             "figures.tex": self._latex().encode(),
             "citation.bib": self._citation().encode(),
+            **{f"tables/{_named(said)}.csv": csv_file(frame) for said, frame in self.tables},
             **self.files,
         }
-        out = io.BytesIO()
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, content in sorted(files.items()):
-                packed.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
-        return out.getvalue()
+        return zipped(files)
 
     def _settings(self) -> bytes:
         trace = self.trace
@@ -113,7 +121,7 @@ class Archive:
             plain = _plain(alt)
             lines += [f"## {_plain(title)}", "", f"![{plain}](figures/{name}.svg)", ""]
             lines += [_plain(caption), "", f"Data: [{name}.csv](figures/{name}.csv)", ""]
-        for caption, frame in self.tables:
+        for caption, frame in (_first_rows(*own)[::-1] for own in self.tables):
             lines += [f"## {_plain(caption)}", "", _markdown_table(frame), ""]
         if self.missing:
             lines += ["## Not in this archive", "", *(f"- {one}" for one in self.missing), ""]
@@ -130,7 +138,7 @@ class Archive:
             latex.figure(f"figures/{name}.pdf", f"{title}. {caption}", name, self.paper.mm)
             for name, title, caption, _ in self.figures
         ]
-        body += [latex.table(frame, caption) for caption, frame in self.tables]
+        body += [latex.table(*_first_rows(caption, frame)) for caption, frame in self.tables]
         return latex.document(body)
 
     def _citation(self) -> str:
@@ -140,6 +148,18 @@ class Archive:
         fields += [f"  year = {{{year}}}"] if year.isdigit() else []
         fields += [f"  url = {{{self.link}}}"] if self.link else []
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _named(caption: str) -> str:
+    return stem(caption, None)
+
+
+def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
+    """What a page of a document holds of a table; its file has all of it."""
+    if len(frame) <= _MOST_ROWS:
+        return frame, caption
+    told = f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {_named(caption)}.csv."
+    return frame.head(_MOST_ROWS), told
 
 
 def _plain(text: str) -> str:

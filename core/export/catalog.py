@@ -6,15 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pandas import DataFrame
-
 import core.figures as figures
 from core.decoding.trace import TokenStep, Trace
 from core.export.part import Part
 from core.figures.base.grid import columns_for
-from core.figures.base.labels import visible_token
 from core.figures.base.paper import WIDE, Paper
-from core.figures.speculative.metrics import spec_metrics_data
 
 
 def figures_of(trace: Trace, *, step: int = 0, paper: Paper = WIDE) -> list[Part]:
@@ -62,17 +58,3 @@ def _part(name: str, function: str, *of: Any) -> Part:
     draw: Callable[..., Any] = getattr(figures, function)
     data: Callable[..., Any] = getattr(figures, f"{function}_data")
     return Part(name, partial(draw, *of), partial(data, *of))
-
-
-def tables_of(trace: Trace) -> list[tuple[str, DataFrame]]:
-    """The tables that go with a trace's figures: hypotheses, metrics."""
-    if trace.rounds:
-        return [("Metrics of this run.", spec_metrics_data(trace))]
-    if not trace.hypotheses:
-        return []
-    names = ["place", "text", "score", "sum of log-probabilities", "tokens"]
-    rows = [
-        (at, visible_token(found.text), found.score, found.sum_logprob, len(found.token_ids))
-        for at, found in enumerate(trace.hypotheses, 1)
-    ]
-    return [("Hypotheses, best first.", DataFrame(rows, columns=names))]

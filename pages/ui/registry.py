@@ -53,7 +53,7 @@ class Page:
     load_controls: Named = Named("decode.controls:load_controls")
     web_page: Named = Named("decode.save:web_page")
     parts: Named = Named("decode.save:parts")
-    tables: Named | None = None
+    tables: Named = Named("decode.save:tables")
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
 
@@ -101,6 +101,7 @@ PAGES = (
         load_controls=Named("reasoning.problem:load_controls"),
         web_page=Named("reasoning.save:web_page"),
         parts=Named("reasoning.save:parts"),
+        tables=Named("reasoning.save:tables"),
         run_controls=None,
         own_prompt=True,
     ),

@@ -16,9 +16,10 @@ import pytest
 from core.decoding.trace import Trace
 from core.export import latex
 from core.export.archive import Archive
-from core.export.catalog import figures_of, tables_of
+from core.export.catalog import figures_of
 from core.export.part import FORMATS, Part
 from core.export.table import csv_text
+from core.export.tables import tables_of
 from core.figures import LIGHT, printed
 from tests.export.drawings import raw
 
@@ -53,7 +54,8 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
         for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
             assert files[f"{stem}.{ending}"], (stem, ending)
         assert trace.config.method in stem and stem.startswith("figures/page-")
-    tables = sorted(content for path, content in files.items() if path.endswith(".csv"))
+    own = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]
+    tables = sorted(files[path] for path in own)
     assert tables == sorted(("\ufeff" + csv_text(part.data())).encode() for part in parts)
     for content in tables:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))

@@ -1,4 +1,4 @@
-"""A figure as a page draws it: laid out for several widths and themes, each part of it said once."""
+"""A figure as a page draws it: laid out for several widths and themes, no part written twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from core.figures.base.paper import Paper
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 Draw: TypeAlias = Callable[..., go.Figure]
-# A page draws the widest layout that fits its frame, stretched; the first also where none does.
+# A page draws the widest layout that fits its frame, stretched; where none does, the first, which
+# is scrolled.
 WIDTHS = (344.0, 480.0, 640.0, 900.0)
 LIGHT_AND_DARK = (LIGHT, DARK)
 # A reference is shorter than what it stands for.
@@ -52,7 +53,9 @@ class Chart:
     @property
     def knobs(self) -> dict[str, Any] | None:
         """The data of its knobs."""
-        found: dict[str, Any] | None = self.layouts[0].figure["layout"]["meta"].get("knobs")
+        found: dict[str, Any] | None = (self.layouts[0].figure["layout"].get("meta") or {}).get(
+            "knobs"
+        )
         return found
 
 
@@ -66,19 +69,25 @@ def chart_of(
         paper: whether the selection is drawn.
     """
     if isinstance(draw, go.Figure):
-        layouts = (Layout(float(draw.layout.width or 400), "", _plain(draw)),)
-        meta, bare = draw.layout.meta or {}, not draw.layout.title.text
+        layouts = [Layout(float(draw.layout.width or 400), "", _plain(draw))]
+        bare = not draw.layout.title.text
     else:
         base = replace(paper or Paper(), mm=None, printed=True, title=False, caption=False)
         base = replace(base, transparent=True, live=True)
-        layouts = tuple(
-            Layout(width, theme.name, _plain(draw(theme=theme, paper=replace(base, width=width))))
-            for width in WIDTHS
-            for theme in themes
-        )
-        meta, bare = layouts[0].figure["layout"]["meta"], True
-    told = (str(meta.get(name) or "") for name in ("title", "subtitle", "caption", "alt"))
-    return Chart(layouts, *told, bare)
+        layouts, bare = list(_laid_out(draw, themes, base)), True
+    meta = layouts[0].figure["layout"].get("meta") or {}
+    names = ("title", "subtitle", "caption", "alt")
+    title, subtitle, caption, alt = (str(meta.get(name) or "") for name in names)
+    return Chart(tuple(layouts), title, subtitle, caption, alt, bare)
+
+
+def _laid_out(draw: Draw, themes: Sequence[Theme], base: Paper) -> Iterator[Layout]:
+    """The layouts for all widths that the figure may have."""
+    for width in WIDTHS:
+        for theme in themes:
+            figure = _plain(draw(theme=theme, paper=replace(base, width=width)))
+            if figure["layout"]["meta"].get("least", 0) <= width:
+                yield Layout(width, theme.name, figure)
 
 
 def _plain(figure: go.Figure) -> dict[str, Any]:
@@ -122,7 +131,7 @@ def font_rules(charts: Sequence[Chart]) -> str:
     """`@font-face` rules of the figures' fonts; what they lack, the reader's machine draws."""
     said = {c for chart in charts for one in chart.layouts for c in _characters(one.figure)}
     kinds = ((SANS, REGULAR), (SANS, BOLD), (MONO, REGULAR))
-    return fonts_for({kind: said for kind in kinds}, boxes=False).css()
+    return fonts_for(dict.fromkeys(kinds, said), boxes=False).css()
 
 
 def _characters(value: Any) -> Iterator[str]:

@@ -43,10 +43,11 @@
     if (form) figure = turned(form, figure, settings.get(form));
     figure.layout.width = Math.max(width, room);
     figure.layout.autosize = false;
-    // In a frame narrower than every layout the picture gets smaller.
-    const scale = Math.min(room / width, 1), inner = place.firstElementChild ?? place.appendChild(document.createElement("div"));
-    inner.style.cssText = `width:${figure.layout.width}px;transform:scale(${scale});transform-origin:0 0`;
-    place.style.height = `${figure.layout.height * scale}px`;
+    const inner = place.firstElementChild ?? place.appendChild(document.createElement("div"));
+    inner.style.width = `${figure.layout.width}px`;
+    // A frame narrower than every layout is scrolled, from the keyboard too.
+    if (width > room) place.tabIndex = 0;
+    place.style.height = `${figure.layout.height + (width > room ? 14 : 0)}px`;
     window.Plotly.react(inner, figure.data, figure.layout, CONFIG);
   }
 

@@ -6,7 +6,7 @@ for it. Columns that matter less are narrow and bear no text, so that all text i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from core.figures.base.marks import (
     no_fade,
     overlaid,
 )
-from core.figures.base.paper import SMALL
+from core.figures.base.paper import LIVE_WINDOW, SMALL
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
@@ -92,6 +92,16 @@ def columns_for(width: float) -> int:
 def wide_columns(width: float) -> int:
     """So many columns a figure `width` px wide holds where all are wide."""
     return max(int((width - _EDGES) / _COLUMN), 1)
+
+
+def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None:
+    """Say in the meta of a live figure how wide it is at least, where a narrow frame can't hold it.
+
+    Args:
+        holds: how many columns a figure of some width holds.
+    """
+    if sheet.paper.live and columns > holds(sheet.paper.width):
+        sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
 
 
 def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:

@@ -10,6 +10,8 @@ from core.decoding.errors import FigureError
 
 # px: body text, and the smallest that a figure writes; at 7 pt for the body the smallest has 6.1.
 BODY, SMALL = 12.0, 10.5
+# px: a page of its own shows no less of a long run, however narrow its frame is: it scrolls.
+LIVE_WINDOW = 640.0
 _TYPE = (7.0, 9.0)
 _WIDTHS = (300.0, 2400.0)
 _POINT = 25.4 / 72
@@ -39,6 +41,11 @@ class Paper:
     caption: bool = True
     transparent: bool = False
     live: bool = False
+
+    @property
+    def window(self) -> float:
+        """The width that decides how many columns a window of a long run holds, px."""
+        return max(self.width, LIVE_WINDOW) if self.live else self.width
 
     @property
     def scale(self) -> float | None:

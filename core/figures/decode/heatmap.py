@@ -17,6 +17,7 @@ from core.figures.base.grid import (
     Cell,
     Frame,
     add_grid,
+    add_least,
     columns_for,
     frame_of,
     window_of,
@@ -88,12 +89,13 @@ def probability_heatmap(
     cells, said = _cells(steps, ranks, value), ("step", "chosen")
     add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
     add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
+    add_least(sheet, columns_for, len(steps))
     return sheet.figure()
 
 
 def _columns(columns: int, paper: Paper) -> int:
     """How many steps are drawn: in print no more than leave some wide."""
-    return min(columns, columns_for(paper.width)) if paper.printed else columns
+    return min(columns, columns_for(paper.window)) if paper.printed else columns
 
 
 def _subtitle(

@@ -18,6 +18,7 @@ from core.figures.base.grid import (
     Cell,
     Frame,
     add_grid,
+    add_least,
     frame_of,
     wide_columns,
     window_of,
@@ -73,7 +74,7 @@ def prompt_reading(
     if prompt is None or not prompt.positions:
         sentence = "The prompt was not processed, so there is nothing to read."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    columns = min(columns or wide_columns(paper.width), len(prompt.positions))
+    columns = min(columns or wide_columns(paper.window), len(prompt.positions))
     positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
     frame = frame_of([0.0] * len(positions), paper.width, max(columns, _FEWEST_COLUMNS))
@@ -97,6 +98,7 @@ def prompt_reading(
     add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=said, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
+    add_least(sheet, wide_columns, len(positions))
     return sheet.figure()
 
 

@@ -9,8 +9,9 @@ from core.decoding.beam.compare import rivals
 from core.decoding.beam.replay import guess_parents
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.catalog import tables_of
 from core.export.part import Part
+from core.export.tables import tables_of
+from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.window import windows
@@ -19,22 +20,25 @@ from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
+from pages.ui.widgets.control import value
 
 _SPAN = 20
 
 
 def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
-    """The tree in windows, as far as the page draws it, the selected step and the comparison.
+    """The tree in windows, as the page's switches draw it, the selected step and the comparison.
 
     Args:
         trace: the search as it is ranked now.
     """
+    _, pruned = controls.view_of_tree()
     guesses = guess_parents(trace)
-    spans = list(windows(trace.beam_steps, _SPAN, pruned=True)) or [(0, 1)]
+    spans = list(windows(trace.beam_steps, _SPAN, pruned=pruned)) or [(0, 1)]
     tree = partial(
         figures.beam_tree,
         trace,
-        guesses=guesses,
+        guesses=guesses if value("guesses") else None,
+        pruned=pruned,
         selected=view.node,
         **controls.part_of_tree(),
     )
@@ -63,6 +67,7 @@ def tables(view: BeamView, trace: Trace) -> Tables:  # noqa: ARG001
 
 
 def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
-    """The text, the whole tree in windows, the selected step and the comparison."""
-    drawn = save.drawn(parts(view, trace), theme)
-    return save.document(trace, drawn, theme, settings=beam_caption(trace))
+    """The text, the whole tree in windows, the selected step, the comparison and the hypotheses."""
+    own = parts(view, trace, PAPER)
+    notes = [*tables(view, trace)]
+    return save.web_page(trace, own, theme, settings=beam_caption(trace), notes=notes)

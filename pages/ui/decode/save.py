@@ -8,12 +8,15 @@ from core import figures
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.tables import tables_of
+from core.export.web.run_page import PAPER
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import save
+from pages.ui.run.archive import Tables
 
 # Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
 _MOST_FIGURES = 3
@@ -42,7 +45,7 @@ def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     found += [
         Part(
             _from("prompt", first, ends, "position"),
-            partial(figures.prompt_reading, trace, first=first),
+            partial(figures.prompt_reading, trace, first=first, columns=wide),
             partial(figures.prompt_reading_data, trace),
         )
         for first in ends
@@ -90,6 +93,11 @@ def _from(name: str, first: int, starts: range, unit: str = "step") -> str:
     return name if len(starts) == 1 else f"{name}-from-{unit}-{nth(first)}"
 
 
+def tables(view: DecodeView, trace: Trace) -> Tables:  # noqa: ARG001
+    """The run in numbers, and its tokens."""
+    return tables_of(trace)
+
+
 def web_page(view: DecodeView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The run and its figures as one page that needs no server and no network."""
-    return save.document(trace, save.drawn(parts(view, trace), theme), theme)
+    return save.web_page(trace, parts(view, trace, PAPER), theme)

@@ -11,6 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.lab.types import LabExample, LabStep
 from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.tables import step_tables
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
@@ -34,7 +35,9 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
 
     name = f"decoding-lab-seed{settings.config.seed}"
     file = lambda: lab_bytes(now())  # noqa: E731
-    shelf = Shelf(name, "", _read_before(step), file, lambda paper: parts(now()))  # noqa: ARG005
+    tables = partial(step_tables, step.step, step.trace)
+    figures_now = lambda paper: parts(now())  # noqa: ARG005, E731
+    shelf = Shelf(name, "", _read_before(step), file, figures_now, tables)
     save.save(shelf, lambda: web_page(now(), style.theme()))
 
 
@@ -83,10 +86,14 @@ def _measured(example: LabExample, at: str) -> list[Part]:
     if example.rolls:
         draw = partial(figures.lab_rolls, step, example.rolls)
         found.append(Part(f"lab-rolls-{at}", draw, partial(figures.lab_rolls_data, example.rolls)))
+    else:
+        found.append(Part("rolls", needs=f"open 1,000 rolls and {_WAIT}"))
     if example.sweep:
         draw = partial(figures.lab_sweep, step, example.sweep)
         data = partial(figures.lab_sweep_data, example.sweep)
         found.append(Part(f"lab-temperatures-{at}", draw, data))
+    else:
+        found.append(Part("temperatures", needs=f"open Temperature and {_WAIT}"))
     return found
 
 
@@ -94,8 +101,8 @@ def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     """The figures of a step as one page that needs no server and no network."""
     step = example.step
     title, settings = "Decoding Explorer: one step", figures.lab_caption(step)
-    drawn = save.drawn(parts(example), theme)
-    return save.document(_read_before(step), drawn, theme, title=title, settings=settings)
+    told = {"title": title, "settings": settings}
+    return save.web_page(_read_before(step), parts(example), theme, **told)
 
 
 def _read_before(step: LabStep) -> Trace:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -29,7 +27,7 @@ from pages.ui.widgets import style
 from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from core.export.web.run_page import Note
 
 _link = st.components.v2.component(
     "decoding_explorer.copy_link",
@@ -38,31 +36,8 @@ _link = st.components.v2.component(
     css=source("run/copy_link.css"),
     js=source("run/copy_link.js"),
 )
-Note: TypeAlias = "tuple[str, pd.DataFrame | None]"
-"""A sentence of the saved page, and the table below it."""
 # A browser that hides its address is let go after so long.
 TURN_SECONDS = 30.0
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ margin: 2rem auto; max-width: 960px; padding: 0 1rem;
-  font: 16px/1.6 system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif; color: {ink};
-  background: {paper}; }}
-pre {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border-radius: 8px;
-  background: {panel}; font: inherit; }}
-pre b {{ font-weight: 400; color: {muted}; unicode-bidi: isolate; }}
-pre bdi {{ border-bottom: 3px solid; margin-right: 1px; }}
-pre bdi.recovered {{ border-bottom-style: double; }}
-pre bdi.bonus {{ border-bottom-style: dotted; }}
-.tables {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: 14px; margin: 0 0 1.5rem; }}
-th, td {{ border-bottom: 1px solid {grid}; padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; }}
-figure {{ margin: 2rem 0; border: 1px solid {grid}; border-radius: 8px; overflow: hidden; }}
-</style></head><body><h1>{title}</h1><p>{settings}</p><pre><b>{prompt}</b>{text}</pre>
-{figures}
-{notes}</body></html>
-"""
 
 
 def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
@@ -79,7 +54,7 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
         seen,
         lambda: trace_file(trace),
         lambda paper: row.parts(view, seen, paper),
-        lambda: row.tables(view, seen) if row.tables else (),
+        lambda: row.tables(view, seen),
         link_run.link_to(view, trace),
     )
     save(shelf, lambda: row.web_page(view, seen, style.theme()), run=True)
@@ -118,19 +93,14 @@ def save(shelf: Shelf, page: Callable[[], bytes], *, run: bool = False) -> None:
         _link(key="copy_link", data={"run": run, **(asdict(link) if link else {})})
 
 
-def drawn(parts: Sequence[Part], theme: Theme) -> list[go.Figure]:
-    """The figures of a page that can be drawn."""
-    return [part.draw(theme=theme) for part in parts if part.draw is not None]
-
-
 def trace_file(trace: Trace) -> bytes:
     """The trace as its file holds it."""
     return trace.to_json().encode()
 
 
-def document(
+def web_page(
     trace: Trace,
-    figures: list[go.Figure],
+    parts: Sequence[Part],
     theme: Theme = LIGHT,
     *,
     title: str = "Decoding Explorer: one run",
@@ -139,60 +109,26 @@ def document(
     notes: Sequence[Note] = (),
     tokens: Sequence[tuple[str, str, str]] | None = None,
 ) -> bytes:
-    """A run's text and its figures as one page, and below them what was measured.
+    """A run's text, figures and tables as one page that needs no server.
 
     Args:
+        parts: those that aren't measured are named.
+        theme: on screen; the page's reader can turn it.
         settings: what the run was made with; the trace's own by default.
         text: in place of the trace's own.
         tokens: the text in pieces, each with the name of its kind and the kind's colour.
     """
-    page = _PAGE.format(
-        title=escape(title),
-        settings=escape(settings or settings_caption(trace)),
-        prompt=escape(trace.rendered_prompt or trace.prompt),
-        text=_marked(tokens) if tokens else escape(trace.text if text is None else text),
-        figures="\n".join(_framed(figure, first=not at) for at, figure in enumerate(figures)),
-        notes="\n".join(map(_noted, notes)),
-        ink=theme.ink,
-        paper=theme.paper,
-        panel=theme.panel,
-        muted=theme.muted,
-        grid=theme.grid,
+    from core.export.web.run_page import Run, run_page
+
+    run = Run(
+        title,
+        settings or settings_caption(trace),
+        trace.rendered_prompt or trace.prompt,
+        trace.text if text is None else text,
+        tokens,
+        notes,
     )
-    return page.encode()
-
-
-def _noted(note: Note) -> str:
-    """Every cell is escaped by pandas."""
-    words, frame = note
-    said = f"<p>{escape(words)}</p>"
-    if frame is None:
-        return said
-    table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
-    return f'{said}<div class="tables">{table}</div>'
-
-
-def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:
-    """Pieces of text underlined by their kind, with a line that says what the kinds are."""
-    kinds = {kind: color for _, kind, color in tokens}
-    pieces = "".join(_piece(*token) for token in tokens)
-    key = " ".join(_piece(kind.replace("_", " "), kind, color) for kind, color in kinds.items())
-    return f"{pieces}\n\n{key}"
-
-
-def _piece(text: str, kind: str, color: str) -> str:
-    look = f"border-bottom-color:{color};background:{color}22"
-    return f'<bdi title="{kind}" class="{kind}" style="{look}">{escape(text)}</bdi>'
-
-
-def _framed(figure: go.Figure, *, first: bool) -> str:
-    drawn = figure.to_html(
-        full_html=False,
-        include_plotlyjs=first,
-        config={"displaylogo": False, "showSendToCloud": False, "responsive": True},
-    )
-    alt = escape(str(figure.layout.meta["alt"]), quote=True)
-    return f'<figure role="img" aria-label="{alt}">{drawn}</figure>'
+    return run_page(run, parts, theme)
 
 
 def open_file(path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.figures.base.paper import Paper, printed
-from core.figures.base.theme import THEMES, Theme
+from core.figures.base.theme import GREY, THEMES, Theme
 from pages.ui.widgets.control import Choice, Menu, Toggle, declare, draw, value
 
 _WIDTHS = ("85mm", "174mm", "640px", "960px", "1200px")
@@ -19,6 +19,9 @@ ROWS = declare(
     Toggle("figure_clear", "Transparent background", False),
     Toggle("figure_title", "Title in the picture", True),
     Toggle("figure_caption", "Caption in the picture", True),
+    Toggle("figure_shared", "HTML: Plotly in a file beside it", False,
+        help="A page of 40 to 150 KB and one file of 1.5 MB that all such pages share, in a ZIP; "
+        "off, everything is in the page (0.7 MB)."),
 )  # fmt: skip
 
 
@@ -45,6 +48,16 @@ def paper() -> Paper:
 def theme() -> Theme:
     """The theme of figures that leave."""
     return THEMES[str(value("figure_theme"))]
+
+
+def page_theme() -> Theme | None:
+    """The theme of a figure's own page; None: light and dark, as its reader has it."""
+    return GREY if theme() is GREY else None
+
+
+def shared() -> bool:
+    """Whether such pages take Plotly's script from a file beside them."""
+    return bool(value("figure_shared"))
 
 
 def words() -> str:

@@ -14,6 +14,7 @@ from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.web.run_page import PAPER, Note
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.lossless import lossless_words
@@ -30,7 +31,6 @@ from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
-from pages.ui.run.save import Note
 from pages.ui.speculative import controls
 from pages.ui.speculative.lossless import three_figure
 from pages.ui.speculative.state import SpecView
@@ -98,9 +98,8 @@ def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The text, the whole timeline in windows, the selected token, all that was measured as figures
     and in words and tables, and the three tokens as they were typed."""
     tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
-    notes = _notes(view, trace)
-    drawn = save.drawn(parts(view, trace), theme)
-    return save.document(trace, drawn, theme, tokens=tokens, notes=notes)
+    own, notes = parts(view, trace, PAPER), _notes(view, trace)
+    return save.web_page(trace, own, theme, tokens=tokens, notes=notes)
 
 
 def _notes(view: SpecView, trace: Trace) -> list[Note]:

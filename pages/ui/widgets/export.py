@@ -23,6 +23,7 @@ from pages.ui.widgets.source import source
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"} | {
     "csv": "text/csv;charset=utf-8",
     "zip": "application/zip",
+    "html": "text/html;charset=utf-8",
 }
 _numbers = count(1)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from core.export.part import Part, stem
+from core.figures.base.paper import Paper
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
 from pages.ui.widgets import export, style
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _CONFIG = {"displayModeBar": False, "displaylogo": False, "showSendToCloud": False}
-# What a caption takes of a figure's height, px, as `core.figures.base.sheet` lays it out.
-_CAPTION_GAP, _CAPTION_LINE = 10, 15
 _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))
 
@@ -63,13 +64,23 @@ def chart(
 
 
 def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> go.Figure:
+    """The figure without its caption where the page says that; each is built when it is needed."""
     kept = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name][0] != key:
-        figure = draw(theme=style.theme())
-        kept[name] = (key, figure, _without_caption(figure))
-    _, whole, bare = kept[name]
-    return bare if whole.layout.meta["caption"] in st.session_state.get(_SAID, ()) else whole
+        kept[name] = (key, {False: _built(draw, caption=False)})
+    figures: dict[bool, go.Figure] = kept[name][1]
+    bare = figures[False]
+    if bare.layout.meta["caption"] in st.session_state.get(_SAID, ()):
+        return bare
+    if True not in figures:
+        figures[True] = _built(draw, caption=True)
+    return figures[True]
+
+
+def _built(draw: Callable[..., go.Figure], *, caption: bool) -> go.Figure:
+    paper = signature(draw).parameters["paper"].default
+    return draw(theme=style.theme(), paper=replace(paper, caption=caption))
 
 
 def said(*captions: str) -> None:
@@ -83,23 +94,6 @@ def said(*captions: str) -> None:
 def said_before(caption: str) -> None:
     """Leave out the caption of what is measured anew just now: its mark says that it is older."""
     st.session_state[_SAID] = (*st.session_state.get(_SAID, ()), caption)
-
-
-def _without_caption(figure: go.Figure) -> go.Figure:
-    drawn = figure.to_dict()
-    layout = drawn["layout"]
-    own = [one for one in layout.get("annotations", ()) if one.get("name") == "caption"]
-    if not own:
-        return figure
-    room = _CAPTION_GAP + _CAPTION_LINE * (1 + own[0]["text"].count("<br>"))
-    layout["annotations"] = [one for one in layout["annotations"] if one is not own[0]]
-    height = layout["height"]
-    layout["height"] -= room
-    layout["margin"]["b"] -= room
-    for bar in filter(None, (trace.get("colorbar") for trace in drawn["data"])):
-        # Placed from the figure's lower edge, in shares of its height.
-        bar["y"] = (bar["y"] * height - room) / layout["height"]
-    return go.Figure(drawn, _validate=False)
 
 
 def _selected(name: str, on_click: Callable[[list[object]], None]) -> Callable[[], None]:
@@ -174,6 +168,9 @@ def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
         desk.hand_over(f"{files}.csv", csv_file(part.data()))
         return
     paper = figure_choices.paper()
+    if form == "html":
+        _hand_over_page(desk, part, files, paper)
+        return
 
     def take(figure: go.Figure, raw: str) -> None:
         drawn = drawing(raw, figure, files, paper)
@@ -182,3 +179,18 @@ def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
             desk.said = f"No font of this server has: {drawn.fonts.missing}"
 
     desk.task = Task(part.figure(figure_choices.theme(), paper), take)
+
+
+def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:
+    """The figure as a page of its own; with Plotly's script beside it, where that is chosen."""
+    from core.export.archive import zipped
+    from core.export.web import bundle
+    from core.export.web.page import page_of
+
+    shared = figure_choices.shared()
+    page = page_of(part.drawn(), figure_choices.page_theme(), paper, shared=shared)
+    if shared:
+        both = {f"{files}.html": page, bundle.NAME: bundle.script()}
+        desk.hand_over(f"{files}-html.zip", zipped(both))
+    else:
+        desk.hand_over(f"{files}.html", page)

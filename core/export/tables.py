@@ -1,0 +1,81 @@
+"""The tables that leave with a run's figures."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+from pandas import DataFrame
+
+from core.decoding.counting import nth
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.trace import TokenStep, Trace
+from core.figures.base.labels import visible_token
+from core.figures.base.records import CANDIDATE_COLUMNS, candidate_record
+from core.figures.speculative.metrics import spec_metrics_data
+
+Table: TypeAlias = tuple[str, DataFrame]
+
+
+def tables_of(trace: Trace) -> list[Table]:
+    """The tables that go with a trace's figures: numbers and tokens, hypotheses, or metrics."""
+    if trace.rounds:
+        return [("Metrics of this run.", spec_metrics_data(trace))]
+    if trace.hypotheses:
+        return [("Hypotheses, best first.", _hypotheses(trace))]
+    if not trace.token_steps:
+        return []
+    return [("This run in numbers.", _numbers(trace)), ("Tokens of this run.", _tokens(trace))]
+
+
+def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
+    """The settings that one step was shaped with, and its candidates."""
+    shaping = trace.config.shaping
+    settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
+    records = [candidate_record(step, candidate) for candidate in step.candidates]
+    return [
+        ("Settings of this step.", DataFrame(settings, columns=["setting", "value"])),
+        ("Candidates of this step.", _visible(DataFrame(records, columns=CANDIDATE_COLUMNS))),
+    ]
+
+
+def _hypotheses(trace: Trace) -> DataFrame:
+    names = ["place", "text", "score", "sum of log-probabilities", "tokens"]
+    rows = [
+        (at, visible_token(found.text), found.score, found.sum_logprob, len(found.token_ids))
+        for at, found in enumerate(trace.hypotheses, 1)
+    ]
+    return DataFrame(rows, columns=names)
+
+
+def _numbers(trace: Trace) -> DataFrame:
+    steps, seconds = trace.token_steps, trace.timings
+    # Of drawn and of forced tokens alike: what the model itself thought of them.
+    surprise = [-math.log(p) for p in (s.chosen.raw_prob for s in steps) if p > 0]
+    mean = math.fsum(surprise) / len(surprise) if surprise else math.nan
+    rows = [
+        ("prompt tokens", float(len(trace.prompt_ids))),
+        ("generated tokens", float(len(steps))),
+        ("mean surprisal, nats", mean),
+        ("perplexity", math.exp(mean)),
+        ("mean entropy, nats", math.fsum(step.entropy for step in steps) / len(steps)),
+        ("seconds in all", seconds.total),
+        ("tokens a second", len(steps) / seconds.total if seconds.total else math.nan),
+    ]
+    return DataFrame(rows, columns=["measure", "value"])
+
+
+def _tokens(trace: Trace) -> DataFrame:
+    names = ["step", "token", "rank", "probability", "after shaping", "entropy", "origin", "phase"]
+    rows = [
+        (
+            *(nth(s.index), visible_token(s.text), s.chosen.rank, s.chosen.raw_prob),
+            *(s.chosen.prob, s.entropy, s.origin, s.phase),
+        )
+        for s in trace.token_steps
+    ]
+    return DataFrame(rows, columns=names)
+
+
+def _visible(frame: DataFrame) -> DataFrame:
+    return frame.assign(token=frame["token"].map(visible_token))
