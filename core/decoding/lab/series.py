@@ -8,13 +8,13 @@ from dataclasses import replace
 import torch
 
 from core.decoding.autoregressive.config import Sampling
+from core.decoding.checks.statistics import chi_square
 from core.decoding.lab.step import StepLogits, candidate_of, distributions, shaped
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary
 from core.decoding.shaping.draws import draw, draw_noise, generator_at
 from core.decoding.shaping.orders import Order
 from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.statistics import chi_square
 
 _LEAST_EXPECTED = 5.0
 

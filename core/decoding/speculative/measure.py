@@ -10,6 +10,7 @@ from statistics import median
 import torch
 
 from core.decoding.autoregressive.engine import continue_from
+from core.decoding.checks.statistics import homogeneity
 from core.decoding.decode import collect, encode_prompt
 from core.decoding.errors import ConfigError
 from core.decoding.loop.text import join_text
@@ -42,7 +43,6 @@ from core.decoding.speculative.report import (
 )
 from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
-from core.decoding.statistics import homogeneity
 from core.decoding.trace import Trace
 from core.decoding.validation import MAX_SEED
 
