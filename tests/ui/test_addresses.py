@@ -16,6 +16,11 @@ _SET = ("prompt", "chat", "system")
 
 
 @pytest.fixture
+def example() -> None:
+    """Nothing is drawn: the controls and the address are what is looked at."""
+
+
+@pytest.fixture
 def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a press on "New seed" sets, as a choice in the menu of examples would."""
     asked: dict[str, Any] = {}
