@@ -62,7 +62,7 @@ def test_the_slider_shows_chart_and_text_up_to_a_round(spec: SpecPage) -> None:
     expect(spec.tokens.nth(early - 1)).to_be_visible()
     expect(spec.tokens.nth(early)).to_be_hidden()
     spec.page.get_by_role("button", name="Play", exact=True).click()
-    expect(spec.cover).to_be_hidden(timeout=30_000)
+    expect(spec.cover).to_be_hidden()
     expect(spec.tokens.last).to_be_visible()
 
 
