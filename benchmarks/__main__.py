@@ -6,11 +6,12 @@ import argparse
 import logging
 import platform
 import warnings
+from importlib import import_module
 from importlib.metadata import version
 
 SUBJECTS = (
     *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
-    *("endpoint", "recording"),
+    *("endpoint", "recording", "architectures", "smollm2"),
 )
 
 
@@ -26,42 +27,11 @@ def main() -> None:
 
     import torch
 
-    from benchmarks import (
-        app,
-        beam,
-        decoding,
-        endpoint,
-        lab,
-        memory,
-        reasoning,
-        recording,
-        sessions,
-        speculative,
-    )
-
     torch.set_num_threads(args.threads)
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
     for subject in args.subjects or SUBJECTS:
-        if subject == "decoding":
-            decoding.run(args.repeats)
-        elif subject == "beam":
-            beam.run(args.repeats)
-        elif subject == "speculative":
-            speculative.run(args.repeats)
-        elif subject == "memory":
-            memory.run()
-        elif subject == "app":
-            app.run(args.repeats)
-        elif subject == "lab":
-            lab.run(args.repeats)
-        elif subject == "sessions":
-            sessions.run(args.repeats)
-        elif subject == "endpoint":
-            endpoint.run(args.repeats)
-        elif subject == "recording":
-            recording.run(args.repeats)
-        else:
-            reasoning.run(args.repeats)
+        module = import_module(f"benchmarks.{subject}")
+        module.run() if subject == "memory" else module.run(args.repeats)
 
 
 def _processor() -> str:

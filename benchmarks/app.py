@@ -69,7 +69,7 @@ def run(repeats: int = 5) -> None:
         )
         plain = Path(folder, "app.py")
         plain.write_text(PLAIN, encoding="utf-8")
-        with _served(plain) as (beside, _), _served(ROOT / "app.py") as (url, ready):
+        with served(plain) as (beside, _), served(ROOT / "app.py") as (url, ready):
             print(f"The server answers after {ready:.2f} s.")
             pages = {PLAIN_PAGE: beside} | {row.title: f"{url}/{row.path}" for row in _pages()}
             _print_paints(_paints(browser, pages, repeats))
@@ -140,7 +140,7 @@ def _opened(browser: Browser, address: str) -> Iterator[Page]:
 
 
 @contextmanager
-def _served(app: Path) -> Iterator[tuple[str, float]]:
+def served(app: Path) -> Iterator[tuple[str, float]]:
     """The address of a server, and the seconds until it answered."""
     port, started = free_port(), perf_counter()
     options = ["--server.headless", "true", "--server.port", str(port)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from benchmarks.decoding import EMBEDDED, SIZES, compare, random_llama
+from benchmarks.decoding import EMBEDDED, HEADER, SIZES, compare, random_llama
 from core import BeamSearch
 from core.decoding.config import MethodConfig
 
@@ -18,8 +18,7 @@ _RANDOM = ("5M, vocabulary 4k", "5M, vocabulary 152k")
 def run(repeats: int = 5) -> None:
     """Print a table: milliseconds a step, medians, the ratio to `generate`, and the goal."""
     print(f"\nBeam search, {torch.get_num_threads()} threads, float32, medians of {repeats} runs")
-    print("| model | beams | generate | generate, our layout | engine, full trace | ratio |")
-    print("|---|---|---|---|---|---|")
+    print(HEADER.replace("method", "beams"))
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
     embedded = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).eval()
     shares = [compare("embedded:target", embedded, tokenizer, _configs(), repeats)]

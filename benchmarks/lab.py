@@ -32,7 +32,7 @@ def run(repeats: int = 5) -> None:
     print("| vocabulary | rerun of the page, server | goal | all flips after it | 1,000 rolls |")
     print("|---|---|---|---|---|")
     for vocab, goal in VOCABULARIES:
-        size, *seconds = _server(vocab, repeats * 4)
+        size, *seconds = server_times(_model(vocab), repeats * 4)
         rerun, flips, rolls = (f"{value * 1e3:.0f} ms" for value in seconds)
         print(f"| {size:,} | {rerun} | {goal} ms | {flips} | {rolls} |", flush=True)
     on_screen = _screen(repeats)
@@ -55,12 +55,12 @@ def _model(vocab: int | None) -> Any:
     return ScriptedModel(lambda _: logits, tokens=tokens, given="logits")
 
 
-def _server(vocab: int | None, repeats: int) -> tuple[int, float, float, float]:
+def server_times(model: Any, repeats: int) -> tuple[int, float, float, float]:
+    """The model's tokens, and seconds of a rerun, of all flips and of 1,000 rolls."""
     from streamlit.testing.v1 import AppTest
 
     from pages.ui.shell import models
 
-    model = _model(vocab)
     models._cached = lambda _: model  # type: ignore[assignment]
     models.warm_up = lambda: None  # type: ignore[assignment]
     app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()

@@ -119,6 +119,11 @@ class FusedStep:
         sliding = "sliding_attention" in layer_types
         self.most_length: int | None = config.sliding_window if sliding else None
 
+    def matrices(self) -> list[Tensor]:
+        """What a step multiplies by, `[in, out]` each, in order: the least that it can cost."""
+        of_layers = [(one.qkv, one.out, one.gate_up, one.down) for one in self._layers]
+        return [*(matrix for own in of_layers for matrix in own), self._head]
+
     def __call__(
         self, ids: Tensor, cache: GrowingCache, last: list[Tensor] | None = None
     ) -> Tensor:
