@@ -100,7 +100,7 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit_of_the_cache(hub_folder: Path)
         model = load_model(f"owner/name{said}")
         assert (model.model_id, model.revision) == (f"owner/name{said}", commit)
     assert "the hub can't be reached" in refusal("owner/name@v2")
-    assert "neither a folder nor a hub id" in refusal("owner/name@../../x")
+    assert "neither a folder nor a hub id" in refusal("owner/name@..")
 
 
 def test_hub_models_are_looked_at_as_folders_are(hub_folder: Path) -> None:

@@ -1,0 +1,68 @@
+"""What a GPU computes: loading, the cache, the fused step. Skipped where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from core import BeamSearch, Greedy, check, collect
+from core.models.registry import load_model
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_model, tiny_tokenizer
+
+pytestmark = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="no GPU here: device='cuda' is not tried"
+)
+IDS = list(range(1, 60))
+PROMPT = "Once upon a time"
+
+
+@pytest.fixture(scope="module")
+def model() -> TransformersModel:
+    return load_model("embedded:target", device="cuda")
+
+
+@pytest.fixture(scope="module")
+def on_cpu() -> TransformersModel:
+    return load_model("embedded:target")
+
+
+def test_logits_are_those_of_the_cpu_and_lie_there(model: Any, on_cpu: Any) -> None:
+    assert model.device.type == "cuda" and model.dtype == "float32"
+    logits, expected = model.start(IDS).logits, on_cpu.start(IDS).logits
+    assert logits.device.type == "cpu"
+    torch.testing.assert_close(logits, expected, rtol=0, atol=1e-3)
+
+
+def test_the_fused_step_is_used_behind_a_branch_a_reorder_and_a_rollback(model: Any) -> None:
+    assert model._fused is not None
+    context = model.start(IDS[:20]).branch([0, 0, 0])
+    context.extend([[5], [6], [7]])
+    context.reorder([2, 0, 0])
+    context.rollback(1)
+    logits = context.extend([[8], [8], [9]])[:, 0]
+    with torch.inference_mode():
+        ids = torch.tensor([[*IDS[:20], token] for token in (8, 8, 9)], device="cuda")
+        expected = model.hf_model(input_ids=ids).logits[:, -1].cpu()
+    torch.testing.assert_close(logits, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [Greedy(max_new_tokens=20), BeamSearch(max_new_tokens=12, num_beams=4)],
+    ids=["greedy", "beam"],
+)
+def test_a_run_is_the_cpus_and_generates(model: Any, on_cpu: Any, config: Any) -> None:
+    trace = collect(model, PROMPT, config)
+    assert trace.token_ids == collect(on_cpu, PROMPT, config).token_ids
+    assert all(one.passed for one in check(trace, model))
+
+
+def test_bfloat16_runs_through_transformers() -> None:
+    own = random_model("llama").to("cuda", torch.bfloat16)
+    model = TransformersModel(own, tiny_tokenizer(), model_id="random llama")
+    assert model._fused is None and model.supports_cache
+    trace = collect(model, IDS[:8], Greedy(max_new_tokens=8))
+    assert trace.dtype == "bfloat16" and all(one.passed for one in check(trace))
