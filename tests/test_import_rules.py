@@ -33,7 +33,7 @@ ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
-        *("huggingface_hub", "gguf", "numpy"),
+        *("huggingface_hub", "gguf", "httpx2", "numpy"),
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, PromptError
+from core.decoding.errors import ConfigError, LoadingStoppedError, LostModelError, PromptError
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
@@ -49,6 +49,7 @@ def decode(
             "leave it out."
         )
     _require_tokens(model, config)
+    _require_logits(model, config)
     second = () if draft is None else (draft,)
     steps: Iterator[Step] = method.call(
         method.engine, model, encode_prompt(model, prompt), config, *second
@@ -63,6 +64,19 @@ def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
             raise ConfigError(
                 f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
                 f"from #0 to #{model.vocab_size - 1}; take one of them."
+            )
+
+
+def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
+    """A penalty that scales logits needs them; log-probabilities are logits less one number."""
+    if getattr(model, "gives_logits", True):
+        return
+    for name in config.shaping.active(SETTINGS):
+        if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
+            raise ConfigError(
+                f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
+                "log-probabilities, which differ from them by an unknown number: switch it off, or "
+                "start vLLM with --logprobs-mode raw_logits."
             )
 
 
@@ -113,6 +127,7 @@ def collect(
     Args:
         on_step: called with each step as soon as it is there.
         should_stop: asked after each step; True ends the run with finish reason `cancelled`.
+            So does a server that gives no answer any more; a note says why.
         draft: the second model of `Speculative`.
         prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
 
@@ -123,8 +138,8 @@ def collect(
     steps: list[Step] = []
     seconds: list[float] = []
     began = perf_counter()
-    cancelled = should_stop is not None and should_stop()
-    with closing(_timed(decode(model, ids, config, draft=draft))) as running:
+    cancelled, lost = should_stop is not None and should_stop(), list[str]()
+    with closing(_timed(decode(model, ids, config, draft=draft), lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
             steps.append(step)
@@ -143,13 +158,28 @@ def collect(
         prompt_ids=tuple(ids),
         steps=tuple(steps),
         timings=Timings(sum(seconds[:2]), sum(seconds[2:]), total),
+        lost=tuple(lost),
     )
 
 
-def _timed(steps: Iterator[Step]) -> Generator[tuple[Step, float], None, None]:
-    """Each step with the seconds that it took to make, the consumer's own time left out."""
-    started = perf_counter()
-    for step in steps:
+def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
+    """Each step with the seconds that it took to make, the consumer's own time left out.
+
+    Args:
+        lost: takes in why the model was lost, where that ends a run which has made tokens.
+    """
+    made, started = 0, perf_counter()
+    while True:
+        try:
+            step = next(steps, None)
+        except (LostModelError, LoadingStoppedError) as error:
+            if made < 2:  # Nothing but the prompt.
+                raise
+            lost.append(str(error))
+            return
+        if step is None:
+            return
+        made += 1
         yield step, perf_counter() - started
         started = perf_counter()
 
@@ -164,6 +194,7 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
+    lost: tuple[str, ...],
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, hypotheses = method.outcome(steps, config)
@@ -184,8 +215,8 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=method.notes(config),
-        versions=dict(_versions()),
+        notes=(*method.notes(config), *lost),
+        versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
         draft_id=draft.model_id if draft else "",

@@ -36,6 +36,10 @@ class LoadingStoppedError(ModelError):
         super().__init__(text)
 
 
+class LostModelError(ModelError):
+    """A model on a server gives no answer any more; what a run has so far stays."""
+
+
 class TraceError(DecodingError, ValueError):
     """A trace file can't be read."""
 

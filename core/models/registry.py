@@ -13,11 +13,13 @@ from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.gguf.header import kind_of_path
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
+from core.models.remote.address import is_remote
 from core.models.reporting import Report, reporting, unheard
 
 if TYPE_CHECKING:
     import torch
 
+    from core.models.remote.model import RemoteModel
     from core.models.transformers_model import TransformersModel
 
 EMBEDDED_PREFIX = "embedded:"
@@ -50,14 +52,15 @@ def load_model(
     device: str | torch.device | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_progress: Report = unheard,
-) -> TransformersModel:
+) -> TransformersModel | RemoteModel:
     """Load a decoder-only model with its tokenizer, from safetensors or a GGUF file.
 
     A GGUF file is converted once and kept under the user's cache directory.
 
     Args:
         where: `embedded:NAME`, `smollm2`, a local folder, a GGUF file (or a folder with one), or a
-            hub id such as `Qwen/Qwen2.5-0.5B`, with `@REVISION` a certain version of it.
+            hub id such as `Qwen/Qwen2.5-0.5B`, with `@REVISION` a certain version of it, or the
+            address of a model on a server such as `vllm:http://localhost:8000#model`.
         dtype: of the weights, such as `"bfloat16"`; float32 on a CPU when left out, elsewhere
             what the model was saved in.
         device: `"cpu"` when left out; `"cuda"`, `"cuda:1"`, `"mps"`.
@@ -75,6 +78,9 @@ def load_model(
             "No model was named; give embedded:NAME, a local folder, a GGUF file or a hub id "
             f"({_embedded_names()})."
         )
+    stops = should_stop or (lambda: False)
+    if is_remote(model_id):
+        return _connected(model_id, dtype, device, stops, on_progress)
     folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
@@ -86,9 +92,22 @@ def load_model(
         prepare()  # It starts while this process imports torch.
     from core.models.loading.load import Source, load_transformers_model
 
-    stops = should_stop or (lambda: False)
     with _alone(model_id, stops), reporting(on_progress):
         return load_transformers_model(Source(model_id, folder, trusted), dtype, device, stops)
+
+
+def _connected(
+    where: str, dtype: object, device: object, should_stop: Callable[[], bool], report: Report
+) -> RemoteModel:
+    if dtype is not None or device is not None:
+        raise ModelError(
+            f"Type and device of a model on a server are the server's: leave out "
+            f"{'dtype' if dtype is not None else 'device'}."
+        )
+    from core.models.remote.connect import connect
+
+    with reporting(report):
+        return connect(where, should_stop)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -13,44 +12,22 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
-from core.decoding.errors import ModelError, PromptError
+from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
-from core.decoding.reasoning.types import ThinkMarks
 from core.models.cache import GrowingCache, attention_layer_types
-from core.models.chat import encode_chat, panics_told, render_chat
 from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused import MOST_TOKENS, FusedStep, fused_step
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
-from core.models.think_marks import think_marks
-from core.models.token_text import TokenTexts
+from core.models.tokenizing import Tokenizing, TokenNames
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 _WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenNames:
-    """What is left of a model without its weights (`protocol.Vocabulary`)."""
-
-    model_id: str
-    revision: str
-    dtype: str
-    vocab_size: int
-    texts: TokenTexts
-
-    def token_text(self, token_id: int) -> str:
-        """As the model's."""
-        return self.texts.text_of(token_id)
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """As the model's."""
-        return self.texts.bytes_of(token_id)
-
-
-class TransformersModel:
+class TransformersModel(Tokenizing):
     """A loaded model with its tokenizer; forwards run from one thread at a time.
 
     Args:
@@ -83,18 +60,14 @@ class TransformersModel:
                 f"{model_id} is a {type(model).__name__}, which doesn't decode token by token; "
                 "use a decoder-only causal language model."
             )
-        self.model_id = model_id
-        self.revision = revision
+        super().__init__(tokenizer, model_id, revision, isolate_templates)
         self.hf_model = model.eval()
-        self.tokenizer = tokenizer
-        self._isolate_templates = isolate_templates
         self.vocab_size = _vocab_size(model)
         self.eos_ids = frozenset(
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
         self.context_window = _context_window(model)
         self._limits = Limits(self.vocab_size, self.context_window)
-        self._texts = TokenTexts(tokenizer)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
         if lay_out_weights:
@@ -116,77 +89,6 @@ class TransformersModel:
     def vocabulary(self) -> TokenNames:
         """The tokens without the weights."""
         return TokenNames(self.model_id, self.revision, self.dtype, self.vocab_size, self._texts)
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
-
-        Raises:
-            PromptError: the text holds half a surrogate pair, which is no character, or one of the
-                tokenizer's expressions takes too long on it.
-        """
-        try:
-            with panics_told(self.model_id):
-                ids: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
-        except PromptError:
-            raise
-        except (TypeError, UnicodeError):
-            raise PromptError(
-                f"The prompt must be valid Unicode text, got {text[:40]!r}; remove the lone "
-                "surrogates from it."
-            ) from None
-        return ids
-
-    def token_text(self, token_id: int) -> str:
-        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
-        return self._texts.text_of(token_id)
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """The bytes that a token adds to the text; empty for special and unknown tokens."""
-        return self._texts.bytes_of(token_id)
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether `render_chat` and `encode_chat` can be used."""
-        return self.tokenizer.chat_template is not None
-
-    @cached_property
-    def think_marks(self) -> ThinkMarks:
-        """How the model marks its thinking, and where that is known from."""
-        return think_marks(self.tokenizer)
-
-    def render_chat(
-        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
-    ) -> str:
-        """The conversation as the model's template writes it, to be shown.
-
-        Raises:
-            ModelError: the model has no chat template.
-            PromptError: the template refuses the messages, or doesn't end.
-        """
-        return render_chat(
-            self.tokenizer,
-            messages,
-            add_generation_prompt,
-            self.model_id,
-            isolated=self._isolate_templates,
-        )
-
-    def encode_chat(
-        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
-    ) -> list[int]:
-        """The conversation's token ids; control tokens in a message stay ordinary text.
-
-        Raises:
-            ModelError: the model has no chat template.
-            PromptError: the template refuses the messages, or doesn't end.
-        """
-        return encode_chat(
-            self.tokenizer,
-            messages,
-            add_generation_prompt,
-            self.model_id,
-            isolated=self._isolate_templates,
-        )
 
     def start(
         self,

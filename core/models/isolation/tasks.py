@@ -11,11 +11,12 @@ from core.models.gguf.conversion import convert_gguf
 from core.models.isolation.chat_task import write_chat
 from core.models.isolation.server import serve
 from core.models.loading.hub import fetch
-from core.models.loading.inspection import inspect
+from core.models.loading.inspection import inspect, inspect_tokenizer
 from core.models.registry import EMBEDDED_FOLDER, list_embedded
 
 TASKS: dict[str, Callable[..., Any]] = {
     "inspect": inspect,
+    "inspect_tokenizer": inspect_tokenizer,
     "chat": write_chat,
     "fetch": fetch,
     "convert_gguf": convert_gguf,

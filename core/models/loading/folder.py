@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -66,7 +66,7 @@ def check_folder(folder: Path, name: str) -> ModelFiles:
     Raises:
         ModelError: what is missing or can't be read.
     """
-    try:
+    with _readable(name):
         entries = _entries(folder, name)
         if CONFIG_FILE not in entries:
             raise ModelError(
@@ -75,6 +75,23 @@ def check_folder(folder: Path, name: str) -> ModelFiles:
         for entry in entries.values():
             _check_entry(entry, name)
         return ModelFiles(read_json(folder / CONFIG_FILE, name), _weights(folder, entries, name))
+
+
+def check_small_files(folder: Path, name: str) -> None:
+    """See that what is parsed whole is made of regular files of bounded size.
+
+    Raises:
+        ModelError: there is no such folder, or a file is none of these.
+    """
+    with _readable(name):
+        for entry in _entries(folder, name).values():
+            _check_entry(entry, name)
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ModelError(
             f"The folder {name} can't be read ({error.strerror}); check the path and its "

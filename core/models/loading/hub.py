@@ -43,7 +43,7 @@ def hub_answers() -> bool:
     return True
 
 
-def fetch(model_id: str, online: bool, cache_dir: str) -> str:
+def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> str:
     """The folder that holds the model's files of one commit; its name is the commit.
 
     It is the commit that a revision in the id names, else the newest; without the hub, what the
@@ -63,12 +63,14 @@ def fetch(model_id: str, online: bool, cache_dir: str) -> str:
         _check_sizes(model_id, sizes)
         small = [name for name in sizes if not name.endswith(".safetensors")]
         folder = _download(repo, cache_dir, commit, small)
-        weights = _weights_of(model_id, sizes, folder)
+        if not weights:
+            return str(folder)
+        large = _weights_of(model_id, sizes, folder)
         missing = (
-            file.file_size or 0 for file in plan if file.filename in weights and not file.is_cached
+            file.file_size or 0 for file in plan if file.filename in large and not file.is_cached
         )
         _check_room(model_id, sum(missing), cache_dir)
-        return str(_download(repo, cache_dir, commit, weights))
+        return str(_download(repo, cache_dir, commit, large))
     except ModelError:
         raise
     except Exception as error:

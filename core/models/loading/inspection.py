@@ -70,6 +70,18 @@ def inspect(folder: str, model_id: str) -> Inspected:
     return {"parameters": sum(sizes), "largest": max(sizes, default=0), "buffer_bytes": buffers}
 
 
+def inspect_tokenizer(folder: str, model_id: str) -> bool:
+    """Read a tokenizer alone; True.
+
+    Raises:
+        ModelError: what is wrong with it.
+    """
+    where = Path(folder)
+    _check_file_names(where, model_id)
+    check_growth(load_tokenizer(where, model_id), model_id)
+    return True
+
+
 def load_config(folder: Path, model_id: str) -> PreTrainedConfig:
     """The configuration of a model that writes text token by token.
 

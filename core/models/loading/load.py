@@ -109,7 +109,7 @@ def _folder_of(
 ) -> tuple[Path, str]:
     """The folder that is loaded, and what a trace names this version of the model by."""
     if source.folder is None:
-        folder = _fetch(source.model_id, should_stop)
+        folder = fetch_model(source.model_id, should_stop)
         return folder, folder.name
     name = _in_sentence(source)
     file = gguf_in(source.folder, name)
@@ -143,10 +143,11 @@ def _dtype(dtype: str | torch.dtype | None, device: torch.device) -> torch.dtype
     return _DTYPES[name]
 
 
-def _fetch(model_id: str, should_stop: Callable[[], bool]) -> Path:
-    """The folder of a hub model's files."""
+def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool = True) -> Path:
+    """The folder of a hub model's files; without its weights where only its tokenizer is wanted."""
     arguments: dict[str, Any] = {
         "model_id": model_id,
+        "weights": weights,
         "online": hub.hub_answers(),
         "cache_dir": constants.HF_HUB_CACHE,
     }

@@ -8,7 +8,7 @@ from core.traces.data_path.types import Phase
 BEGINS: dict[tuple[str, str], Phase] = {
     ("core/models/registry.py", "load_model"): "load",
     ("core/cli/decode.py", "request_of"): "request",
-    ("core/models/transformers_model.py", "TransformersModel.encode_chat"): "chat",
+    ("core/models/tokenizing.py", "Tokenizing.encode_chat"): "chat",
     ("core/decoding/decode.py", "encode_prompt"): "ids",
     ("core/decoding/decode.py", "collect"): "loop",
     ("core/decoding/decode.py", "_timed"): "loop",

@@ -15,7 +15,7 @@ from gguf import (
     get_tensor_name_map,
     quantize,
 )
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tests.models.builders import random_model, tiny_tokenizer
 
@@ -42,13 +42,26 @@ def write_gguf(path: Path, kind: str = "F32", seed: int = 0, **said: Any) -> Pat
         kind: of the matrices; norms are F32, as llama.cpp's converter writes them.
         said: metadata to add, by key with `_` for `.`; of the writer's own methods a wrong value.
     """
-    model = gguf_llama(seed)
-    quantization, file_type = KINDS[kind]
     writer = GGUFWriter(path, said.pop("architecture", "llama"))
-    _write_metadata(writer, model.config, file_type)
-    _write_tokenizer(writer)
+    _write_tokenizer(writer, tiny_tokenizer(300), 300)
+    writer.add_bos_token_id(0)
+    writer.add_chat_template(TEMPLATE)
     for key, value in said.items():
         writer.add_uint32(key.replace("_", "."), value)
+    return _write_model(writer, gguf_llama(seed), kind, path)
+
+
+def write_gguf_of(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Path:
+    """A file of a Llama with a byte-level tokenizer that splits digits, as llama.cpp reads it."""
+    writer = GGUFWriter(path, "llama")
+    _write_tokenizer(writer, tokenizer, model.config.vocab_size, "smollm")
+    writer.add_chat_template(tokenizer.get_chat_template())
+    return _write_model(writer, model, "F32", path)
+
+
+def _write_model(writer: GGUFWriter, model: PreTrainedModel, kind: str, path: Path) -> Path:
+    quantization, file_type = KINDS[kind]
+    _write_metadata(writer, model.config, file_type)
     names = get_tensor_name_map(MODEL_ARCH.LLAMA, model.config.num_hidden_layers)
     for name, weight in model.state_dict().items():
         array = _permuted(name, weight.numpy(), model.config)
@@ -77,19 +90,24 @@ def _write_metadata(writer: GGUFWriter, config: Any, file_type: LlamaFileType) -
     writer.add_vocab_size(config.vocab_size)
 
 
-def _write_tokenizer(writer: GGUFWriter) -> None:
-    backend = json.loads(tiny_tokenizer(300).backend_tokenizer.to_str())["model"]
-    tokens = sorted(backend["vocab"], key=backend["vocab"].get)
-    tokens += [f"[PAD{place}]" for place in range(len(tokens), 300)]
+def _write_tokenizer(
+    writer: GGUFWriter, tokenizer: PreTrainedTokenizerBase, size: int, splitting: str = "default"
+) -> None:
+    """Args: `splitting` is llama.cpp's name of the way that a text is cut into words."""
+    backend = json.loads(tokenizer.backend_tokenizer.to_str())
+    vocab = backend["model"]["vocab"] | {
+        added["content"]: added["id"] for added in backend["added_tokens"]
+    }
+    tokens = sorted(vocab, key=vocab.__getitem__)
+    tokens += [f"[PAD{place}]" for place in range(len(tokens), size)]
+    special = {added["content"] for added in backend["added_tokens"] if added["special"]}
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("default")
+    writer.add_tokenizer_pre(splitting)
     writer.add_token_list(tokens)
-    writer.add_token_types([3 if token == "<|endoftext|>" else 1 for token in tokens])
-    writer.add_token_merges([" ".join(pair) for pair in backend["merges"]])
+    writer.add_token_types([3 if token in special else 1 for token in tokens])
+    writer.add_token_merges([" ".join(pair) for pair in backend["model"]["merges"]])
     writer.add_eos_token_id(0)
-    writer.add_bos_token_id(0)
     writer.add_add_bos_token(False)
-    writer.add_chat_template(TEMPLATE)
 
 
 def _permuted(name: str, weight: np.ndarray, config: Any) -> np.ndarray:

@@ -1,0 +1,100 @@
+"""Where a remote model is: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, urlsplit
+
+from core.decoding.errors import ModelError
+
+# What each kind is called in a sentence.
+KINDS = {"vllm": "vLLM", "llamacpp": "llama.cpp", "openai": "OpenAI-shaped"}
+FORMS = "vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 or openai:https://HOST#MODEL"
+_LONGEST = 1_000
+_OPTIONS = ("tokenizer", "top")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A model on a server.
+
+    Args:
+        kind: a key of `KINDS`: how the server is spoken to.
+        url: of the server, without a path's end; `/v1/completions` follows it.
+        model: the server's name of it; empty for its only one.
+        tokenizer: a folder, a hub id or `embedded:NAME`; empty for the server's own.
+        top: how many candidates a token are asked for; 0 for the whole vocabulary.
+    """
+
+    kind: str
+    url: str
+    model: str = ""
+    tokenizer: str = ""
+    top: int = 0
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: what a key belongs to."""
+        return origin_of(self.url)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+
+def is_remote(where: str) -> bool:
+    """Whether `where` is meant as the address of a model on a server."""
+    kind, colon, rest = where.partition(":")
+    return bool(colon) and kind in KINDS and rest.lower().startswith(("http:", "https:"))
+
+
+def read_address(where: str) -> Address:
+    """The parts of an address.
+
+    Raises:
+        ModelError: it is none, or holds a password.
+    """
+    kind, _, rest = where.partition(":")
+    try:
+        if not is_remote(where) or len(where) > _LONGEST or not where.isprintable():
+            raise ValueError
+        parts = urlsplit(rest.strip())
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True))
+        origin_of(rest)
+        top = int(options.get("top", "0"))
+    except ValueError:
+        raise ModelError(f"A model on a server is named {FORMS}; write it so.") from None
+    if parts.username is not None or parts.password is not None:
+        raise ModelError(
+            "The address of a server holds no name and no password: leave them out, and give the "
+            "key in DECODING_EXPLORER_MODEL_KEYS or in the field under the model."
+        )
+    if stray := sorted(options.keys() - set(_OPTIONS)):
+        raise ModelError(
+            f"An address takes {' and '.join(_OPTIONS)} behind the question mark, got {stray[0]!r}."
+        )
+    if top < 0 or (not parts.fragment and kind != "llamacpp"):
+        raise ModelError(f"The address names no model: write {FORMS}.")
+    url = f"{origin_of(rest)}{parts.path.rstrip('/').removesuffix('/v1')}"
+    return Address(kind, url, parts.fragment, options.get("tokenizer", ""), top)
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a URL, as a key names them.
+
+    Raises:
+        ValueError: it has none.
+    """
+    parts = urlsplit(url.strip())
+    scheme, host, port = parts.scheme.lower(), parts.hostname, parts.port
+    if scheme not in ("http", "https") or not host or any(c.isspace() for c in host):
+        raise ValueError(url)
+    shown = f"[{host}]" if ":" in host else host
+    standard = port in (None, {"http": 80, "https": 443}[scheme])
+    return f"{scheme}://{shown}" if standard else f"{scheme}://{shown}:{port}"

@@ -1,0 +1,175 @@
+"""Servers that speak OpenAI's completions with token ids: vLLM, and others of that shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.decoding.errors import LostModelError, ModelError
+from core.models.remote.address import KINDS, Address
+from core.models.remote.engine import Bias, Facts, Forced, Prompts
+from core.models.remote.http import Client, RefusedError
+from core.models.remote.rows import Said, in_order, part_of
+
+_ID = "token_id:"
+# What vLLM's settings do to probabilities that are taken after them, switched off.
+_NEUTRAL = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+# Candidates that are tried where the whole vocabulary isn't given: vLLM's standard, OpenAI's.
+_TRIED = (1_000, 100, 20, 5)
+_BYTES_OF_ENTRY = 96
+
+
+class CompletionsEngine:
+    """`/v1/completions` with prompts of token ids."""
+
+    def __init__(self, address: Address, client: Client) -> None:
+        self._address, self._client = address, client
+        self._settings = _NEUTRAL if address.kind == "vllm" else {}
+
+    @property
+    def label(self) -> str:
+        """What sentences name the model by."""
+        return self._client.label
+
+    def connect(self) -> Facts:
+        """The model's row in the list of models, and how many candidates there are.
+
+        Raises:
+            ModelError: the server has no such model, or gives no log-probabilities by token id.
+        """
+        listed = part_of(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed or () if isinstance(part_of(row, "id"), str)]
+        own = next((row for row in rows if row["id"] == self._address.model), None)
+        if own is None:
+            names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+            raise ModelError(
+                f"The server of {self.label} has no model {self._address.model!r}; it has {names}."
+            )
+        window = own.get("max_model_len")
+        most, vocab_size = self._most_candidates()
+        return Facts(self._software(), most, vocab_size, window if type(window) is int else None)
+
+    def _software(self) -> str:
+        name = KINDS[self._address.kind]
+        if self._address.kind != "vllm":
+            return f"{name} server"
+        try:
+            version = part_of(self._client.ask("/version"), "version")
+        except LostModelError:
+            version = None
+        return f"{name} {version[:40]}" if isinstance(version, str) else name
+
+    def _most_candidates(self) -> tuple[int | None, int | None]:
+        """How many candidates it gives (None: all), and how many there are then."""
+        try:
+            said = self.next_tokens([[1]], -1)[0]
+            if set(said.ids) == set(range(len(said.ids))):
+                return None, len(said.ids)
+            raise LostModelError(
+                f"The server of {self.label} answers with other tokens than its vocabulary's; "
+                "check the server."
+            )
+        except RefusedError:
+            pass
+        for count in _TRIED:
+            try:
+                self.next_tokens([[1]], count)
+            except RefusedError:
+                continue
+            return count, None
+        raise ModelError(
+            f"The server of {self.label} gives no log-probabilities; take another server or model."
+        )
+
+    def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
+        asked = {
+            "model": self._address.model,
+            "prompt": [list(ids) for ids in prompts],
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "return_tokens_as_token_ids": True,
+            **self._settings,
+            **more,
+        }
+        entries = 2**20 if count < 0 else count + 1
+        most = len(prompts) * entries * _BYTES_OF_ENTRY + 2**20
+        answer = self._client.ask("/v1/completions", asked, most_bytes=most)
+        choices = in_order(part_of(answer, "choices"), len(prompts))
+        if choices is None:
+            raise LostModelError(
+                f"The server of {self.label} answers {len(prompts)} prompts with something else; "
+                "check the server."
+            )
+        return choices
+
+    def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
+        """The likeliest tokens after each prompt; a count of -1 asks for all."""
+        more = {"logit_bias": {str(key): value for key, value in bias.items()}} if bias else {}
+        choices = self._complete(prompts, count, logprobs=count, **more)
+        return [self._read(choice) for choice in choices]
+
+    def _read(self, choice: Any) -> Said:
+        found = part_of(choice, "logprobs", "top_logprobs", 0)
+        if not isinstance(found, dict) or not found:
+            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+        ids = [key[len(_ID) :] if key.startswith(_ID) else "" for key in found]
+        if not all(text.isdecimal() and len(text) < 10 for text in ids):
+            raise LostModelError(
+                f"The server of {self.label} names tokens by their text and not by their ids; take "
+                "a server that knows return_tokens_as_token_ids, such as vLLM."
+            )
+        return Said([int(text) for text in ids], list(found.values()))
+
+    def forced(self, token_id: int, count: int) -> Forced:
+        """Emit a token by a large bias."""
+        choice = self._complete([[1]], count, logit_bias={str(token_id): 100.0})[0]
+        text = part_of(choice, "text")
+        ends = part_of(choice, "finish_reason") == "stop"
+        return Forced(text if isinstance(text, str) else "", ends)
+
+    def encode(self, text: str) -> list[int]:
+        """By `/tokenize`."""
+        return self._ids({"prompt": text})
+
+    def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
+        """By `/tokenize`, which writes the template."""
+        return self._ids({"messages": list(messages), "add_generation_prompt": opened})
+
+    def _ids(self, asked: dict[str, Any]) -> list[int]:
+        answer = self._client.ask("/tokenize", {"model": self._address.model, **asked})
+        return ids_of(part_of(answer, "tokens"), self.label)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """By `/detokenize`."""
+        asked = {"model": self._address.model, "tokens": list(ids)}
+        text = part_of(self._client.ask("/detokenize", asked), "prompt")
+        if not isinstance(text, str):
+            raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
+        return text
+
+    def vocabulary(self, count: int) -> list[bytes | None]:
+        """Every token's text, which a prompt's log-probabilities carry (vLLM).
+
+        Part of a character is no text.
+        """
+        choice = self._complete([[1, 1]], -1, prompt_logprobs=-1)[0]
+        found = part_of(choice, "prompt_logprobs", 1)
+        texts = [part_of(found, str(token_id), "decoded_token") for token_id in range(count)]
+        if not all(isinstance(text, str) for text in texts):
+            raise ModelError(
+                f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
+                "?tokenizer=FOLDER before the # of the address."
+            )
+        whole = (text if "\ufffd" not in text else "" for text in texts)
+        return [text.encode("utf-8", "replace") or None for text in whole]
+
+
+def ids_of(found: Any, label: str) -> list[int]:
+    """A list of token ids in an answer.
+
+    Raises:
+        LostModelError: it is none.
+    """
+    if not isinstance(found, list) or not all(type(one) is int and one >= 0 for one in found):
+        raise LostModelError(f"The server of {label} turns text into something else than tokens.")
+    return found

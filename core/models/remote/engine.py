@@ -1,0 +1,75 @@
+"""What a kind of server must answer; `completions` and `llamacpp` say how each is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from core.models.remote.rows import Said
+
+Prompts = Sequence[Sequence[int]]
+Bias = Mapping[int, float] | None
+
+
+class Facts(NamedTuple):
+    """What a server says of itself.
+
+    Args:
+        software: with its version, where it says one.
+        most: how many candidates a token it gives at most; None for its whole vocabulary.
+        vocab_size: how many tokens there are; None where only some are given.
+        window: tokens that fit; None where it doesn't say.
+    """
+
+    software: str
+    most: int | None
+    vocab_size: int | None
+    window: int | None
+
+
+class Forced(NamedTuple):
+    """What a token does where the server is made to emit it: its text, and whether it ends."""
+
+    text: str
+    ends: bool
+
+
+class Engine(Protocol):
+    """A model on a server; every method may raise LostModelError."""
+
+    @property
+    def label(self) -> str:
+        """What sentences name the model by."""
+        ...
+
+    def connect(self) -> Facts:
+        """See whether the model is there, and what is known of it."""
+        ...
+
+    def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
+        """After each prompt of ids the `count` likeliest tokens with their log-probabilities.
+
+        Args:
+            bias: added to the logits of tokens before one is picked.
+        """
+        ...
+
+    def forced(self, token_id: int, count: int) -> Forced:
+        """Make the server emit a token."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text, by the server's tokenizer."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids, special tokens included."""
+        ...
+
+    def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
+        """Ids of a conversation by the server's template."""
+        ...
+
+    def vocabulary(self, count: int) -> list[bytes | None]:
+        """The bytes of every token; None where the server doesn't tell, empty of special ones."""
+        ...

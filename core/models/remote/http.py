@@ -1,0 +1,192 @@
+"""Asking a server for JSON: bounded in time and bytes, patient where it is busy, never redirected.
+
+A key travels in one header and nowhere else: not in an error, not in an address.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from core.decoding.errors import LoadingStoppedError, LostModelError
+from core.decoding.validation import shortened
+from core.models.remote.address import Address
+from core.models.remote.keys import key_for
+from core.models.stopping import current
+
+MIB = 2**20
+_BUSY = frozenset({429, 500, 502, 503, 504})
+_POLL_SECONDS = 0.1
+_SHOWN = 200
+
+
+class RefusedError(LostModelError):
+    """The server answered that it won't."""
+
+    def __init__(self, text: str, status: int, said: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.said = said
+
+
+class _BusyError(Exception):
+    """Asking again may help."""
+
+    def __init__(self, sentence: str, wait: float | None = None) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a server is waited for, in seconds.
+
+    Args:
+        connect: until it takes the connection.
+        silence: between two pieces of an answer.
+        answer: until the answer is whole.
+        pauses: before each time that a busy server is asked again.
+        longest_pause: that a server may ask for.
+    """
+
+    connect: float = 5.0
+    silence: float = 60.0
+    answer: float = 300.0
+    pauses: tuple[float, ...] = (0.5, 1.0, 2.0)
+    longest_pause: float = 20.0
+
+
+PATIENCE = Patience()
+
+
+class Client:
+    """One server.
+
+    Args:
+        address: where it is.
+        label: what a sentence names it by.
+    """
+
+    def __init__(self, address: Address, label: str, patience: Patience = PATIENCE) -> None:
+        self.label = label
+        self._address = address
+        self._patience = patience
+        seconds = httpx2.Timeout(patience.silence, connect=patience.connect)
+        self._http = httpx2.Client(
+            base_url=address.url,
+            timeout=seconds,
+            follow_redirects=False,
+            trust_env=not address.is_local,
+        )
+
+    def ask(self, path: str, body: object = None, *, most_bytes: int = 4 * MIB) -> Any:
+        """The server's answer to a GET, or to a POST of `body`.
+
+        Raises:
+            LostModelError: it can't be reached, is too slow, or its answer is none.
+            RefusedError: it answered with another status than 200.
+            LoadingStoppedError: this thread's work was stopped while the server was busy.
+        """
+        pauses = iter(self._patience.pauses)
+        while True:
+            try:
+                return self._once(path, body, most_bytes)
+            except _BusyError as busy:
+                pause = next(pauses, None)
+                if pause is None:
+                    raise LostModelError(str(busy)) from None
+                asked = busy.wait if busy.wait is not None else pause
+                _rest(min(asked, self._patience.longest_pause), current())
+
+    def _once(self, path: str, body: object, most_bytes: int) -> Any:
+        key, ends = key_for(self._address.origin), time.monotonic() + self._patience.answer
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        method = "GET" if body is None else "POST"
+        try:
+            with self._http.stream(method, path, json=body, headers=headers) as response:
+                content = self._read(response, most_bytes, ends)
+        except httpx2.TimeoutException:
+            raise LostModelError(self._says("takes too long to answer")) from None
+        except httpx2.ConnectError:
+            raise _BusyError(self._says("can't be reached")) from None
+        except httpx2.TransportError:
+            raise _BusyError(self._says("broke off in the midst of an answer")) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, UnicodeError):
+            raise LostModelError(self._says("gives no answer that can be read")) from None
+        self._check_status(response, content, key)
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise LostModelError(self._says("answers with half a JSON text, or none")) from None
+
+    def _read(self, response: httpx2.Response, most_bytes: int, ends: float) -> bytes:
+        content = bytearray()
+        for piece in response.iter_bytes():
+            content += piece
+            if len(content) > most_bytes:
+                raise LostModelError(self._says(f"answers with more than {most_bytes:,} bytes"))
+            if time.monotonic() > ends:
+                raise LostModelError(self._says("takes too long to answer"))
+        return bytes(content)
+
+    def _check_status(self, response: httpx2.Response, content: bytes, key: str) -> None:
+        status = response.status_code
+        if status == 200:
+            return
+        if status in _BUSY:
+            raise _BusyError(self._says(f"is busy or broken (status {status})"), _wait(response))
+        if response.is_redirect:
+            what = "sends elsewhere, and a redirect is never followed: give the address it leads to"
+            raise RefusedError(self._says(what), status, "")
+        if status in (401, 403):
+            what = f"wants {'another key than this one' if key else 'a key'} (status {status})"
+            raise RefusedError(self._says(what), status, "")
+        said = _message(content)
+        if key:
+            said = said.replace(key, "…")
+        reason = f": {said.rstrip('.')}" if said else ""
+        raise RefusedError(
+            self._says(f"refuses the request (status {status}{reason})"), status, said
+        )
+
+    def _says(self, what: str) -> str:
+        return f"The server of {self.label} {what}."
+
+
+def _rest(seconds: float, should_stop: Callable[[], bool]) -> None:
+    """Wait, unless the work is stopped.
+
+    Raises:
+        LoadingStoppedError: it was.
+    """
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        if should_stop():
+            raise LoadingStoppedError("The run was stopped while its server was busy.")
+        time.sleep(min(left, _POLL_SECONDS))
+
+
+def _wait(response: httpx2.Response) -> float | None:
+    """Seconds of `Retry-After`; None where there is none that is a number."""
+    try:
+        seconds = float(response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < 1e9 else None
+
+
+def _message(content: bytes) -> str:
+    """What an error's body says, on one line."""
+    try:
+        body = json.loads(content[:MIB])
+    except (ValueError, RecursionError):
+        return ""
+    found = body.get("error", body) if isinstance(body, dict) else None
+    found = found.get("message") if isinstance(found, dict) else found
+    text = " ".join(found.split()) if isinstance(found, str) else ""
+    return shortened("".join(c for c in text if c.isprintable()), _SHOWN)

@@ -1,0 +1,129 @@
+"""llama.cpp's server: its own `/completion`, which names candidates by id and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.decoding.errors import LostModelError, ModelError
+from core.models.remote.address import Address
+from core.models.remote.completions import ids_of
+from core.models.remote.engine import Bias, Facts, Forced, Prompts
+from core.models.remote.http import Client
+from core.models.remote.rows import Said, in_order, part_of
+
+_BYTES_OF_ENTRY = 256
+_MOST_VOCABULARY = 2**20
+
+
+class LlamaCppEngine:
+    """`/completion` with prompts of token ids."""
+
+    def __init__(self, address: Address, client: Client) -> None:
+        self._model, self._client = address.model, client
+
+    @property
+    def label(self) -> str:
+        """What sentences name the model by."""
+        return self._client.label
+
+    def connect(self) -> Facts:
+        """The model's row in the list of models; every token's log-probability can be had.
+
+        Raises:
+            ModelError: the server has no such model.
+        """
+        listed = part_of(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed or () if isinstance(part_of(row, "id"), str)]
+        own = next((row for row in rows if self._model in ("", row["id"])), None)
+        size = part_of(own, "meta", "n_vocab")
+        if own is None or type(size) is not int or not 1 < size <= _MOST_VOCABULARY:
+            names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+            raise ModelError(
+                f"The server of {self.label} has no model {self._model!r} of llama.cpp; it has "
+                f"{names}."
+            )
+        window = part_of(own, "meta", "n_ctx")
+        properties = self._client.ask("/props")
+        slot = part_of(properties, "default_generation_settings", "n_ctx")
+        build = part_of(properties, "build_info")
+        software = f"llama.cpp {build[:40]}" if isinstance(build, str) else "llama.cpp"
+        windows = [one for one in (window, slot) if type(one) is int and one > 0]
+        return Facts(software, None, size, min(windows, default=None))
+
+    def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
+        asked = {
+            "prompt": [list(ids) for ids in prompts],
+            "n_predict": 1,
+            "temperature": 0.0,
+            "cache_prompt": True,
+            "n_probs": count,
+            **({"model": self._model} if self._model else {}),
+            **more,
+        }
+        most = len(prompts) * (count + 1) * _BYTES_OF_ENTRY + 4 * 2**20
+        answer = self._client.ask("/completion", asked, most_bytes=most)
+        found = in_order([answer] if isinstance(answer, dict) else answer, len(prompts))
+        if found is None:
+            raise LostModelError(
+                f"The server of {self.label} answers {len(prompts)} prompts with something else; "
+                "check the server."
+            )
+        return found
+
+    def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
+        """The likeliest tokens after each prompt."""
+        more = {"logit_bias": [list(pair) for pair in bias.items()]} if bias else {}
+        return [
+            Said([part_of(one, "id") for one in tops], [part_of(one, "logprob") for one in tops])
+            for tops in map(self._tops, self._complete(prompts, count, **more))
+        ]
+
+    def _tops(self, answer: Any) -> list[Any]:
+        found = part_of(answer, "completion_probabilities", 0, "top_logprobs")
+        if not isinstance(found, list):
+            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+        return found
+
+    def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
+        """Emit a token by a large bias."""
+        answer = self._complete([[1]], 0, logit_bias=[[token_id, 100.0]])[0]
+        text = part_of(answer, "content")
+        return Forced(text if isinstance(text, str) else "", answer.get("stop_type") == "eos")
+
+    def encode(self, text: str) -> list[int]:
+        """By `/tokenize`; what spells a special token stays text."""
+        return self._ids(text, parse_special=False)
+
+    def _ids(self, text: str, *, parse_special: bool) -> list[int]:
+        asked = {"content": text, "add_special": not parse_special, "parse_special": parse_special}
+        return ids_of(part_of(self._client.ask("/tokenize", asked), "tokens"), self.label)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """By `/detokenize`."""
+        text = part_of(self._client.ask("/detokenize", {"tokens": list(ids)}), "content")
+        if not isinstance(text, str):
+            raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
+        return text
+
+    def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
+        """By `/apply-template`."""
+        asked = {"messages": list(messages), "add_generation_prompt": opened}
+        text = part_of(self._client.ask("/apply-template", asked), "prompt")
+        if not isinstance(text, str):
+            raise LostModelError(f"The server of {self.label} can't write a conversation.")
+        return self._ids(text, parse_special=True)
+
+    def vocabulary(self, count: int) -> list[bytes | None]:
+        """The bytes that come with a candidate; control tokens have none."""
+        found = {
+            part_of(one, "id"): part_of(one, "bytes")
+            for one in self._tops(self._complete([[1]], count)[0])
+        }
+        try:
+            return [bytes(found[token_id]) for token_id in range(count)]
+        except (KeyError, TypeError, ValueError):
+            raise ModelError(
+                f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
+                "?tokenizer=FOLDER before the # of the address."
+            ) from None

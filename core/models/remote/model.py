@@ -1,0 +1,185 @@
+"""A model on a server, as a `LanguageModel`: every step asks for the next token's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from core.decoding.errors import ModelError
+from core.decoding.protocol import OnLogits
+from core.decoding.reasoning.types import ThinkMarks
+from core.models.contexts import UncachedContext
+from core.models.inputs import Limits
+from core.models.remote.engine import Engine, Facts
+from core.models.remote.http import Client
+from core.models.remote.rows import full_row, require_sum
+from core.models.remote.tokens import Tokens
+from core.models.tokenizing import TokenNames
+
+# Prompts in one request, and entries that its answer may hold (about 40 bytes each).
+_MOST_ROWS = 32
+_MOST_ENTRIES = 2**21
+_CPU = torch.device("cpu")
+
+
+class RemoteModel:
+    """A model on a server.
+
+    Its context is the ids of each row: `extend` asks for what follows them, and the server's prefix
+    cache makes that cheap. Log-probabilities stand for logits, which differ from them by one number
+    for all tokens.
+
+    Args:
+        facts: what the server said of itself at connecting.
+        gives_logits: its numbers are logits already.
+        processed: its settings act on the numbers before they are taken.
+        dtype: of the model's numbers, as they look.
+        advice: what is to be done where probabilities don't add up to 1.
+    """
+
+    revision = ""
+
+    def __init__(
+        self,
+        engine: Engine,
+        client: Client,
+        tokens: Tokens,
+        facts: Facts,
+        vocab_size: int,
+        *,
+        gives_logits: bool = False,
+        processed: bool = False,
+        dtype: str = "float32",
+        advice: str = "check the server",
+    ) -> None:
+        self._engine, self._client, self._tokens = engine, client, tokens
+        self.facts = facts
+        self.vocab_size = vocab_size
+        self.context_window = facts.window
+        self.gives_logits, self.processed = gives_logits, processed
+        self.dtype = dtype
+        self._advice = advice
+        self._limits = Limits(vocab_size, facts.window)
+        self.eos_ids = frozenset(one for one in tokens.eos_ids if one < vocab_size)
+
+    @property
+    def model_id(self) -> str:
+        """What a trace and every sentence name the model by."""
+        return self._client.label
+
+    @model_id.setter
+    def model_id(self, label: str) -> None:
+        self._client.label = label
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What a trace says of the server: its software, by name."""
+        name, _, version = self.facts.software.partition(" ")
+        return {name: version or "unknown version"}
+
+    @property
+    def vocabulary(self) -> TokenNames:
+        """The tokens, without the server."""
+        return TokenNames(
+            self.model_id, self.revision, self.dtype, self.vocab_size, self._tokens.texts
+        )
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether `encode_chat` can be used."""
+        return self._tokens.has_chat_template
+
+    @property
+    def think_marks(self) -> ThinkMarks:
+        """How the model marks its thinking, and where that is known from."""
+        return self._tokens.think_marks
+
+    @property
+    def described(self) -> str:
+        """What the server gives, in a sentence."""
+        given = "logits" if self.gives_logits else "log-probabilities"
+        after = ", after the server's own settings" if self.processed else ""
+        window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
+        caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
+        return (
+            f"{self.facts.software}: {given} of all {self.vocab_size:,} tokens{after}; {window}; "
+            f"numbers as of {self.dtype}.{caveat}"
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself."""
+        return self._tokens.encode(text)
+
+    def encode_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]:
+        """The conversation's token ids."""
+        return self._tokens.encode_chat(messages, add_generation_prompt)
+
+    def token_text(self, token_id: int) -> str:
+        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        return self._tokens.texts.text_of(token_id)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        return self._tokens.texts.bytes_of(token_id)
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        use_cache: bool = True,  # noqa: ARG002 - the cache is the server's
+        on_logits: OnLogits | None = None,
+    ) -> UncachedContext:
+        """A context of one row that holds the prompt; with `on_logits` each position is asked for.
+
+        Raises:
+            PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
+            LostModelError: the server gives no answer, or none that can be used.
+        """
+        ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
+        context = UncachedContext(self._forward, self._limits, _CPU)
+        piece = self._rows_at_once if on_logits else len(ids)
+        for first in range(0, len(ids), piece):
+            logits = context.extend(ids[first : first + piece], keep=0 if on_logits else 1)
+            if on_logits:
+                on_logits(first, logits[0])
+        return context
+
+    @property
+    def _rows_at_once(self) -> int:
+        return max(1, min(_MOST_ROWS, _MOST_ENTRIES // self.vocab_size))
+
+    def _forward(
+        self,
+        ids: Tensor,
+        cache: object,  # noqa: ARG002 - it is the server's
+        keep: int,
+        hidden: list[Tensor] | None = None,
+    ) -> Tensor:
+        """Numbers `[rows, keep, vocab]` after the last `keep` beginnings of ids `[rows, n]`.
+
+        Raises:
+            ModelError: hidden states are asked for, or the server fails.
+        """
+        if hidden is not None:
+            raise ModelError(
+                f"{self.model_id} is on a server, which gives no hidden states: use another method."
+            )
+        length = ids.shape[1]
+        ends = range(length - keep + 1, length + 1)
+        prompts = [row[:end] for row in ids.tolist() for end in ends]
+        found = torch.cat([*self._asked(prompts)])
+        return found.view(ids.shape[0], keep, self.vocab_size)
+
+    def _asked(self, prompts: Sequence[list[int]]) -> Iterator[Tensor]:
+        """`[some prompts, vocab]`, request by request."""
+        for first in range(0, len(prompts), self._rows_at_once):
+            some = prompts[first : first + self._rows_at_once]
+            said = self._engine.next_tokens(some, self.vocab_size)
+            rows = torch.stack([full_row(one, self.vocab_size, self.model_id) for one in said])
+            if not self.gives_logits:
+                require_sum(rows, self.model_id, self._advice)
+            yield rows

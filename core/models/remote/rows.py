@@ -1,0 +1,94 @@
+"""What a server says of the next token, read as a row of numbers: nothing is taken on trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.decoding.errors import LostModelError
+
+# A server writes these where a float can't be -inf.
+_NONE_BELOW = -9_000.0
+# Probabilities of float32 log-probabilities, over the whole vocabulary, add up to 1 within this.
+SUM_TOLERANCE = 1e-3
+
+
+class Said(NamedTuple):
+    """Token ids with their numbers, in the server's order."""
+
+    ids: list[int]
+    values: list[float]
+
+
+def full_row(said: Said, vocab_size: int, label: str) -> Tensor:
+    """`[vocab]` numbers of every token, float32; -inf where the server rules one out.
+
+    Raises:
+        LostModelError: a token misses, comes twice or doesn't exist; a number is none.
+    """
+    require_numbers(said, label)
+    count = len(said.ids)
+    if count != vocab_size or len(set(said.ids)) != count or not _within(said.ids, vocab_size):
+        raise LostModelError(
+            f"The server of {label} answers with other tokens than the {vocab_size:,} of its "
+            "vocabulary; check the server."
+        )
+    row = torch.empty(vocab_size)
+    row[torch.tensor(said.ids)] = torch.tensor(said.values)
+    row[row < _NONE_BELOW] = -math.inf
+    return row
+
+
+def require_numbers(said: Said, label: str) -> None:
+    """Raises LostModelError where an id or a number isn't one, or is NaN or infinite."""
+    sound = (
+        len(said.ids) == len(said.values) > 0
+        and all(type(token_id) is int for token_id in said.ids)
+        and all(type(value) in (float, int) for value in said.values)
+        and all(value < math.inf for value in said.values)  # NaN is not, either.
+    )
+    if not sound:
+        raise LostModelError(
+            f"The server of {label} answers with numbers that are none; check the server."
+        )
+
+
+def require_sum(rows: Tensor, label: str, advice: str) -> None:
+    """See that the probabilities of each of `[n, vocab]` rows add up to 1.
+
+    Raises:
+        LostModelError: says to how much.
+    """
+    totals = rows.double().exp().sum(dim=-1)
+    worst = float(totals[(totals - 1).abs().argmax()])
+    if not abs(worst - 1) <= SUM_TOLERANCE:
+        raise LostModelError(
+            f"The server of {label} gives probabilities that add up to {worst:.4g} instead of 1, "
+            f"so they aren't the model's: {advice}."
+        )
+
+
+def _within(ids: Sequence[int], vocab_size: int) -> bool:
+    return min(ids) >= 0 and max(ids) < vocab_size
+
+
+def part_of(answer: Any, *path: str | int) -> Any:
+    """A part of a JSON answer; None where it hasn't that form."""
+    for step in path:
+        fits = isinstance(answer, dict if isinstance(step, str) else list)
+        if not fits or (isinstance(step, int) and not -len(answer) <= step < len(answer)):
+            return None
+        answer = answer.get(step) if isinstance(step, str) else answer[step]
+    return answer
+
+
+def in_order(found: Any, count: int) -> list[Any] | None:
+    """Answers to `count` prompts by their `index`; None where one misses."""
+    if not isinstance(found, list) or len(found) != count:
+        return None
+    by_index = {part_of(one, "index"): one for one in found}
+    return [by_index[at] for at in range(count)] if set(by_index) == set(range(count)) else None

@@ -1,0 +1,234 @@
+"""The tokenizer of a remote model: a local one of the same vocabulary, or the server's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from core.decoding.errors import ModelError, PromptError
+from core.decoding.reasoning.types import ThinkMarks
+from core.models.isolation import client
+from core.models.isolation.client import Limits
+from core.models.loading import hub
+from core.models.loading.folder import check_small_files
+from core.models.loading.inspection import load_tokenizer
+from core.models.loading.load import fetch_model
+from core.models.loading.quiet import quiet
+from core.models.registry import EMBEDDED_FOLDER, EMBEDDED_PREFIX, list_embedded, looks_like_path
+from core.models.remote.engine import Engine
+from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
+from core.models.token_text import display_text
+from core.models.tokenizing import Texts, Tokenizing, no_text
+
+# English, code, digits, an accent, CJK, a symbol outside the basic plane.
+SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")
+_INSPECTING = Limits(cpu_seconds=30, seconds=120.0, memory_bytes=3 * 2**29)
+# Tokens that may be special are tried one by one, the likely ends first; others count as special.
+_MOST_TRIED = 64
+_LIKELY_ENDS = ("end", "eo", "</s>", "stop")
+# What stands for the bytes of a part of a character where the server doesn't tell them.
+_UNKNOWN = "\ufffd".encode()
+_CHAT = ({"role": "user", "content": "a"},)
+
+
+class Tokens(Protocol):
+    """What a remote model takes from its tokenizer."""
+
+    @property
+    def texts(self) -> Texts: ...
+
+    @property
+    def caveat(self) -> str: ...
+
+    @property
+    def eos_ids(self) -> frozenset[int]: ...
+
+    @property
+    def has_chat_template(self) -> bool: ...
+
+    @property
+    def think_marks(self) -> ThinkMarks: ...
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def encode_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]: ...
+
+
+class LocalTokens(Tokenizing):
+    """A tokenizer of transformers, on this machine."""
+
+    caveat = ""
+
+    def __init__(self, where: str, should_stop: Callable[[], bool]) -> None:
+        """Load it from `embedded:NAME`, a folder or a hub id.
+
+        Raises:
+            ModelError: there is none, or it can't be read.
+        """
+        folder, trusted = _folder_of(where, should_stop)
+        with quiet():
+            if not trusted:
+                check_small_files(folder, where)
+                if client.AVAILABLE:
+                    asked = {"folder": str(folder.absolute()), "model_id": where}
+                    client.ask("inspect_tokenizer", _INSPECTING, should_stop, **asked)
+            tokenizer = load_tokenizer(folder, where)
+        super().__init__(tokenizer, where, isolate_templates=client.AVAILABLE and not trusted)
+        self.eos_ids = frozenset(_eos_ids(folder, self.tokenizer.eos_token_id))
+
+    @property
+    def texts(self) -> Texts:
+        """Bytes and display text of every token."""
+        return self._texts
+
+
+def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]:
+    """The tokenizer's folder, and whether it came with the app."""
+    name = where.removeprefix(EMBEDDED_PREFIX)
+    if where.startswith(EMBEDDED_PREFIX) and name in list_embedded():
+        return EMBEDDED_FOLDER / name, True
+    if looks_like_path(where):
+        return Path(where).expanduser(), False
+    hub.check_hub_id(where)
+    return fetch_model(where, should_stop, weights=False), False
+
+
+def _eos_ids(folder: Path, own: object) -> set[int]:
+    """As the model's files name them; a tokenizer alone knows one."""
+    found = {own} if isinstance(own, int) else set()
+    for name in ("generation_config.json", "config.json"):
+        with suppress(OSError, ValueError, AttributeError):
+            said = json.loads((folder / name).read_text("utf-8")).get("eos_token_id")
+            listed = said if isinstance(said, list) else [said]
+            found |= {one for one in listed if type(one) is int}
+    return found
+
+
+class ServerTokens:
+    """The server's own tokenizer, asked over HTTP; every token's bytes are read at connecting.
+
+    Raises:
+        ModelError: the server doesn't tell what its tokens are, or tells it so that a text can't
+            be made of them.
+    """
+
+    def __init__(self, engine: Engine, vocab_size: int) -> None:
+        self._engine = engine
+        told_bytes = engine.vocabulary(vocab_size)
+        self._parts = frozenset(at for at, raw in enumerate(told_bytes) if raw is None)
+        self._bytes = [_UNKNOWN if raw is None else raw for raw in told_bytes]
+        self._names: dict[int, str] = {}
+        eos = set()
+        for number, token_id in enumerate(self._maybe_special()):
+            told = engine.forced(token_id, 1) if number < _MOST_TRIED else None
+            if told is None or told.text == "" or told.ends:
+                self._names[token_id] = self._bytes[token_id].decode() or engine.decode([token_id])
+                self._bytes[token_id] = b""
+            if told is not None and told.ends:
+                eos.add(token_id)
+        self.eos_ids = frozenset(eos)
+        for text in SAMPLES[:2]:
+            if b"".join(map(self.bytes_of, self.encode(text))).decode("utf-8", "replace") != text:
+                raise ModelError(
+                    f"The tokens that the server of {engine.label} names make another text than "
+                    "its own; name a tokenizer: ?tokenizer=FOLDER before the # of the address."
+                )
+
+    def _maybe_special(self) -> list[int]:
+        """Tokens that are written as special ones are, or as nothing; likely ends first."""
+        found = []
+        for token_id, raw in enumerate(self._bytes):
+            text = raw.decode("utf-8", "replace")
+            marked = len(text) > 2 and (text[0] + text[-1]) in ("<>", "[]") and " " not in text
+            if marked or not raw:
+                found.append(token_id)
+        names = {one: self._bytes[one].decode("utf-8", "replace").lower() for one in found}
+        return sorted(found, key=lambda one: not any(end in names[one] for end in _LIKELY_ENDS))
+
+    @property
+    def texts(self) -> Texts:
+        """Itself: it has read every token."""
+        return self
+
+    @property
+    def caveat(self) -> str:
+        """What the server doesn't tell of its tokens, in a sentence; empty where it tells all."""
+        if not self._parts:
+            return ""
+        return (
+            f"{len(self._parts):,} tokens are parts of characters, whose bytes the server doesn't "
+            "tell: ?tokenizer=FOLDER before the # of the address names a tokenizer that does."
+        )
+
+    def bytes_of(self, token_id: int) -> bytes:
+        """What the token adds to the running text; empty for special and unknown tokens."""
+        return self._bytes[token_id] if 0 <= token_id < len(self._bytes) else b""
+
+    def text_of(self, token_id: int) -> str:
+        """Display text; bytes of an incomplete character as `<E2><98>`."""
+        if token_id in self._names:
+            return self._names[token_id] or f"<unused {token_id}>"
+        if token_id in self._parts:
+            return f"<part {token_id}>"
+        raw = self.bytes_of(token_id)
+        return display_text(raw) if raw else f"<unused {token_id}>"
+
+    def encode(self, text: str) -> list[int]:
+        """By the server.
+
+        Raises:
+            PromptError: it is no Unicode text.
+        """
+        require_unicode(text)
+        return self._engine.encode(text)
+
+    @cached_property
+    def has_chat_template(self) -> bool:
+        """Whether the server writes a conversation."""
+        try:
+            return bool(self._engine.encode_chat(_CHAT, True))
+        except ModelError:
+            return False
+
+    def encode_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]:
+        """The conversation's ids, by the server's template.
+
+        Raises:
+            ModelError: the server has none.
+            PromptError: a message spells out a special token, which the server would read as one.
+        """
+        for message in messages:
+            content = message.get("content", "")
+            require_unicode(content)
+            spelled = next((name for name in self._names.values() if name and name in content), "")
+            if spelled:
+                raise PromptError(
+                    f"A message spells out the special token {spelled}, which the server would "
+                    "read as one; name a tokenizer in the address, or leave it out."
+                )
+        return self._engine.encode_chat(messages, add_generation_prompt)
+
+    @cached_property
+    def think_marks(self) -> ThinkMarks:
+        """Marks that are tokens of their own; where there are none, the prompt tells the model."""
+        own = {display_text(raw) for raw in self._bytes} | set(self._names.values())
+        for start, end in KNOWN_MARKS:
+            if start in own and end in own:
+                return ThinkMarks(start, end, "tokens")
+        return BY_PROMPT
+
+
+def require_unicode(text: str) -> None:
+    """Raises PromptError for half a surrogate pair, which is no character."""
+    try:
+        text.encode()
+    except UnicodeError:
+        raise no_text(text) from None
