@@ -48,8 +48,9 @@ def add_model(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         default="embedded:target",
-        help="embedded:NAME, smollm2, a folder in transformers' format, a GGUF file, or a hub id "
-        "(default: %(default)s)",
+        help="embedded:NAME, smollm2, a folder in transformers' format, a GGUF file, a hub id, or "
+        "a model on a server: vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080, "
+        "openai:https://HOST#MODEL (default: %(default)s)",
     )
     parser.add_argument(
         "--dtype",

@@ -12,16 +12,21 @@ _STAYS = "Converting once"
 
 
 def load(where: str, dtype: str | None = None, device: str | None = None) -> Any:
-    """The model.
+    """The model; by a name of `DECODING_EXPLORER_MODELS` too, which a trace then says.
 
     Raises:
+        ConfigError: a setting can't be read.
         ModelError: as `load_model`.
     """
     from core import load_model
+    from core.server.settings import settings
 
+    place = settings().models.get(where, where)
     line = _Line()
     try:
-        return load_model(where, dtype=dtype, device=device, on_progress=line.tell)
+        model = load_model(place, dtype=dtype, device=device, on_progress=line.tell)
+        model.model_id = where
+        return model
     finally:
         line.clear()
 

@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
     from core.models.loading.memory import in_words
     from core.models.packaged import PACKAGED, is_installed
-    from core.models.registry import EMBEDDED_PREFIX, list_embedded
+    from core.models.places import EMBEDDED_PREFIX, list_embedded
 
     if args.empty_cache:
         print(f"[{in_words(empty_cache())} freed]", file=sys.stderr)

@@ -13,6 +13,12 @@ from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.gguf.header import kind_of_path
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
+from core.models.places import (
+    EMBEDDED_PREFIX,
+    embedded_folder,
+    list_embedded,
+    looks_like_path,
+)
 from core.models.remote.address import is_remote
 from core.models.reporting import Report, reporting, unheard
 
@@ -22,8 +28,6 @@ if TYPE_CHECKING:
     from core.models.remote.model import RemoteModel
     from core.models.transformers_model import TransformersModel
 
-EMBEDDED_PREFIX = "embedded:"
-EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 _POLL_SECONDS = 0.05
 
 
@@ -36,13 +40,6 @@ class _ModelLock:
 
 _LOCKS_LOCK = Lock()
 _LOCKS: WeakValueDictionary[str, _ModelLock] = WeakValueDictionary()
-
-
-def list_embedded() -> list[str]:
-    """Names of the models that come with the project, for `load_model("embedded:NAME")`."""
-    if not EMBEDDED_FOLDER.is_dir():
-        return []
-    return sorted(path.parent.name for path in EMBEDDED_FOLDER.glob("*/config.json"))
 
 
 def load_model(
@@ -137,18 +134,9 @@ def _expanded(text: str) -> Path:
 def _embedded_folder(name: str) -> Path:
     if name not in list_embedded():
         raise ModelError(f"There is no embedded model {name!r}; {_embedded_names()}.")
-    return EMBEDDED_FOLDER / name
+    return embedded_folder(name)
 
 
 def _embedded_names() -> str:
     names = ", ".join(EMBEDDED_PREFIX + name for name in list_embedded())
     return f"embedded models: {names}" if names else "no model is embedded here"
-
-
-def looks_like_path(text: str) -> bool:
-    """Whether `text` is meant as a path; `owner/name` is one only if it exists."""
-    written_so = text.startswith(("/", ".", "~")) or "\\" in text or text.count("/") > 1
-    try:
-        return written_so or text.endswith(("/", ".gguf")) or Path(text).exists()
-    except OSError:  # Too long for a file name.
-        return False

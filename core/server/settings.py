@@ -10,7 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, ModelError
+from core.models.remote.address import FORMS, is_remote, read_address
+from core.models.remote.keys import keys_in
 
 PREFIX = "DECODING_EXPLORER_"
 _HOST = re.compile(r"\*|(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|[0-9a-f:.]*:[0-9a-f:.]*")
@@ -32,7 +34,9 @@ class Settings:
             `explorer.example.org`; `*.example.org` for all names below it, `*` for any name.
         frames: origins such as `https://blog.example.org` whose pages may show the app in a frame.
         models: hub ids, and folders by a name (`small=/srv/models/small`), which the picker offers
-            beside the built-in models; the folder, or the hub id itself, by the name shown.
+            beside the built-in models; the folder, or the hub id itself, by the name shown. A
+            model on a server has a name too (`large=vllm:http://host:8000#model`).
+        model_keys: keys of such servers by their origin (`https://api.example.org=KEY`).
         metrics: whether Streamlit's `/_stcore/metrics` answers.
         api: whether the OpenAI-compatible endpoint answers.
         api_keys: one of these must come with each of its requests; none are needed without any,
@@ -43,6 +47,9 @@ class Settings:
     hosts: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    model_keys: Mapping[str, str] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )
     metrics: bool = False
     api: bool = True
     api_keys: tuple[str, ...] = ()
@@ -101,11 +108,21 @@ def _models(text: str) -> Mapping[str, str]:
         fits = _NAME.fullmatch(name) and folder if equals else _HUB_ID.fullmatch(entry)
         if not fits:
             raise ConfigError(
-                f"{variable('models')} lists hub ids (OWNER/NAME) and folders by a name "
-                f"(NAME=FOLDER), got {entry!r}."
+                f"{variable('models')} lists hub ids (OWNER/NAME), and folders and addresses of "
+                f"servers by a name (NAME=FOLDER, NAME={FORMS.split(',')[0]}), got {entry!r}."
             )
+        _check_address(folder)
         found[name] = os.path.expanduser(folder) if equals else entry
     return MappingProxyType(found)
+
+
+def _check_address(folder: str) -> None:
+    """Raises ConfigError where it is meant as the address of a server, and is none."""
+    try:
+        if is_remote(folder):
+            read_address(folder)
+    except ModelError as error:
+        raise ConfigError(f"{variable('models')}: {error}") from None
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -129,6 +146,7 @@ _READERS: Mapping[str, Any] = {
     "hosts": _hosts,
     "frames": partial(_origins, "frames"),
     "models": _models,
+    "model_keys": keys_in,
     "metrics": partial(_switch, "metrics"),
     "api": partial(_switch, "api"),
     "api_keys": _keys,

@@ -12,7 +12,7 @@ from core.models.isolation.chat_task import write_chat
 from core.models.isolation.server import serve
 from core.models.loading.hub import fetch
 from core.models.loading.inspection import inspect, inspect_tokenizer
-from core.models.registry import EMBEDDED_FOLDER, list_embedded
+from core.models.places import embedded_folder, list_embedded
 
 TASKS: dict[str, Callable[..., Any]] = {
     "inspect": inspect,
@@ -27,6 +27,6 @@ def main(descriptor: int) -> None:
     """Serve by this socket, once a run of each task has imported what transformers imports late."""
     with suppress(DecodingError):
         for name in list_embedded()[:1]:
-            inspect(str(EMBEDDED_FOLDER / name), name)
+            inspect(str(embedded_folder(name)), name)
     write_chat("{{ messages }}", [{"role": "user", "content": "x"}], True, True, {}, [], None)
     serve(descriptor, TASKS)

@@ -18,7 +18,7 @@ from core.models.loading.folder import check_small_files
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
 from core.models.loading.quiet import quiet
-from core.models.registry import EMBEDDED_FOLDER, EMBEDDED_PREFIX, list_embedded, looks_like_path
+from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_embedded, looks_like_path
 from core.models.remote.engine import Engine
 from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
 from core.models.token_text import display_text
@@ -92,7 +92,7 @@ def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]
     """The tokenizer's folder, and whether it came with the app."""
     name = where.removeprefix(EMBEDDED_PREFIX)
     if where.startswith(EMBEDDED_PREFIX) and name in list_embedded():
-        return EMBEDDED_FOLDER / name, True
+        return embedded_folder(name), True
     if looks_like_path(where):
         return Path(where).expanduser(), False
     hub.check_hub_id(where)

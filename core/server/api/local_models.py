@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
-from core.models.registry import EMBEDDED_PREFIX, list_embedded, load_model
+from core.models.places import EMBEDDED_PREFIX, list_embedded
+from core.models.registry import load_model
 
 MOST_LOADED = 2
 

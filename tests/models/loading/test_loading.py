@@ -18,7 +18,8 @@ from transformers import PreTrainedModel, core_model_loading
 from core.decoding.errors import LoadingStoppedError, ModelError, PromptError
 from core.models import registry
 from core.models.loading import inspection, load, memory
-from core.models.registry import list_embedded, load_model
+from core.models.places import list_embedded
+from core.models.registry import load_model
 from tests.models.builders import random_model
 from tests.models.loading.refusal import refusal
 
@@ -106,18 +107,18 @@ def test_a_file_is_not_a_folder(good: Path) -> None:
 
 
 def test_an_embedded_model_is_found_by_name(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "EMBEDDED_FOLDER", good.parent)
+    monkeypatch.setattr(places, "EMBEDDED_FOLDER", good.parent)
     assert list_embedded() == ["good"]
     assert load_model("embedded:good").model_id == "embedded:good"
     assert "embedded:good" in refusal("embedded:bad")
-    monkeypatch.setattr(registry, "EMBEDDED_FOLDER", good / "none")
+    monkeypatch.setattr(places, "EMBEDDED_FOLDER", good / "none")
     assert list_embedded() == []
     assert "no model is embedded here" in refusal("embedded:bad")
 
 
 def test_listing_embedded_models_loads_no_torch() -> None:
     code = (
-        "import sys; from core.models.registry import list_embedded; list_embedded();"
+        "import sys; from core.models.places import list_embedded; list_embedded();"
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     root = Path(__file__).parents[3]
