@@ -9,6 +9,9 @@ import streamlit as st
 from core.decoding.errors import ConfigError
 from pages.ui.hosting import endpoint, serving
 
+# Its top-level names become environment variables, which settings are read from.
+st.secrets.load_if_toml_exists()
+
 try:
     app = st.App(
         Path(__file__).parent / "pages" / "main.py",

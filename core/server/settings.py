@@ -47,9 +47,7 @@ class Settings:
     hosts: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    model_keys: Mapping[str, str] = field(
-        default_factory=lambda: MappingProxyType({}), repr=False
-    )
+    model_keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     metrics: bool = False
     api: bool = True
     api_keys: tuple[str, ...] = ()

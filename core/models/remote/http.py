@@ -75,14 +75,15 @@ class Client:
     def __init__(self, address: Address, label: str, patience: Patience = PATIENCE) -> None:
         self.label = label
         self._address = address
-        self._patience = patience
-        seconds = httpx2.Timeout(patience.silence, connect=patience.connect)
+        self.patience = patience
         self._http = httpx2.Client(
             base_url=address.url,
-            timeout=seconds,
             follow_redirects=False,
             trust_env=not address.is_local,
         )
+
+    def _timeout(self) -> httpx2.Timeout:
+        return httpx2.Timeout(self.patience.silence, connect=self.patience.connect)
 
     def ask(self, path: str, body: object = None, *, most_bytes: int = 4 * MIB) -> Any:
         """The server's answer to a GET, or to a POST of `body`.
@@ -92,7 +93,7 @@ class Client:
             RefusedError: it answered with another status than 200.
             LoadingStoppedError: this thread's work was stopped while the server was busy.
         """
-        pauses = iter(self._patience.pauses)
+        pauses = iter(self.patience.pauses)
         while True:
             try:
                 return self._once(path, body, most_bytes)
@@ -101,14 +102,16 @@ class Client:
                 if pause is None:
                     raise LostModelError(str(busy)) from None
                 asked = busy.wait if busy.wait is not None else pause
-                _rest(min(asked, self._patience.longest_pause), current())
+                _rest(min(asked, self.patience.longest_pause), current())
 
     def _once(self, path: str, body: object, most_bytes: int) -> Any:
-        key, ends = key_for(self._address.origin), time.monotonic() + self._patience.answer
+        key, ends = key_for(self._address.origin), time.monotonic() + self.patience.answer
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         method = "GET" if body is None else "POST"
         try:
-            with self._http.stream(method, path, json=body, headers=headers) as response:
+            with self._http.stream(
+                method, path, json=body, headers=headers, timeout=self._timeout()
+            ) as response:
                 content = self._read(response, most_bytes, ends)
         except httpx2.TimeoutException:
             raise LostModelError(self._says("takes too long to answer")) from None

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import streamlit as st
 
+from core.decoding.methods import method_of
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Step, Timings, TokenStep, Trace
 from core.figures.base.grid import columns_for
@@ -120,6 +121,7 @@ class View(PageView):
             return
         if name == "decode":
             self.show(result, "run")
+            self.failure = _lost(result)
             self.runs = [*self.runs, result][-MOST_RUNS:]
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
@@ -176,3 +178,9 @@ class View(PageView):
         emitting = [step for step in steps if isinstance(step, TokenStep | DraftRound)]
         ids = tuple(token for step in emitting for token in step.token_ids)
         return ids, "".join(step.text for step in emitting)
+
+
+def _lost(trace: Trace) -> str:
+    """Why a run ended before its end though nobody stopped it: its model's server is gone."""
+    known = method_of(trace.config).notes(trace.config)
+    return next((note for note in trace.notes if note not in known), "")

@@ -16,7 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel, core_model_loading
 
 from core.decoding.errors import LoadingStoppedError, ModelError, PromptError
-from core.models import registry
+from core.models import places, registry
 from core.models.loading import inspection, load, memory
 from core.models.places import list_embedded
 from core.models.registry import load_model

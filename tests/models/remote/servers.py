@@ -1,0 +1,295 @@
+"""A scripted server: vLLM's and llama.cpp's answers, computed by the embedded model.
+
+It answers as told, also wrongly: a `Fault` is what a test makes of an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import torch
+
+from core.models.registry import load_model
+
+# Takes the handler and the answer; True where it has answered by itself.
+Fault = Callable[["Handler", Any], bool]
+FLOOR = -9999.0
+
+
+@cache
+def local() -> Any:
+    """The model behind the server, and what it is compared with."""
+    return load_model("embedded:target")
+
+
+@dataclass
+class Script:
+    """What a server is, and what was asked of it.
+
+    Args:
+        most: how many candidates it gives; None for all.
+        key: that it asks for.
+        processed: a bias shows in its numbers.
+        logits: it gives them in place of log-probabilities.
+        fault: of the answers to completions from request number `fault_from` on.
+        asked: path, headers and body of every request.
+    """
+
+    most: int | None = None
+    key: str = ""
+    processed: bool = False
+    logits: bool = False
+    fault: Fault | None = None
+    fault_from: int = 0
+    fault_until: int = 10**9
+    completions: int = 0
+    asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+
+    def fail(self, fault: Fault, *, after: int = 0, times: int = 10**9) -> None:
+        """From now on, after so many more completions, so often."""
+        self.fault, self.fault_from = fault, self.completions + after
+        self.fault_until = self.fault_from + times
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    script: Script
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        self._answer(None)
+
+    def do_POST(self) -> None:
+        size = int(self.headers["content-length"])
+        self._answer(json.loads(self.rfile.read(size)))
+
+    def _answer(self, body: Any) -> None:
+        script = self.script
+        script.asked.append((self.path, dict(self.headers), body))
+        if script.key and self.headers.get("authorization") != f"Bearer {script.key}":
+            self.send({"error": {"message": f"wrong key {self.headers.get('authorization')}"}}, 401)
+            return
+        answer = ROUTES.get(self.path, lambda *_: None)(script, body)
+        if answer is None:
+            self.send({"error": {"message": "no such page"}}, 404)
+        elif isinstance(answer, str):
+            self.send({"error": {"message": answer}}, 400)
+        else:
+            completion = self.path in ("/v1/completions", "/completion")
+            number, script.completions = script.completions, script.completions + completion
+            wrong = completion and script.fault_from <= number < script.fault_until
+            if not (wrong and script.fault and script.fault(self, answer)):
+                self.send(answer)
+
+    def send(self, answer: Any, status: int = 200, **headers: str) -> None:
+        """An answer as JSON."""
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@lru_cache(maxsize=512)
+def _logits(ids: tuple[int, ...]) -> torch.Tensor:
+    logits: torch.Tensor = local().start(ids).logits[0]
+    return logits
+
+
+def _numbers(script: Script, ids: list[int], bias: dict[int, float]) -> tuple[torch.Tensor, int]:
+    """What is said of the next token `[vocab]`, and the token that is picked."""
+    logits = _logits(tuple(ids))
+    biased = logits.clone()
+    for token_id, value in bias.items():
+        biased[token_id] += value
+    shown = biased if script.processed else logits
+    return (shown if script.logits else shown.log_softmax(-1)), int(biased.argmax())
+
+
+def _entries(row: torch.Tensor, count: int) -> list[tuple[int, float]]:
+    values, ids = row.sort(descending=True, stable=True)
+    pairs = zip(ids.tolist(), values.tolist(), strict=True)
+    return [(one, max(value, FLOOR)) for one, value in list(pairs)[:count]]
+
+
+def _bytes(token_id: int) -> bytes:
+    return bytes(local().token_bytes(token_id))
+
+
+def _vllm(script: Script, body: Any) -> Any:
+    model, count = local(), body.get("logprobs") or 0
+    most = model.vocab_size if script.most is None else script.most
+    wanted = model.vocab_size if count == -1 else count
+    if wanted > most:
+        return f"Requested logprobs of {count}, which is greater than max allowed: {most}"
+    bias = {int(key): value for key, value in (body.get("logit_bias") or {}).items()}
+    choices = []
+    for index, ids in enumerate(body["prompt"]):
+        row, picked = _numbers(script, ids, bias)
+        ended = picked in model.eos_ids
+        choices.append(
+            {
+                "index": index,
+                "text": _bytes(picked).decode("utf-8", "ignore"),
+                "finish_reason": "stop" if ended else "length",
+                "logprobs": {
+                    "top_logprobs": [{f"token_id:{i}": v for i, v in _entries(row, wanted)}]
+                },
+                "prompt_logprobs": _prompt_logprobs() if "prompt_logprobs" in body else None,
+            }
+        )
+    return {"choices": choices[::-1]}  # The order is the index's.
+
+
+def _prompt_logprobs() -> list[Any]:
+    model = local()
+    texts = (model.tokenizer.decode([i]).replace("�", "") for i in range(model.vocab_size))
+    return [None, {str(i): {"decoded_token": text} for i, text in enumerate(texts)}]
+
+
+def _llamacpp(script: Script, body: Any) -> Any:
+    model, found = local(), []
+    bias = dict(map(tuple, body.get("logit_bias", [])))
+    for index, ids in enumerate(body["prompt"]):
+        row, picked = _numbers(script, ids, bias)
+        tops = [
+            {"id": i, "bytes": list(_bytes(i)), "logprob": -3.4e38 if v == FLOOR else v}
+            for i, v in _entries(row, body["n_probs"])
+        ]
+        found.append(
+            {
+                "index": index,
+                "content": _bytes(picked).decode("utf-8", "ignore"),
+                "stop_type": "eos" if picked in model.eos_ids else "limit",
+                "completion_probabilities": [{"id": picked, "top_logprobs": tops}],
+            }
+        )
+    return found if len(found) > 1 else found[0]
+
+
+def _models(*_: Any) -> Any:
+    size = local().vocab_size
+    row = {"id": "target", "max_model_len": 1024, "meta": {"n_vocab": size, "n_ctx": 1024}}
+    return {"data": [row]}
+
+
+def _tokenize(_: Script, body: Any) -> Any:
+    if "messages" in body:
+        return {"tokens": local().encode_chat(body["messages"], body["add_generation_prompt"])}
+    if body.get("parse_special"):
+        return {"tokens": local().tokenizer.encode(body["content"], add_special_tokens=False)}
+    text = body.get("prompt", body.get("content"))
+    return {"tokens": local().encode(text)}
+
+
+def _detokenize(_: Script, body: Any) -> Any:
+    text = local().tokenizer.decode(body["tokens"])
+    return {"prompt": text, "content": text}
+
+
+ROUTES: dict[str, Callable[[Script, Any], Any]] = {
+    "/v1/models": _models,
+    "/version": lambda *_: {"version": "0.0"},
+    "/props": lambda *_: {"build_info": "b1", "default_generation_settings": {"n_ctx": 1024}},
+    "/v1/completions": _vllm,
+    "/completion": _llamacpp,
+    "/tokenize": _tokenize,
+    "/detokenize": _detokenize,
+    "/apply-template": lambda _, body: {"prompt": local().render_chat(body["messages"])},
+}
+
+
+@contextmanager
+def serving(script: Script | None = None) -> Iterator[tuple[str, Script]]:
+    """The server for a while; its URL, and its script."""
+    script = script or Script()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Handler,), {"script": script}))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", script
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+# What goes wrong.
+def status(number: int, **headers: str) -> Fault:
+    """Another status than 200."""
+
+    def answer(handler: Handler, _: Any) -> bool:
+        handler.send({"error": {"message": "not now"}}, number, **headers)
+        return True
+
+    return answer
+
+
+def half(handler: Handler, answer: Any) -> bool:
+    """The first half of an answer; then the connection ends."""
+    content = json.dumps(answer).encode()
+    handler.send_response(200)
+    handler.send_header("content-length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content[: len(content) // 2])
+    handler.close_connection = True
+    return True
+
+
+def text(content: bytes) -> Fault:
+    """Something else than JSON."""
+
+    def answer(handler: Handler, _: Any) -> bool:
+        handler.send_response(200)
+        handler.send_header("content-length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+        return True
+
+    return answer
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> Fault:
+    """A vLLM answer whose first row of candidates was changed in place."""
+
+    def answer(_: Handler, told: Any) -> bool:
+        change(told["choices"][0]["logprobs"]["top_logprobs"][0])
+        return False
+
+    return answer
+
+
+def to_zero(row: dict[str, Any]) -> None:
+    """llama.cpp under speculation."""
+    row.update(dict.fromkeys(row, 0.0))
+
+
+def to_nan(row: dict[str, Any]) -> None:
+    row["token_id:7"] = math.nan
+
+
+def without_one(row: dict[str, Any]) -> None:
+    del row["token_id:7"]
+
+
+def with_a_stranger(row: dict[str, Any]) -> None:
+    row["token_id:99999"] = row.pop("token_id:7")
+
+
+def with_a_word(row: dict[str, Any]) -> None:
+    row["token_id:7"] = "high"

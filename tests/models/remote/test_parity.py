@@ -1,0 +1,128 @@
+"""A model on a server emits what the same model emits here, token for token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from core import (
+    BeamSearch,
+    ConfigError,
+    ContrastiveSearch,
+    Greedy,
+    ModelError,
+    Sampling,
+    Shaping,
+    Speculative,
+    check,
+    collect,
+    load_model,
+)
+from core.decoding.speculative.vocabularies import vocabulary_difference
+from tests.models.remote.servers import Script, local, serving
+
+PROMPT = "Once upon a time"
+FORMS = {
+    "vllm": "vllm:{url}?tokenizer=embedded:target#target",
+    "llamacpp": "llamacpp:{url}",
+    "openai": "openai:{url}/v1?tokenizer=embedded:target#target",
+}
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def remote(request: pytest.FixtureRequest) -> Iterator[Any]:
+    with serving() as (url, _):
+        yield load_model(FORMS[request.param].format(url=url))
+
+
+def test_its_numbers_and_its_tokens_are_the_model_s(remote: Any) -> None:
+    ids = local().encode(PROMPT)
+    assert remote.encode(PROMPT) == ids and remote.eos_ids == local().eos_ids
+    assert remote.context_window == 1024 and remote.dtype == "float32"
+    expected = local().start(ids).logits.log_softmax(-1)
+    assert float((remote.start(ids).logits - expected).abs().max()) < 1e-5
+    assert vocabulary_difference(remote, local()) == ""
+    assert remote.think_marks == local().think_marks
+    messages = [{"role": "user", "content": "Hi"}]
+    assert remote.encode_chat(messages) == local().encode_chat(messages)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Greedy(max_new_tokens=8),
+        BeamSearch(max_new_tokens=4, num_beams=4),
+        Sampling(max_new_tokens=8, seed=5, shaping=Shaping(temperature=0.9, top_p=0.9)),
+        Sampling(max_new_tokens=8, seed=5, draw="gumbel"),
+        Sampling(max_new_tokens=8, seed=5, draw="multinomial", shaping=Shaping(min_p=0.02)),
+    ],
+    ids=lambda config: f"{config.method}-{getattr(config, 'draw', '')}",
+)
+def test_a_run_equals_the_local_one(remote: Any, config: Any) -> None:
+    own, other = collect(remote, PROMPT, config), collect(local(), PROMPT, config)
+    assert own.token_ids == other.token_ids and own.text == other.text
+    assert [c.name for c in check(own) if not c.passed] == []
+    assert own.prompt_step and other.prompt_step
+    for mine, yours in zip(own.prompt_step.positions, other.prompt_step.positions, strict=True):
+        assert mine.entropy == pytest.approx(yours.entropy, abs=1e-4)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_speculation_with_a_local_draft_equals_the_local_one(
+    remote: Any, temperature: float
+) -> None:
+    draft = load_model("embedded:draft")
+    config = Speculative(max_new_tokens=8, seed=2, shaping=Shaping(temperature=temperature))
+    own = collect(remote, PROMPT, config, draft=draft)
+    assert own.token_ids == collect(local(), PROMPT, config, draft=draft).token_ids
+    assert [c.name for c in check(own, remote, draft) if not c.passed] == []
+
+
+def test_the_server_proves_its_own_run_and_no_other(remote: Any) -> None:
+    trace = collect(remote, PROMPT, Greedy(max_new_tokens=4))
+    checks = check(trace, remote)
+    assert all(one.passed for one in checks) and any(one.by_model for one in checks)
+    assert remote.facts.software.split()[0] in trace.versions
+    other = collect(remote, "The cat", Greedy(max_new_tokens=4))
+    forged = check(type(trace).from_dict(other.to_dict() | {"prompt_ids": trace.prompt_ids}))
+    assert not all(one.passed for one in forged)
+
+
+def test_contexts_keep_ids_only(remote: Any) -> None:
+    context = remote.start([646, 647])
+    grown = context.branch([0, 0])
+    logits = grown.extend([[267, 460], [267, 276]])
+    assert logits.shape == (2, 2, 4096)
+    grown.reorder([1])
+    grown.rollback(1)
+    assert torch.equal(grown.extend([276])[0, -1], logits[1, 1])
+    assert context.length == 2
+
+
+def test_what_a_server_cant_give_is_refused_in_a_sentence(remote: Any) -> None:
+    with pytest.raises(ModelError, match="gives no hidden states"):
+        collect(remote, PROMPT, ContrastiveSearch(max_new_tokens=2))
+    with pytest.raises(ConfigError, match="scales logits"):
+        collect(remote, PROMPT, Greedy(shaping=Shaping(repetition_penalty=1.2)))
+
+
+def test_a_server_of_raw_logits_takes_the_repetition_penalty_too() -> None:
+    config = Greedy(max_new_tokens=8, shaping=Shaping(repetition_penalty=1.5))
+    with serving(Script(logits=True)) as (url, _):
+        model = load_model(FORMS["vllm"].format(url=url))
+        assert model.gives_logits
+        assert collect(model, PROMPT, config).token_ids == (
+            collect(local(), PROMPT, config).token_ids
+        )
+
+
+def test_a_server_s_own_tokenizer_says_which_bytes_it_doesnt_tell() -> None:
+    with serving() as (url, _):
+        model = load_model(f"vllm:{url}#target")
+    assert "parts of characters" in model.described
+    assert model.token_text(140) == "<part 140>" and model.eos_ids == local().eos_ids
+    assert "token 104 is '<part 104>'" in vocabulary_difference(model, local())
+    assert model.token_text(4) == "<|end|>" and model.token_bytes(4) == b""
