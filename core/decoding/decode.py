@@ -16,7 +16,7 @@ from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
 from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 
 
@@ -71,7 +71,7 @@ def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
     """A penalty that scales logits needs them; log-probabilities are logits less one number."""
     if getattr(model, "gives_logits", True):
         return
-    for name in config.shaping.active(SETTINGS):
+    for name in config.shaping.active(LOGIT_PENALTIES):
         if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
             raise ConfigError(
                 f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "

@@ -32,7 +32,7 @@ FORMS = {
 }
 
 
-@pytest.fixture(scope="module", params=FORMS)
+@pytest.fixture(scope="module", params=["vllm", "llamacpp"])
 def remote(request: pytest.FixtureRequest) -> Iterator[Any]:
     with serving() as (url, _):
         yield load_model(FORMS[request.param].format(url=url))
