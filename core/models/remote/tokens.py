@@ -11,9 +11,9 @@ from typing import Protocol
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.reasoning.types import ThinkMarks
+from core.models.hub_id import hub_id
 from core.models.isolation import client
 from core.models.isolation.client import Limits
-from core.models.loading import hub
 from core.models.loading.folder import check_small_files
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
@@ -95,7 +95,7 @@ def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]
         return embedded_folder(name), True
     if looks_like_path(where):
         return Path(where).expanduser(), False
-    hub.check_hub_id(where)
+    hub_id(where)
     return fetch_model(where, should_stop, weights=False), False
 
 

@@ -1,0 +1,70 @@
+"""Models on servers in the picker: the operator's names, typed addresses, the key's field."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import ModelError
+from core.models.remote import keys
+from pages.ui.shell import models
+from tests.models.remote.servers import Script, serving
+from tests.ui.conftest import Open
+from tests.ui.seen import texts
+from tests.ui.test_decode_page import markup
+
+KEY = "sk-0123456789abcdefghij"
+WHERE = "vllm:http://127.0.0.1:9/?tokenizer=embedded:target#target"
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "_GIVEN", {})
+
+
+def test_a_shared_server_asks_its_operator_s_servers_only(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DECODING_EXPLORER_HOSTS", "explorer.example.org")
+    with serving() as (url, _):
+        place = f"vllm:{url}?tokenizer=embedded:target#target"
+        monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"big={place}")
+        assert models.load("big").model_id == "big"
+    app = open_app(model=WHERE, run="1")
+    assert models.NOT_OFFERED in texts(app)
+    assert app.selectbox(key="model").options[-1] == "big"
+    assert not app.session_state["view"].jobs
+    with pytest.raises(ModelError, match="doesn't offer"):
+        models.load(WHERE)
+    app = open_app(model="big")
+    assert "server_key" not in {one.key for one in app.text_input}
+    models._cached.clear()
+    with pytest.raises(ModelError) as error:
+        models.load("big")
+    assert str(error.value) == models.NOT_LOADED.format(where="big")
+
+
+def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
+    with serving() as (url, script):
+        app = open_app(model=f"vllm:{url}#target", run="1")
+        assert script.asked == []
+    assert "On a server" in markup(app)
+    assert not app.session_state["view"].jobs
+
+
+def test_a_typed_key_is_kept_by_its_server_and_shown_nowhere(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Script(key=KEY)) as (url, _):
+        where, place = "big", f"vllm:{url}?tokenizer=embedded:target#target"
+        monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"{where}={place}")
+        app = open_app(model=where)
+        with pytest.raises(ModelError, match="wants a key"):
+            models.load(where)
+        field = app.text_input(key="server_key")
+        assert field.proto.type == field.proto.PASSWORD
+        app = field.input(KEY).run()
+        assert keys.key_for(url) == KEY and models.has_key(where)
+        model = models.load(where)
+    assert model.model_id == where and models.hint(where) == model.described
+    shown = (*texts(app), markup(app), app.query_params, app.text_input(key="server_key").value)
+    assert KEY not in str(shown)
