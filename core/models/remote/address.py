@@ -12,7 +12,7 @@ from core.decoding.errors import ModelError
 KINDS = {"vllm": "vLLM", "llamacpp": "llama.cpp", "openai": "OpenAI-shaped"}
 FORMS = "vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 or openai:https://HOST#MODEL"
 _LONGEST = 1_000
-_OPTIONS = ("tokenizer", "top")
+_OPTIONS = ("tokenizer",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,12 @@ class Address:
         url: of the server, without a path's end; `/v1/completions` follows it.
         model: the server's name of it; empty for its only one.
         tokenizer: a folder, a hub id or `embedded:NAME`; empty for the server's own.
-        top: how many candidates a token are asked for; 0 for the whole vocabulary.
     """
 
     kind: str
     url: str
     model: str = ""
     tokenizer: str = ""
-    top: int = 0
 
     @property
     def origin(self) -> str:
@@ -67,7 +65,6 @@ def read_address(where: str) -> Address:
         parts = urlsplit(rest.strip())
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True))
         origin_of(rest)
-        top = int(options.get("top", "0"))
     except ValueError:
         raise ModelError(f"A model on a server is named {FORMS}; write it so.") from None
     if parts.username is not None or parts.password is not None:
@@ -79,10 +76,10 @@ def read_address(where: str) -> Address:
         raise ModelError(
             f"An address takes {' and '.join(_OPTIONS)} behind the question mark, got {stray[0]!r}."
         )
-    if top < 0 or (not parts.fragment and kind != "llamacpp"):
+    if not parts.fragment and kind != "llamacpp":
         raise ModelError(f"The address names no model: write {FORMS}.")
     url = f"{origin_of(rest)}{parts.path.rstrip('/').removesuffix('/v1')}"
-    return Address(kind, url, parts.fragment, options.get("tokenizer", ""), top)
+    return Address(kind, url, parts.fragment, options.get("tokenizer", ""))
 
 
 def origin_of(url: str) -> str:

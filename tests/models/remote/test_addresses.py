@@ -38,7 +38,7 @@ def test_what_is_no_address_is_none(text: str) -> None:
         ("vllm:http://#m", "is named"),
         ("vllm:http://host:99999#m", "is named"),
         ("vllm:http://host:1?top#m", "is named"),
-        ("vllm:http://host:1?top=x#m", "is named"),
+        ("vllm:http://host:1?top=x#m", "got 'top'"),
         ("vllm:http://host:1?key=x#m", "got 'key'"),
         ("vllm:http://me:secret@host:1#m", "no name and no password"),
         ("vllm:http://host:1#m\n", "is named"),
