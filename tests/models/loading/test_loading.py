@@ -211,7 +211,7 @@ def test_a_prompt_that_the_tokenizer_breaks_at_is_one_sentence(folder: Path) -> 
 
 def test_a_model_needs_the_memory_that_is_free(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda: 100_000)
-    assert "needs 0 MB of memory, and 0 MB are free" in refusal(good)
+    assert "needs 190 kB of memory, and 100 kB are free" in refusal(good)
 
 
 def test_who_has_no_room_beside_others_waits(monkeypatch: pytest.MonkeyPatch) -> None:
