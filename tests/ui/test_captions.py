@@ -1,5 +1,7 @@
 """A caption that the page says once is in none of its figures."""
 
+from functools import partial
+
 from core.figures import probability_heatmap, settings_caption
 from pages.ui.widgets import figure
 from tests.figures.traces import make_trace
@@ -19,7 +21,7 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
     whole = probability_heatmap(make_trace())
-    bare = figure._without_caption(whole)
+    bare = figure._built(partial(probability_heatmap, make_trace()), caption=False)
     cut = whole.layout.height - bare.layout.height
     assert cut > 0 and whole.layout.margin.b - bare.layout.margin.b == cut
     assert whole.layout.margin.t == bare.layout.margin.t
@@ -29,3 +31,4 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     ]
     assert abs(bars[0] - bars[1] - cut) < 0.01
     assert any(one.name == "caption" for one in whole.layout.annotations)
+    assert bare.layout.meta["caption"] == whole.layout.meta["caption"]

@@ -59,7 +59,7 @@
     const subtitle = form.parentElement.querySelector(".subtitle");
     for (const [name, text] of Object.entries(TEXTS)) {
       form.elements[name].value = own?.[name] ?? data.start[name];
-      form.querySelector(`output[data-of=${name}]`).textContent = text(own?.[name] ?? data.start[name]);
+      form.querySelector(`[data-of=${name}]`).textContent = text(own?.[name] ?? data.start[name]);
     }
     form.querySelector("button").disabled = !own;
     words.textContent = "As it was run. Move a knob: this page works the step out anew.";

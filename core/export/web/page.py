@@ -14,7 +14,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.export.web import bundle
 from core.export.web.chart import LIGHT_AND_DARK, Chart, Draw, chart_of, font_rules, packed
 from core.figures.base.paper import Paper
-from core.figures.base.theme import DARK, LIGHT, THEMES, Theme
+from core.figures.base.theme import DARK, THEMES, Theme
 
 _FOLDER = Path(__file__).parent
 _BOTTOM = """<script type="text/plain" id="figures">{data}</script>{plotly}
@@ -104,7 +104,7 @@ def _knobs(chart: Chart) -> str:
         "top_p": (0.01, 1, 0.01),
     }
     fields = "".join(
-        f'<label><span>{escape(SETTINGS[name].label)}</span><output data-of="{name}"></output>'
+        f'<label><span>{escape(SETTINGS[name].label)}</span><b data-of="{name}"></b>'
         f'<input type="range" name="{name}" min="{low:g}" max="{high:g}" step="{step:g}"></label>'
         for name, (low, high, step) in ends.items()
     )
@@ -114,7 +114,8 @@ def _knobs(chart: Chart) -> str:
 
 def page(title: str, body: str, charts: Sequence[Chart], look: Look) -> bytes:
     """A whole page around its body, with the figures' data, fonts and scripts."""
-    script, style = _script(), _style(look.theme) + font_rules(charts)
+    script = _script()
+    style = _style(look.theme.name if look.theme else "") + font_rules(charts)
     return "".join(
         (
             _TOP.format(
@@ -162,11 +163,12 @@ def _script() -> str:
 
 
 @cache
-def _style(theme: Theme | None) -> str:
-    first = theme or LIGHT
+def _style(theme: str) -> str:
+    """The style of a page in this theme; empty: the reader's."""
+    first = THEMES[theme or "light"]
     dark = f"{{ color-scheme: dark; {_colors(DARK)} }}"
     rules = [f":root {{ color-scheme: {'dark' if first is DARK else 'light'}; {_colors(first)} }}"]
-    if theme is None:
+    if not theme:
         rules.append(f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) {dark} }}")
     rules += [
         f':root[data-theme="{name}"] {{ color-scheme: {name}; {_colors(THEMES[name])} }}'
