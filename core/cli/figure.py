@@ -25,7 +25,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--figure", help="its name; without one the names are listed")
     parser.add_argument("--out", help=_OUT)
     parser.add_argument("--step", type=int, default=1, help="step or round looked at, from 1")
-    parser.add_argument("--width", default="85mm", help="85mm, 174mm, 5in, 640px (%(default)s)")
+    parser.add_argument("--width", help="85mm (the default), 174mm, 5in, 640px; a page has all")
     parser.add_argument("--theme", choices=THEMES, help="light; a page: the reader's light or dark")
     parser.add_argument("--shared", action="store_true", help=_SHARED)
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
@@ -41,8 +41,10 @@ def run(args: Namespace) -> int:
     from core.figures import THEMES as THEME_OF
 
     trace = read_trace(args.file)
+    # How many steps a page's window holds follows from the width too.
+    page = str(args.out).lower().endswith(".html")
     paper = printed(
-        args.width,
+        args.width or ("640px" if page else "85mm"),
         title=not args.no_title,
         caption=not args.no_caption,
         transparent=args.transparent,
