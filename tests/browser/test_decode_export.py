@@ -64,6 +64,9 @@ def test_a_figure_leaves_as_svg_pdf_png_and_csv(decode: DecodePage) -> None:
     assert bytes_of(download(decode, "PDF")).startswith(b"%PDF-")
     width, _ = png_size(bytes_of(download(decode, "PNG")))
     assert abs(width - 85 / 25.4 * 300) <= 1
+    own = download(decode, "HTML")
+    assert own.suggested_filename == svg.suggested_filename.replace(".svg", ".html")
+    assert b'class="knobs"' in bytes_of(own) and len(bytes_of(own)) < 1_000_000
     table = bytes_of(download(decode, "CSV")).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(table)))
     assert len(rows) > 5 and len({len(row) for row in rows}) == 1
@@ -113,6 +116,7 @@ def test_the_web_page_needs_no_network(decode: DecodePage) -> None:
     alone.on("request", lambda request: asked.append(request.url))
     page = path.with_suffix(".html")
     page.write_bytes(path.read_bytes())
+    assert page.stat().st_size < 1_200_000
     alone.goto(page.as_uri())
     expect(alone.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -403,7 +403,7 @@ def test_without_a_finished_path_the_page_says_so(open_beam: Open, search: Trace
 
 
 def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
-    wide, view = make_search(16, 20), BeamView()
+    wide, view = make_search(16, 40), BeamView()
     view.show(wide, "run")
     page = beam_share.web_page(view, wide).decode()
     shown = [tuple(map(int, found)) for found in re.findall(r"steps (\d+) to (\d+) drawn", page)]
