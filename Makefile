@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run smollm2 engines test fuzz lint bench soak notebook example models format clean
+.PHONY: help run smollm2 engines test fuzz lint bench soak example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -18,7 +18,6 @@ help:
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
-	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
 $(VENV)/.app: requirements.txt
@@ -80,10 +79,6 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)
-
-# The notebook of docs/figures.py with its outputs; it needs a Chrome or Chromium.
-notebook: $(VENV)/.dev
-	@$(PY) -m docs.make_notebook
 
 soak: $(VENV)/.dev
 	@$(PY) -m benchmarks.soak $(ARGS)

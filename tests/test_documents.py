@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from core import figures
-from docs.make_notebook import NOTEBOOK, SOURCE, cells
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,17 +24,6 @@ def test_no_document_holds_a_placeholder() -> None:
     assert ROOT / "README.md" in paths
     held = [path.name for path in paths if path.exists() and "{{" in path.read_text("utf-8")]
     assert held == []
-
-
-def test_the_notebook_holds_what_its_source_gave_when_it_was_run() -> None:
-    text = NOTEBOOK.read_text("utf-8")
-    made = json.loads(text)
-    assert len(text.encode()) < 400_000 and str(ROOT) not in text
-    own = [(cell["cell_type"], cell["source"]) for cell in made["cells"]]
-    assert own == cells(SOURCE.read_text("utf-8"))
-    outputs = [one for cell in made["cells"] for one in cell.get("outputs", ())]
-    assert all(one["output_type"] in ("stream", "execute_result") for one in outputs)
-    assert sum("image/png" in one.get("data", ()) for one in outputs) == 4
 
 
 def test_what_figures_offer_is_named_by_dir() -> None:
