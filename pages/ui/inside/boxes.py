@@ -251,11 +251,16 @@ def _first_candidates(step: TokenStep) -> list[Candidate]:
 
 
 def _logits(step: TokenStep) -> Data:
+    shown = _first_candidates(step)
     chips = [
         _chip(visible_token(c.text, 16), f"{c.logit:.2f}", chosen=c.token_id == step.token_id)
-        for c in _first_candidates(step)
+        for c in shown
     ]
-    return _box("Logits: a number for every token", words="The highest five.", chips=chips)
+    highest = [c for at, c in enumerate(shown, start=1) if c.rank == at]
+    words = f"The highest {len(highest)}"
+    if step.chosen not in highest:
+        words += f", and the chosen token's: rank {step.chosen.rank:,}"
+    return _box("Logits: a number for every token", words=f"{words}.", chips=chips)
 
 
 def _shaping(trace: Trace, step: TokenStep) -> Data:

@@ -16,6 +16,7 @@ from pages.ui.run.request import Request
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import fragments, models, sidebar
+from pages.ui.shell.uninterrupted import uninterrupted
 from pages.ui.widgets import control
 from pages.ui.widgets.control import in_words
 
@@ -38,8 +39,9 @@ def draw(view: View, ask: Ask = controls.request) -> None:
     Args:
         ask: says what a run is asked for, by the controls of the page.
     """
-    if st.session_state.pop(sidebar.RUN_EXAMPLE, False):
-        start(view, ask)
+    with uninterrupted():
+        if st.session_state.pop(sidebar.RUN_EXAMPLE, False):
+            start(view, ask)
     with st.container(key="run-side", width="content"):
         button(
             view,
@@ -165,6 +167,13 @@ def restore(view: View, ask: Ask = controls.request) -> None:
     """
     if view.restored:
         return
+    with uninterrupted():
+        _restore(view, ask)
+    if "decode" in view.jobs:
+        st.rerun()
+
+
+def _restore(view: View, ask: Ask) -> None:
     view.restored = True
     if st.query_params.get("run") != "1":
         return
@@ -179,4 +188,3 @@ def restore(view: View, ask: Ask = controls.request) -> None:
         view.failure = awaits_press
     else:
         start(view, ask)
-        st.rerun()

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.decoding.errors import DecodingError
 from pages.ui.run.jobs import Job, start
+from pages.ui.shell.uninterrupted import uninterrupted
 from pages.ui.widgets.control import in_words
 
 # Work that is done within this time needs no second drawing.
@@ -71,6 +72,7 @@ class BackgroundWork:
             if job := self.jobs.pop(name, None):
                 job.stop()
 
+    @uninterrupted()
     def collect_results(self) -> None:
         """Take over what ended jobs have left, before the page is drawn."""
         self.requested.clear()

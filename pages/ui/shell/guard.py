@@ -19,6 +19,7 @@ from streamlit.runtime.state.session_state import SessionState
 from core.decoding.errors import DecodingError
 from pages.ui.registry import Page
 from pages.ui.shell import address, sidebar
+from pages.ui.shell.uninterrupted import uninterrupted
 from pages.ui.widgets import control
 
 P = ParamSpec("P")
@@ -63,7 +64,7 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def guard_callbacks() -> None:
-    """From now on a callback that fails ends there, and the page is drawn; for the whole server.
+    """From now on callbacks run to their end, and one that fails ends there; for the whole server.
 
     Streamlit would show the error in place of the page. It offers no hook around callbacks.
     """
@@ -73,10 +74,11 @@ def guard_callbacks() -> None:
 
     def run_callback(self: SessionState, votes: Any, callback: Callable[[], None]) -> None:
         def attempt() -> None:
-            try:
-                callback()
-            except Exception as error:
-                st.session_state[_FAILED] = _sentence(error)
+            with uninterrupted():
+                try:
+                    callback()
+                except Exception as error:
+                    st.session_state[_FAILED] = _sentence(error)
 
         call(self, votes, attempt)
 
