@@ -57,13 +57,18 @@ def read_completion(body: Mapping[str, Any]) -> tuple[Plan, Options]:
     only_prompt = asked.limit == 0
     if only_prompt and not echo:
         raise fields.wrong("max_tokens", "may be 0 only with echo")
+    logprobs = _logprobs(fields)
+    if echo and logprobs and logprobs.mode == "final":
+        raise fields.wrong(
+            "logprobs_mode", "final isn't there for a prompt (echo): nothing drew it"
+        )
     plan = Plan(
         endpoint="completions",
         model=model,
         prompts=prompts,
         asked=_limited(asked, only_prompt),
         n=n,
-        logprobs=_logprobs(fields),
+        logprobs=logprobs,
         echo=echo,
         only_prompt=only_prompt,
         stream=fields.flag("stream"),

@@ -36,6 +36,7 @@ class Record:
         steps: of the choice at work.
         traces: of the choices that are complete.
         number: counts the owner's requests from 1.
+        gaps: seconds from each emission of a run to its next.
         watched: whether its data path is recorded.
         path: the functions that it went through, once its run has ended.
     """
@@ -58,12 +59,14 @@ class Record:
     began: float = field(default_factory=time.perf_counter)
     first_token: float | None = None
     last_token: float | None = None
+    gaps: list[float] = field(default_factory=list)
     ended: float | None = None
     stopping: Event = field(default_factory=Event)
     number: int = 0
     watched: bool = False
     path: DataPath | None = None
     _bytes: int = 0
+    _emitted: float | None = None
 
     @property
     def active(self) -> bool:
@@ -94,12 +97,20 @@ class Record:
         """End the run at its next step."""
         self.stopping.set()
 
+    def begin_run(self) -> None:
+        """Its next choice is decoded."""
+        self.state, self.steps, self._emitted = "running", [], None
+
     def count(self, tokens: int) -> None:
         """Tokens came out now."""
+        if not tokens:
+            return
         now = time.perf_counter()
-        if tokens and self.first_token is None:
+        if self.first_token is None:
             self.first_token = now
-        self.last_token = now if tokens else self.last_token
+        if self._emitted is not None:
+            self.gaps.append(now - self._emitted)
+        self.last_token = self._emitted = now
         self.tokens += tokens
 
     def end(self, state: State, error: str = "") -> None:

@@ -1,4 +1,7 @@
-"""What the endpoint has done, as Prometheus reads it; speculation's counters have vLLM's names."""
+"""What the endpoint has done, as Prometheus reads it.
+
+What vLLM counts in the same way has its name: latency between tokens, speculation.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ class Metrics:
             **own,
         )
         self.between = Histogram(
-            "time_between_tokens_seconds",
-            "The mean of a request, behind its first token.",
-            ["model"],
+            "vllm:inter_token_latency_seconds",
+            "From each emission of a run to its next; a round of speculative decoding is one.",
+            ["model_name"],
             buckets=_BETWEEN,
-            **own,
+            registry=self._registry,
         )
         self.running = Gauge("requests_under_way", "Requests waiting or at work.", **own)
         self.waiting = Gauge(
@@ -64,8 +67,8 @@ class Metrics:
         self.tokens.labels(model).inc(record.tokens)
         if (first := record.seconds_to_first_token) is not None:
             self.first.labels(model).observe(first)
-        if rate := record.tokens_per_second:
-            self.between.labels(model).observe(1 / rate)
+        for gap in record.gaps:
+            self.between.labels(model).observe(gap)
         for trace in record.traces:
             for one in trace.rounds:
                 self._round(model, one)

@@ -22,7 +22,7 @@ from core.server.api.history import Record
 from core.server.api.logprobs import MAX_ENTRIES
 from core.server.api.parts import Failed, Finished, Part, Started
 from core.server.api.plan import Chat, Plan, encode
-from core.server.api.writer import STEPWISE, Run, Writer
+from core.server.api.writer import Run, Writer
 from core.server.queue import FairQueue, Turn
 from core.traces.data_path.recorder import record as data_path
 
@@ -107,7 +107,7 @@ class Runner:
             for run in runs:
                 if not turn.held or record.stopping.is_set():
                     return
-                record.state, record.steps = "running", []
+                record.begin_run()
                 self._decode(model, second[0] if second else None, run, turn)
 
     def _should_stop(self) -> bool:
@@ -130,17 +130,10 @@ class Runner:
                 yield Run(own, ids, said, one)
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[Run]) -> None:
-        """Raises ApiError for more log-probabilities than one answer may hold, or unknown ones."""
+        """Raises ApiError for more log-probabilities than one answer may hold."""
         wanted = self.plan.logprobs
         if wanted is None:
             return
-        if wanted.mode == "final":
-            other = next((r.config for r in runs if r.config.method not in STEPWISE), None)
-            if other is not None:
-                raise ApiError(
-                    f"logprobs_mode final isn't there for {other.words}; take raw.",
-                    param="logprobs_mode",
-                )
         positions = sum(
             run.config.max_new_tokens + self.plan.echo * len(run.prompt_ids) for run in runs
         )

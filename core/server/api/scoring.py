@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
-from core.decoding.loop.recording import ranked_ids
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows
-from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.shaping.stages import raw_distribution
 from core.decoding.trace import TokenStep
-from core.server.api.logprobs import NEVER, TokenLogprobs, Wanted
-
-
-def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:
-    """A token in a distribution, with its `count` most probable ones; removed tokens never."""
-    own = distribution.log_probs_of(torch.tensor([token_id]))[0]
-    places = ranked_ids(distribution.logits, count) if count else []
-    ids = places if distribution.ids is None else distribution.ids[places].tolist()
-    top = distribution.log_probs_of(torch.tensor(ids, dtype=torch.long)) if ids else []
-    return TokenLogprobs(token_id, max(own, NEVER), tuple(ids), tuple(top))
+from core.server.api.final import Final
+from core.server.api.logprobs import TokenLogprobs, Wanted
+from core.server.api.reading import certain, read
 
 
 class Tap:
@@ -95,18 +86,28 @@ class StepReader:
         if self._picker is None:
             return read(raw_distribution(row), step.token_id, self._count)
         if step.origin == "forced":
-            only = (step.token_id,) if self._count else ()
-            return TokenLogprobs(step.token_id, 0.0, only, (0.0,) if only else ())
+            return certain(step.token_id, self._count)
         picked = self._picker.pick(step.index, row, self._ids[:-1])
         return read(picked.stages[-1], step.token_id, self._count)
 
 
 class Scorer:
-    """Raw log-probabilities of tokens that another method emitted: a forward pass of its own."""
+    """Log-probabilities of tokens that another method emitted: from a forward pass of its own.
 
-    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], wanted: Wanted) -> None:
+    Args:
+        final: reads the final ones; None for raw ones.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        wanted: Wanted,
+        final: Final | None = None,
+    ) -> None:
         self._count = wanted.count(model.vocab_size)
-        self._context = model.start(prompt_ids)
+        self._context, self._final = model.start(prompt_ids), final
+        self._ids, self._first = list(prompt_ids), len(prompt_ids)
 
     def read(self, token_ids: Sequence[int]) -> tuple[TokenLogprobs, ...]:
         """Of the next tokens."""
@@ -114,11 +115,16 @@ class Scorer:
             return ()
         before = self._context.logits[0]
         after = self._context.extend(list(token_ids))[0]
-        rows = [before, *after[:-1]]
-        return tuple(
-            read(raw_distribution(row), token, self._count)
-            for row, token in zip(rows, token_ids, strict=True)
-        )
+        return tuple(map(self._read, [before, *after[:-1]], token_ids))
+
+    def _read(self, row: Tensor, token_id: int) -> TokenLogprobs:
+        ids = self._ids
+        if self._final is None:
+            found = read(raw_distribution(row), token_id, self._count)
+        else:
+            found = self._final(len(ids) - self._first, row, ids, token_id, self._count)
+        ids.append(token_id)
+        return found
 
 
 class PromptReader:

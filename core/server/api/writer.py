@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, cast
 
 from core.decoding.beam.types import BeamStep
@@ -11,8 +12,9 @@ from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import PromptStep, Step, TokenStep, Trace
+from core.server.api.final import Taken, final_of
 from core.server.api.history import Record
-from core.server.api.logprobs import TokenLogprobs
+from core.server.api.logprobs import TokenLogprobs, Wanted
 from core.server.api.parts import (
     ChoiceText,
     Delta,
@@ -105,8 +107,13 @@ class Writer:
         if wanted is None:
             return ()
         if self._scorer is None:
-            self._scorer = Scorer(self._bare, self._run.prompt_ids, wanted)
+            self._scorer = self._new_scorer(wanted)
         return self._scorer.read(token_ids)
+
+    def _new_scorer(self, wanted: Wanted, taken: Taken = lambda _: ()) -> Scorer:
+        model, run = self._bare, self._run
+        final = final_of(model, run.config, taken) if wanted.mode == "final" else None
+        return Scorer(model, run.prompt_ids, wanted, final)
 
     def _send(
         self,
@@ -137,8 +144,14 @@ class Writer:
     def _write_hypotheses(self, trace: Trace) -> None:
         for choice, found in zip(self._run.choices, trace.hypotheses, strict=False):
             text, ids = ChoiceText(self._run.config), found.token_ids
-            self._scorer = None
+            if wanted := self._plan.logprobs:
+                self._scorer = self._new_scorer(wanted, partial(_taken, trace, found.group))
             said = "".join(one for _, one in text.push_answer(join_text(self._bare, ids)))
             said += "".join(one for _, one in text.flush())
             self._put(Delta(choice, said, "answer", ids, self._score(ids)))
             self._put(Ended(choice, finish_reason_of(found.finish_reason), len(ids)))
+
+
+def _taken(trace: Trace, group: int, index: int) -> Sequence[int]:
+    """What the groups before one took at a step of a search."""
+    return trace.beam_steps[index].taken_before(group)

@@ -166,6 +166,58 @@ def test_final_log_probabilities_are_those_that_the_run_drew_from(
         assert entry.logprob == pytest.approx(math.log(step.chosen.prob), abs=1e-9)
 
 
+def _final_entries(client: openai.OpenAI, decoding: dict[str, Any], **more: Any) -> list[Any]:
+    answer = client.chat.completions.create(
+        model=MODEL,
+        messages=ASK,
+        logprobs=True,
+        top_logprobs=3,
+        extra_body={"logprobs_mode": "final", "decoding": decoding},
+        **more,
+    )
+    return [choice.logprobs.content for choice in answer.choices]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"num_beams": 3, "shaping": {"repetition_penalty": 1.2}},
+        {"num_beams": 4, "num_beam_groups": 2, "diversity_penalty": 0.7},
+        {"num_beams": 3, "do_sample": True, "seed": 1, "shaping": {"top_k": 20}},
+    ],
+)
+def test_final_log_probabilities_of_a_search_add_up_to_its_paths_score(
+    endpoint: Served, client: openai.OpenAI, settings: dict[str, Any]
+) -> None:
+    found = _final_entries(client, {"method": "beam", **settings}, n=2, max_tokens=8)
+    for entries, path in zip(found, last_trace(endpoint).hypotheses[:2], strict=True):
+        assert math.fsum(one.logprob for one in entries) == pytest.approx(
+            path.sum_logprob, abs=1e-4
+        )
+
+
+@pytest.mark.parametrize("heat", [0.0, 0.8])
+def test_final_log_probabilities_of_speculation_are_those_of_the_target(
+    endpoint: Served, client: openai.OpenAI, heat: float
+) -> None:
+    drawn = {"shaping": {"temperature": heat, "top_p": 0.9}, "draft": "embedded:draft", "seed": 3}
+    (entries,) = _final_entries(client, {"method": "speculative", **drawn}, max_tokens=12)
+    expected: list[float | None] = []
+    for one in last_trace(endpoint).rounds:
+        expected += [token.target_prob for token in one.drafted[: len(one.accepted)]]
+        # The target's own token: its probability is not the law that it was drawn by.
+        expected += [None] * (len(one.token_ids) - len(one.accepted))
+    assert any(expected)
+    for entry, target_prob in zip(entries, expected, strict=True):
+        if target_prob is not None:
+            assert math.exp(entry.logprob) == pytest.approx(target_prob, abs=1e-5)
+
+
+def test_the_final_choice_of_contrastive_search_is_certain(client: openai.OpenAI) -> None:
+    (entries,) = _final_entries(client, {"method": "contrastive"}, max_tokens=4)
+    assert [(one.logprob, len(one.top_logprobs)) for one in entries] == [(0.0, 1)] * len(entries)
+
+
 def test_a_response_streams_every_event_by_its_type_and_its_number(client: openai.OpenAI) -> None:
     asked: Any = {"model": MODEL, "input": THINK, "reasoning": {"effort": "medium"}}
     asked |= {"include": INCLUDE, "top_logprobs": 3, "extra_body": {"seed": 1}}

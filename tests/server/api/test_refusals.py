@@ -133,10 +133,14 @@ def test_what_is_said_twice_or_has_no_effect_is_refused(endpoint: Served) -> Non
         ({"max_tokens": 5, "max_completion_tokens": 6}, "max_completion_tokens"),
         ({"temperature": 0.5, "decoding": beam}, "temperature"),
         ({"top_p": 0.5, "decoding": {"method": "greedy"}}, "top_p"),
-        ({"logprobs": True, "logprobs_mode": "final", "decoding": beam}, "logprobs_mode"),
     ):
         error = error_of(endpoint.post("/v1/chat/completions", {**CHAT, **more}))
         assert error["param"] == param
+
+
+def test_a_prompts_tokens_have_no_final_log_probabilities(endpoint: Served) -> None:
+    asked = {**TEXT, "echo": True, "logprobs": 1, "logprobs_mode": "final"}
+    assert error_of(endpoint.post("/v1/completions", asked))["param"] == "logprobs_mode"
 
 
 def test_a_prompt_that_does_not_fit_is_refused(endpoint: Served) -> None:

@@ -216,6 +216,19 @@ def test_metrics_count_what_was_done(models: dict[str, Any]) -> None:
     assert "vllm:spec_decode_num_accepted_tokens_per_pos_total{" in text
 
 
+def test_latency_between_tokens_is_counted_for_each_of_every_run(models: dict[str, Any]) -> None:
+    with served(lambda where, should_stop: models[where]) as at:  # noqa: ARG005
+        body = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 7, "n": 2}
+        tokens = at.post("/v1/completions", body).json()["usage"]["completion_tokens"]
+        text = httpx2.get(f"{at.url}/metrics").text
+        record = at.service.history.of("")[0]
+    name = f'vllm:inter_token_latency_seconds_count{{model_name="{MODEL}"}}'
+    # Between two runs there is the second one's prompt, which is no latency between tokens.
+    assert f"{name} {tokens - 2}.0" in text and len(record.gaps) == tokens - 2
+    assert record.first_token is not None and record.last_token is not None
+    assert 0 < sum(record.gaps) < record.last_token - record.first_token
+
+
 def test_history_is_bounded_by_count_and_bytes_and_keeps_what_is_under_way() -> None:
     history = History(most_records=3, most_bytes=50_000)
     for number in range(5):
