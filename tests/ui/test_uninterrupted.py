@@ -1,4 +1,4 @@
-"""The browser's next request waits until a callback has ended; without that it would undo a press."""
+"""The browser's next request waits until a callback has ended; else it would undo a press."""
 
 from streamlit.testing.v1 import AppTest
 
