@@ -15,7 +15,7 @@ from core.decoding.reasoning.config import LEVELS
 from core.decoding.validation import Interval
 from core.server.api.answer import DONE, Choices, data, plain
 from core.server.api.config import read_settings
-from core.server.api.errors import ApiError
+from core.server.api.errors import ApiError, unsupported
 from core.server.api.fields import Fields
 from core.server.api.logprobs import MODES, Wanted
 from core.server.api.messages import read_messages
@@ -87,10 +87,16 @@ def read_stream_options(fields: Fields) -> bool:
     return usage
 
 
+def read_no_tools(fields: Fields) -> None:
+    """Raises ApiError for a tool: none is ever called."""
+    if fields.items("tools"):
+        raise unsupported("tools", "The models here call no tools; leave it out.")
+
+
 def _read_what_changes_nothing(fields: Fields) -> None:
     for name in ("frequency_penalty", "presence_penalty"):
         fields.inert(name, 0)
-    fields.inert("tools", [])
+    read_no_tools(fields)
     fields.inert("tool_choice", "none", "auto")
     fields.inert("parallel_tool_calls", True, False)
     fields.inert("response_format", {"type": "text"})

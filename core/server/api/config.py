@@ -80,9 +80,18 @@ class Asked:
             self._complete(data, model, room)
             config = config_from_dict(data)
         except ConfigError as error:
-            raise as_api_error(error, "decoding" if self.decoding is not None else None) from None
+            raise self._refusal(error) from None
         self._require_effect(config)
         return config
+
+    def _refusal(self, error: ConfigError) -> ApiError:
+        """Says what is wrong under the name that the request has for it."""
+        for name in self.given:
+            own = _MEANS[name][-1]
+            if error.plain.startswith(f"{own} "):
+                said = name + error.plain.removeprefix(own)
+                return ApiError(said, param=name, code="invalid_value")
+        return as_api_error(error, "decoding" if self.decoding is not None else None)
 
     def _method(self) -> str:
         if self.effort:

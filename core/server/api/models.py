@@ -19,13 +19,13 @@ from core.server.api.plan import encode_chat, encode_without_special
 OWNER = "decoding-explorer"
 
 
-def require_offered(name: str, offered: Collection[str]) -> None:
+def require_offered(name: str, offered: Collection[str], param: str = "model") -> None:
     """Raises ApiError for a model that isn't offered."""
     if name not in offered:
         raise ApiError(
             f"There is no model {name[:100]!r} here; there are {', '.join(offered)}.",
             status=404,
-            param="model",
+            param=param,
             code="model_not_found",
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
-from core.server.api.chat import MOST_TOP, read_effort, read_mode
+from core.server.api.chat import MOST_TOP, read_effort, read_mode, read_no_tools
 from core.server.api.config import read_settings
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.fields import Fields
@@ -136,7 +136,7 @@ def _metadata(fields: Fields) -> dict[str, str]:
 
 def _read_what_changes_nothing(fields: Fields) -> None:
     fields.inert("background", False)
-    fields.inert("tools", [])
+    read_no_tools(fields)
     fields.inert("tool_choice", "none", "auto")
     fields.inert("parallel_tool_calls", True, False)
     fields.inert("service_tier", "auto", "default")

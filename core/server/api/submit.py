@@ -52,8 +52,8 @@ def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner:
         ApiError: what is wrong with it.
     """
     plan, answer, keep = _READERS[endpoint](service, body, owner)
-    for name in plan.models:
-        require_offered(name, service.offered())
+    for name, param in zip(plan.models, ("model", "decoding"), strict=False):
+        require_offered(name, service.offered(), param)
     record = Record(
         id=answer.id,
         endpoint=plan.endpoint,

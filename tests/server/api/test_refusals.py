@@ -133,9 +133,11 @@ def test_what_is_said_twice_or_has_no_effect_is_refused(endpoint: Served) -> Non
         ({"max_tokens": 5, "max_completion_tokens": 6}, "max_completion_tokens"),
         ({"temperature": 0.5, "decoding": beam}, "temperature"),
         ({"top_p": 0.5, "decoding": {"method": "greedy"}}, "top_p"),
+        ({"stop": ["a"] * 65}, "stop"),
+        ({"decoding": {"method": "speculative", "draft": "/etc"}}, "decoding"),
     ):
-        error = error_of(endpoint.post("/v1/chat/completions", {**CHAT, **more}))
-        assert error["param"] == param
+        asked = endpoint.post("/v1/chat/completions", {**CHAT, **more})
+        assert error_of(asked, asked.status_code)["param"] == param
 
 
 def test_a_prompts_tokens_have_no_final_log_probabilities(endpoint: Served) -> None:
