@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 from typing import TypeAlias
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from benchmarks.gestures import DECODE, LAB, ONE_CHART, PLAIN, Gesture, milliseconds
+from benchmarks.gestures import GESTURES, ONE_CHART, PLAIN, Gesture, milliseconds
 from pages.ui import registry
 from tests.browser.find_browser import installed_browser
 from tests.ui.knobs import move
@@ -75,9 +75,9 @@ def run(repeats: int = 5) -> None:
             _print_paints(_paints(browser, pages, repeats))
             print("| gesture, until the figure shows it | measured |")
             print("|---|---|")
-            _print_gestures(browser, url, DECODE, repeats)
-            _print_gestures(browser, f"{url}/sampling", LAB, repeats)
             _print_gestures(browser, beside, ONE_CHART, repeats)
+            for path, gestures in GESTURES.items():
+                _print_gestures(browser, f"{url}/{path}", gestures, repeats)
         browser.close()
     print(f"| server time of a rerun that reshapes | {_rerun(repeats * 4) * 1e3:.0f} ms |")
 
@@ -107,7 +107,13 @@ def _print_gestures(
         page.wait_for_selector(FIRST_CHART, timeout=PATIENCE * 1000)
         page.wait_for_timeout(8000)  # The model loads.
         for gesture in gestures:
-            print(f"| {gesture.name} | {milliseconds(page, gesture, repeats):.0f} ms |", flush=True)
+            try:
+                found = milliseconds(page, gesture, repeats)
+            except Error as error:
+                print(f"| {gesture.name} | {str(error).splitlines()[0]} |", flush=True)
+                continue
+            shown = "nothing showed it" if found is None else f"{found:.0f} ms"
+            print(f"| {gesture.name} | {shown} |", flush=True)
 
 
 def _paints(browser: Browser, pages: dict[str, str], repeats: int) -> dict[str, list[Paint]]:
@@ -131,6 +137,7 @@ def _paint(browser: Browser, address: str) -> Paint:
 @contextmanager
 def _opened(browser: Browser, address: str) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE * 1000)
     page.add_init_script(WATCH.replace("SELECTORS", json.dumps([FIRST_CHART])))
     try:
         page.goto(address)

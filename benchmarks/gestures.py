@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
+from tests.browser.beam_page import BeamPage
+
 PLAIN = """
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,22 +21,24 @@ import streamlit as st
 bars = st.slider("Bars", 1, 20, 10)
 st.plotly_chart(go.Figure(go.Bar(y=list(range(bars))), {"meta": {"alt": str(bars)}}))
 """
-# `said` is what a figure says of itself; nothing before it is drawn.
-_WATCH = """([figure]) => {
+# `said` is what a figure, or else a text, says; nothing before it is drawn.
+_WATCH = """([shown, text]) => {
   const said = () => {
-    const plot = document.querySelector(`${figure} .js-plotly-plot`)
+    const place = document.querySelector(shown)
+    if (text) return place?.innerText ?? ''
+    const plot = place?.querySelector('.js-plotly-plot')
     return plot?.querySelector('.main-svg') ? `${plot.layout?.meta?.alt}` : ''
   }
   const before = said()
-  window.gesture = {}
-  const begin = () => { gesture.began ??= performance.now() }
+  const watch = {}
+  window.gesture = watch
+  const begin = () => { watch.began ??= performance.now() }
   for (const kind of ['pointerdown', 'keydown'])
     addEventListener(kind, begin, {capture: true, once: true})
   const look = () => {
     const now = said()
-    if (gesture.began !== undefined && now && now !== before) {
-      gesture.ended = performance.now()
-    } else requestAnimationFrame(look)
+    if (watch.began !== undefined && now && now !== before) watch.ended = performance.now()
+    else if (window.gesture === watch) requestAnimationFrame(look)
   }
   look()
 }"""
@@ -42,20 +46,26 @@ _WATCH = """([figure]) => {
 _ENDED = """async () => {
   const late = performance.now() + PATIENCE_MS
   while (gesture.ended === undefined) {
-    if (performance.now() > late) throw new Error('The figure did not change within PATIENCE_MS ms')
+    if (performance.now() > late) return null
     await new Promise((next) => setTimeout(next, 20))
   }
   return gesture.ended - gesture.began
-}""".replace("PATIENCE_MS", "60_000")
+}""".replace("PATIENCE_MS", "30_000")
 
 
 @dataclass(frozen=True)
 class Gesture:
-    """What is done `turn` after `turn`, and the figure that shows it."""
+    """What is done `turn` after `turn`, and what shows it.
+
+    Args:
+        shown: selects what holds the figure, or the text.
+        text: whether a text shows it.
+    """
 
     name: str
-    figure: str
+    shown: str
     act: Callable[[Page, int], None]
+    text: bool = False
 
 
 def _token(page: Page, turn: int) -> None:
@@ -70,31 +80,80 @@ def _knob(page: Page, turn: int) -> None:  # noqa: ARG001
     page.get_by_role("slider", name="Temperature").press("ArrowRight")
 
 
-def _tab(page: Page, turn: int) -> None:
-    page.get_by_role("tab", name=("Time", "Uncertainty")[turn % 2]).click()
+def _tab(*names: str) -> Callable[[Page, int], None]:
+    def act(page: Page, turn: int) -> None:
+        page.get_by_role("tab", name=names[turn % len(names)], exact=True).click()
+
+    return act
+
+
+def _node(page: Page, turn: int) -> None:
+    BeamPage(page, "").click_node(2 + 3 * (turn % 4))
+
+
+def _drafted(page: Page, turn: int) -> None:
+    page.locator(".st-key-spec-strip .tokens button").nth(3 + turn).click()
+
+
+def _penalty(page: Page, turn: int) -> None:  # noqa: ARG001
+    page.get_by_role("slider", name="Length penalty").press("ArrowRight")
+
+
+def _budget(page: Page, turn: int) -> None:
+    page.get_by_role("slider", name="Thinking budget").press(("ArrowLeft", "ArrowRight")[turn % 2])
 
 
 def _bars(page: Page, turn: int) -> None:  # noqa: ARG001
     page.get_by_role("slider").press("ArrowRight")
 
 
-DECODE = (
-    Gesture("a token", ".st-key-figure-candidates", _token),
-    Gesture("an arrow key", ".st-key-figure-candidates", _arrow),
-    Gesture("a knob", ".st-key-figure-candidates", _knob),
-    Gesture("a tab", ".st-key-more", _tab),
-)
-LAB = (Gesture("a knob of the lab", ".st-key-figure-stages", _knob),)
-ONE_CHART = (Gesture("a slider of the plain page", "body", _bars),)
+_CANDIDATES, _TABS = ".st-key-figure-candidates", ".st-key-more"
+# By the path of the page.
+GESTURES = {
+    "": (
+        Gesture("Decode: a token", _CANDIDATES, _token),
+        Gesture("Decode: an arrow key", _CANDIDATES, _arrow),
+        Gesture("Decode: a knob", _CANDIDATES, _knob),
+        Gesture("Decode: a tab", _TABS, _tab("Time", "Uncertainty")),
+    ),
+    "sampling": (
+        Gesture("Lab: a knob", ".st-key-figure-stages", _knob),
+        Gesture("Lab: a tab", _TABS, _tab("What logprobs mean", "Continuations"), text=True),
+    ),
+    "beam": (
+        Gesture("Beam: a candidate", ".st-key-beam-node", _node, text=True),
+        Gesture("Beam: the length penalty", ".st-key-note-changed", _penalty, text=True),
+        Gesture("Beam: a tab", _TABS, _tab("Against greedy", "Guess against truth"), text=True),
+    ),
+    "speculative": (
+        Gesture("Speculative: a token", ".st-key-spec-token", _drafted, text=True),
+        Gesture(
+            "Speculative: a tab",
+            _TABS,
+            _tab("Acceptance and metrics", "Where the time goes"),
+        ),
+    ),
+    "reasoning": (
+        Gesture("Reasoning: the budget", ".st-key-controls", _budget, text=True),
+        Gesture("Reasoning: a tab", _TABS, _tab("What a level is", "A calculator"), text=True),
+    ),
+}
+ONE_CHART = (Gesture("A slider of the plain page", "body", _bars),)
 
 
-def milliseconds(page: Page, gesture: Gesture, repeats: int) -> float:
-    """The median of a gesture, the page at rest before each; the first one is left out."""
-    return statistics.median([_once(page, gesture, turn) for turn in range(repeats + 1)][1:])
+def milliseconds(page: Page, gesture: Gesture, repeats: int) -> float | None:
+    """The median of a gesture, the page at rest before each; the first one is left out.
+
+    None where nothing on the page showed it.
+    """
+    times = [_once(page, gesture, turn) for turn in range(repeats + 1)][1:]
+    found = [time for time in times if time is not None]
+    return statistics.median(found) if found else None
 
 
-def _once(page: Page, gesture: Gesture, turn: int) -> float:
+def _once(page: Page, gesture: Gesture, turn: int) -> float | None:
     page.wait_for_timeout(1500)
-    page.evaluate(_WATCH, [gesture.figure])
+    page.evaluate(_WATCH, [gesture.shown, gesture.text])
     gesture.act(page, turn)
-    return float(page.evaluate(_ENDED))
+    found: float | None = page.evaluate(_ENDED)
+    return found

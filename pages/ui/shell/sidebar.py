@@ -40,9 +40,7 @@ ROWS = declare(
         help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
         "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
         "A model on a server is typed as vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 "
-        "or openai:https://HOST#MODEL. "
-        "The embedded ones know English "
-        "stories, lists, short facts and sums; they know no Japanese, Korean or emoji."),
+        "or openai:https://HOST#MODEL."),
     Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
         placeholder="Write what the model should continue."),
     Toggle("chat", "Chat template", False,

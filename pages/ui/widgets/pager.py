@@ -52,6 +52,7 @@ def _turn(view: View, field: str, words: str, side: str, first: int, *, disabled
         words,
         key=words.lower().replace(" ", "-"),
         icon=f":material/chevron_{side}:",
+        type="tertiary",
         disabled=disabled,
         on_click=view.turn_page,
         args=(field, first),

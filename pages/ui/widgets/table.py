@@ -18,6 +18,7 @@ def draw(
     widths: Mapping[str, Any] | None = None,
     height: int | str = "auto",
     most_rows: int | None = None,
+    row_height: int | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Draw a table without its index.
@@ -25,8 +26,9 @@ def draw(
     Args:
         numbers: printf formats, by the columns' names.
         notes: what is said of columns of numbers, by their names.
-        widths: of columns of text, in px or in Streamlit's words, by their names.
+        widths: of columns, in px or in Streamlit's words, by their names.
         most_rows: so many rows are in sight at once.
+        row_height: px; where there is room for several lines, a text is broken into them.
         on_pick: gets the place of a row that was clicked.
     """
 
@@ -35,13 +37,15 @@ def draw(
         if on_pick and state and state["selection"]["rows"]:
             on_pick(int(state["selection"]["rows"][0]))
 
-    frame, said = pd.DataFrame(data), notes or {}
+    frame, said, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
     columns: dict[str, Any] = {
-        name: st.column_config.NumberColumn(format=form, help=said.get(name))
+        name: st.column_config.NumberColumn(
+            format=form, help=said.get(name), width=wide.pop(name, None)
+        )
         for name, form in (numbers or {}).items()
     }
-    for name, width in (widths or {}).items():
-        columns[name] = st.column_config.TextColumn(width=width)
+    for name, width in wide.items():
+        columns[name] = st.column_config.Column(width=width)
     st.dataframe(
         frame,
         key=key,
@@ -49,5 +53,6 @@ def draw(
         height=height if most_rows is None else min(len(frame), most_rows) * 35 + 38,
         on_select=picked if on_pick else "ignore",
         selection_mode="single-row",
+        row_height=row_height,
         column_config=columns,
     )
