@@ -80,7 +80,11 @@ def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, .
 
 def _built(draw: Callable[..., go.Figure], *, caption: bool) -> go.Figure:
     paper = signature(draw).parameters["paper"].default
-    return draw(theme=style.theme(), paper=replace(paper, caption=caption))
+    figure = draw(theme=style.theme(), paper=replace(paper, caption=caption))
+    plain = figure.to_dict()
+    # Streamlit asks for the plain values at every run, and Plotly would copy all of them each time.
+    figure.to_dict = lambda: plain  # type: ignore[method-assign]
+    return figure
 
 
 def said(*captions: str) -> None:
