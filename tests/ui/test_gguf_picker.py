@@ -64,7 +64,7 @@ def test_the_button_empties_the_cache(open_app: Open) -> None:
     kept.mkdir(parents=True)
     (kept / "model.safetensors").write_bytes(bytes(3_000_000))
     app = open_app()
-    assert "GGUF cache: 1, 3 MB" in texts(app)
+    assert "GGUF cache: 1 model, 3 MB" in texts(app)
     app.button(key="empty_gguf_cache").click().run()
     assert cached_bytes() == (0, 0)
 

@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ Serve = Callable[[Path], tuple["subprocess.Popen[bytes]", Path]]
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
     """Starts a server whose page loads a model; gives its process and the file that tells of it."""
-    processes = []
+    processes, pages = [], ExitStack()
 
     def start(model: Path) -> tuple[subprocess.Popen[bytes], Path]:
         page, said = tmp_path / "page.py", tmp_path / "said"
@@ -66,25 +67,28 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             stderr=subprocess.DEVNULL,
         )
         processes.append(process)
-        open_page(port)
+        open_page(port, pages)
         return process, said
 
     yield start
     for process in processes:
         process.kill()
         process.wait()
+    pages.close()
 
 
-def open_page(port: int) -> None:
-    """Open the page as a browser does, so that its script runs."""
+def open_page(port: int, pages: ExitStack) -> None:
+    """Open the page as a browser does, so that its script runs; its work ends with it."""
     health = f"http://127.0.0.1:{port}/_stcore/health"
     wait_for(lambda: answers(health))
     address = f"ws://127.0.0.1:{port}/_stcore/stream"
     message = BackMsg()
     message.rerun_script.query_string = ""
-    with connect(address, origin=f"http://127.0.0.1:{port}", subprotocols=["streamlit"]) as page:
-        page.send(message.SerializeToString())
-        page.recv(timeout=START_SECONDS)
+    page = pages.enter_context(
+        connect(address, origin=f"http://127.0.0.1:{port}", subprotocols=["streamlit"])
+    )
+    page.send(message.SerializeToString())
+    page.recv(timeout=START_SECONDS)
 
 
 def answers(address: str) -> bool:
