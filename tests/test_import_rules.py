@@ -87,7 +87,7 @@ EVALUATION_WITHOUT_MODELS = {
     for name in ("types", "intervals", "example", "answers", "sweep.types", "sweep.curves")
 } | {
     *("core.evaluation.sweep.fair", "core.evaluation.plan.types"),
-    "core.evaluation.plan.statistics",
+    *("core.evaluation.plan.statistics", "core.evaluation.best_of"),
 }
 
 

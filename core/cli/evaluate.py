@@ -19,6 +19,10 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N",
+        help="processes, each with its own models (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
 
 
@@ -26,14 +30,21 @@ def run(args: Namespace) -> int:
     """Run the plan or go on with it, then print a line for each way and each pair."""
     require_writable(args.out, "--out")
     from core.evaluation.plan.plan_file import read_plan
+    from core.evaluation.workers import require_workers
+
+    require_workers(args.workers)
 
     plan = read_plan(args.plan)
     from core import load_model
     from core.evaluation.plan.asking import warnings
-    from core.evaluation.plan.files import evaluate_to_file
+    from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file
+    from core.evaluation.plan.run import with_revisions
+    from core.evaluation.plan.work import EvaluationWork
     from core.evaluation.progress import time_left
+    from core.models.registry import load_reward_model
 
     models = {name: load_model(name, dtype=args.dtype, device=args.device) for name in plan.models}
+    rewards = load_reward_model(plan.reward) if plan.reward else None
     for sentence in warnings(plan, models):
         say(sentence)
     left = time_left()
@@ -42,7 +53,13 @@ def run(args: Namespace) -> int:
         words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
         print(words, end="", file=sys.stderr, flush=True)
 
-    done = evaluate_to_file(models, plan, args.out, on_row=show)
+    if args.workers > 1:
+        whole = with_revisions(plan, models, rewards)
+        models.clear()  # Each process has its own.
+        work = EvaluationWork(whole, args.dtype, args.device)
+        done = evaluate_by_workers(work, args.out, args.workers, on_row=show)
+    else:
+        done = evaluate_to_file(models, plan, args.out, rewards=rewards, on_row=show)
     print(file=sys.stderr)
     _print_results(done)
     return 0
@@ -62,8 +79,23 @@ def _print_results(evaluation: Evaluation) -> None:
             f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {forwards:>8.1f}  {one.seconds:>7.3f}"
             f"  {one.leaks:>5}"
         )
+    _print_best_of(evaluation)
     for pair in all_paired(evaluation):
         print(
             f"{pair.other} against {pair.one}: only the first right {pair.second}, only the "
             f"second {pair.first}, McNemar's exact p = {pair.p_value:.3g}"
         )
+
+
+def _print_best_of(evaluation: Evaluation) -> None:
+    """A line for each rule and number of samples, where there are several."""
+    from core.evaluation.best_of import by_samples, of_way
+    from core.figures.reasoning.compare import RULE_WORDS
+
+    for way in evaluation.plan.ways:
+        for point in by_samples(of_way(evaluation, way.name)) if way.samples > 1 else ():
+            low, high = 100 * point.correct.low, 100 * point.correct.high
+            print(
+                f"{way.name}, {point.samples} samples, {RULE_WORDS[point.rule]}: "
+                f"{point.correct.percent:.1f} %  {low:.1f} to {high:.1f} %"
+            )

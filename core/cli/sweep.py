@@ -41,6 +41,7 @@ def add(parser: ArgumentParser) -> None:
     whole("--seed", help=drawn.format(0))
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
+    whole("--workers", default=1, help="processes, each with its own model (default: %(default)s)")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
 
 
@@ -51,8 +52,13 @@ def run(args: Namespace) -> int:
     steps = _numbers(args.steps, "--steps")
     _refuse_ignored(args)
     require_writable(args.out, "--out")
-    from core.evaluation.sweep.files import sweep_to_file
+    from core.evaluation.progress import time_left
+    from core.evaluation.sweep.files import sweep_by_workers, sweep_to_file
     from core.evaluation.sweep.types import SweepPlan, SweepRow
+    from core.evaluation.sweep.work import SweepWork
+    from core.evaluation.workers import require_workers
+
+    require_workers(args.workers)
 
     problems = _problems(args, steps)
 
@@ -74,12 +80,19 @@ def run(args: Namespace) -> int:
         model_revision=model.revision,
     )
 
-    def show(_: SweepRow, count: int) -> None:
-        print(f"\r{count} of {plan.total} runs", end="", file=sys.stderr, flush=True)
+    left = time_left()
 
-    sweep = sweep_to_file(
-        model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show
-    )
+    def show(_: SweepRow, count: int) -> None:
+        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
+        print(words, end="", file=sys.stderr, flush=True)
+
+    if args.workers > 1:
+        work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
+        sweep = sweep_by_workers(work, args.out, args.workers, on_row=show)
+    else:
+        sweep = sweep_to_file(
+            model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show
+        )
     print(file=sys.stderr)
     _print_curve(sweep.rows)
     return 0

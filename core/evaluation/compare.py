@@ -21,7 +21,7 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes import Verifier, seeded, vote
+from core.evaluation.votes import Scorer, Verifier, rewards_of, seeded, vote
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:
@@ -47,6 +47,7 @@ def compare_rivals(
     total_tokens: int = 1024,
     samples: int = 8,
     verifier: Verifier | None = None,
+    scorer: Scorer | None = None,
     marks: ThinkMarks | None = None,
     rows: int = ROWS,
     on_attempt: Callable[[int, int], object] | None = None,
@@ -59,7 +60,8 @@ def compare_rivals(
 
     Args:
         config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
-        verifier: adds a fifth strategy: the answer with the highest score.
+        verifier: adds a strategy: the answer with the highest score.
+        scorer: adds one as well: the attempt with the highest reward.
         on_attempt: called with how many attempts have ended, and of how many.
         should_stop: asked after every forward; problems with all attempts count then.
 
@@ -79,7 +81,11 @@ def compare_rivals(
         found[at] = attempt
         if on_attempt is not None:
             on_attempt(len(found), len(tasks))
-    greedy, singles, votes = _grouped(problems.problems, found, len(configs), verifier)
+
+    def judged(problem: Problem, attempts: list[Attempt]) -> Vote:
+        return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, short))
+
+    greedy, singles, votes = _grouped(problems.problems, found, len(configs), judged)
     done = _those_done(problems, votes)
     alone = [_result("greedy", greedy, 1, long), _result("single", singles, 1, long)]
     rivals = (*alone, *_voting(votes, samples, short))
@@ -99,7 +105,10 @@ def _those_done(problems: ProblemSet, votes: Sequence[Vote]) -> ProblemSet:
 
 
 def _grouped(
-    problems: Sequence[Problem], found: dict[int, Attempt], size: int, verifier: Verifier | None
+    problems: Sequence[Problem],
+    found: dict[int, Attempt],
+    size: int,
+    judged: Callable[[Problem, list[Attempt]], Vote],
 ) -> tuple[list[Vote], list[Vote], list[Vote]]:
     """The two long attempts and the vote of the short ones, where a problem has all of them."""
     greedy, singles, votes = list[Vote](), list[Vote](), list[Vote]()
@@ -109,13 +118,15 @@ def _grouped(
         if len(whole) == size:
             greedy.append(vote(problem, whole[:1]))
             singles.append(vote(problem, whole[1:2]))
-            votes.append(vote(problem, whole[2:], verifier))
+            votes.append(judged(problem, whole[2:]))
     return greedy, singles, votes
 
 
 def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[StrategyResult]:
-    """What each rule makes of the many samples; checking only where a verifier has scored."""
+    """What each rule makes of the many samples; scores and checks only where there are some."""
     rules: list[AnswerRule] = ["majority", "best_of_n"]
+    if any(one.rewards for one in votes):
+        rules.append("reward")
     if any(one.scores for one in votes):
         rules.append("verifier")
     return [_result(rule, votes, samples, config) for rule in rules]

@@ -10,15 +10,122 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from core.decoding.errors import DecodingError
 from core.decoding.validation import brief
-from core.traces.bounded_file import reason_of, shown
+from core.traces.bounded_file import file_bytes, reason_of, shown, within
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 # Where Windows locks: behind everything that a file may hold.
 _LOCKED_AT = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RowFile(Generic[P, R]):
+    """A kind of file: a line for the plan, then one for each row.
+
+    Args:
+        what: its content in a sentence, such as `sweep`.
+        error: what is raised, by the functions that read its lines too.
+        require_rows: raises for rows that are not the plan's, or there twice.
+    """
+
+    what: str
+    error: type[DecodingError]
+    schema: str
+    version: int
+    max_bytes: int
+    plan_to_json: Callable[[P], Any]
+    plan_from_json: Callable[[Any], P]
+    row_to_json: Callable[[R], Any]
+    row_from_json: Callable[[Any], R]
+    require_rows: Callable[[P, Sequence[R]], None]
+
+    def read(self, source: bytes | str | Path) -> tuple[P, tuple[R, ...]]:
+        """A stored plan and its rows; half a line at the end is left out.
+
+        Raises:
+            error: the first fault, with its line number.
+        """
+        if isinstance(source, bytes):
+            data = within(source, self.max_bytes, self.what, self.error)
+        else:
+            data = file_bytes(source, self.max_bytes, self.what, self.error)
+        # Not splitlines: JSON strings may hold what ends a line elsewhere.
+        header, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
+        found = parsed_line(header, 1, self.what, self.error)
+        known = isinstance(found, dict) and found.get("schema") == self.schema
+        if not known or found.get("version") != self.version:
+            raise self.error(
+                f"This is no {self.what} of Decoding Explorer in version {self.version}."
+            )
+        plan = self.plan_from_json(found.get("plan"))
+        rows = tuple(self._row_of(line, number) for number, line in enumerate(lines, start=2))
+        self.require_rows(plan, rows)
+        return plan, rows
+
+    def _row_of(self, line: bytes, number: int) -> R:
+        data = parsed_line(line, number, self.what, self.error)
+        try:
+            return self.row_from_json(data)
+        except self.error as error:
+            said = str(error).removesuffix(".")
+            raise self.error(f"Line {number} of the {self.what} is invalid: {said}.") from None
+
+    def extend(
+        self,
+        path: str | Path,
+        plan: P,
+        rows_behind: Callable[[tuple[R, ...]], Iterator[R]],
+        on_row: Callable[[R, int], object] | None = None,
+    ) -> tuple[R, ...]:
+        """Write the rows of a plan as they come, behind those that the file holds; all of them.
+
+        Args:
+            rows_behind: from the rows that are there to those that are missing.
+            on_row: called with each new row and how many rows there are now.
+
+        Raises:
+            error: the file holds another plan, another process is writing it, or it can't be read
+                or written.
+        """
+        with opened(Path(path), self.what, self.error) as file:
+            done, length = self._begun(file, plan)
+            rows = list(done)
+            os.ftruncate(file.fileno(), length)
+            if not length:
+                header = {"schema": self.schema, "version": self.version}
+                header["plan"] = self.plan_to_json(plan)
+                write_line(file, header, self.what, self.error)
+            for row in rows_behind(done):
+                write_line(file, self.row_to_json(row), self.what, self.error)
+                rows.append(row)
+                if on_row is not None:
+                    on_row(row, len(rows))
+        return tuple(rows)
+
+    def _begun(self, file: BinaryIO, plan: P) -> tuple[tuple[R, ...], int]:
+        """The rows that a file holds already, and the length of its whole lines."""
+        data, length = whole_lines(file, self.schema, self.max_bytes)
+        if not data:
+            return (), 0
+        begun, rows = self.read(data)
+        if begun != plan:
+            raise self.error(
+                f"{brief(file.name)} holds {_a(self.what)} with another plan; name another file, "
+                "or remove it."
+            )
+        return rows, length
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
@@ -38,8 +145,9 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
         raise error(f"The {what} {shown(path)} can't be opened: {reason}.") from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        named = f"an {what}" if what[0] in "aeiou" else f"a {what}"
-        raise error(f"{shown(path)} is no file that {named} can be kept in; name an ordinary one.")
+        raise error(
+            f"{shown(path)} is no file that {_a(what)} can be kept in; name an ordinary one."
+        )
     try:
         _hold(file)
     except OSError:

@@ -18,8 +18,8 @@ AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable
 OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")
 # How an answer comes of the attempts: the first two make one attempt with all tokens, the others
 # take many; `RULES` are those that a vote is read by.
-AnswerRule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "verifier"]
-RULES: tuple[AnswerRule, ...] = ("single", "majority", "best_of_n", "verifier")
+AnswerRule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "reward", "verifier"]
+RULES: tuple[AnswerRule, ...] = ("single", "majority", "best_of_n", "reward", "verifier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,8 @@ class Vote:
             answer, None where none has.
         scores: of the verifier, one for each attempt (0 without an answer); empty without one.
         verified: the place of the attempt with the highest score above 0, None where there is none.
+        rewards: of a reward model, one for each attempt (None where it doesn't fit); empty without.
+        rewarded: the place of the attempt with the highest reward among those with an answer.
     """
 
     problem: Problem
@@ -107,6 +109,8 @@ class Vote:
     best: int | None
     scores: tuple[float, ...] = ()
     verified: int | None = None
+    rewards: tuple[float | None, ...] = ()
+    rewarded: int | None = None
 
     @property
     def winner(self) -> str | None:
@@ -117,8 +121,8 @@ class Vote:
         """What a rule answers; of `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
-        first = {"greedy": 0, "single": 0}
-        chosen = {**first, "best_of_n": self.best, "verifier": self.verified}[rule]
+        places = {"best_of_n": self.best, "reward": self.rewarded, "verifier": self.verified}
+        chosen = places.get(rule, 0)
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
     def is_right(self, rule: AnswerRule) -> bool:

@@ -19,6 +19,9 @@ from core.evaluation.types import Attempt, Ballot, Problem, Vote
 Verifier: TypeAlias = Callable[[Problem, str], float]
 """From a problem and an answer to a score: the higher the better, 0 and less for a wrong one."""
 
+Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
+"""From a question and whole replies to a score of each (`RewardModel.score`)."""
+
 MAX_SAMPLES = 256
 
 
@@ -29,6 +32,7 @@ def sample_and_vote(
     samples: int,
     *,
     verifier: Verifier | None = None,
+    scorer: Scorer | None = None,
     marks: ThinkMarks | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -50,7 +54,24 @@ def sample_and_vote(
         found[at] = attempt
         if on_attempt is not None:
             on_attempt(attempt)
-    return vote(problem, [found[at] for at in sorted(found)], verifier)
+    attempts = [found[at] for at in sorted(found)]
+    return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, config))
+
+
+def rewards_of(
+    scorer: Scorer | None, problem: Problem, attempts: Sequence[Attempt], config: Reasoning
+) -> Sequence[float | None]:
+    """The score of each attempt; none without a scorer."""
+    if scorer is None:
+        return ()
+    return scorer(problem.question, [whole_reply(one, config) for one in attempts])
+
+
+def whole_reply(attempt: Attempt, config: Reasoning) -> str:
+    """What a run wrote, its thinking between its marks."""
+    if not attempt.thinking_tokens:
+        return attempt.answer_text
+    return f"{config.think_start}{attempt.thinking}{config.think_end}{attempt.answer_text}"
 
 
 def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
@@ -70,7 +91,12 @@ def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
     return [replace(config, seed=config.seed + at) for at in range(samples)]
 
 
-def vote(problem: Problem, attempts: Sequence[Attempt], verifier: Verifier | None = None) -> Vote:
+def vote(
+    problem: Problem,
+    attempts: Sequence[Attempt],
+    verifier: Verifier | None = None,
+    rewards: Sequence[float | None] = (),
+) -> Vote:
     """What each rule makes of the attempts; of equals, the first counts."""
     answers = [attempt.answer for attempt in attempts]
     # `most_common` keeps the order of first appearance among equals.
@@ -89,4 +115,12 @@ def vote(problem: Problem, attempts: Sequence[Attempt], verifier: Verifier | Non
         best=max(named, key=lambda at: attempts[at].mean_logprob, default=None),
         scores=scores,
         verified=max(passed, key=lambda at: scores[at], default=None),
+        rewards=tuple(rewards),
+        rewarded=_highest(rewards, named),
     )
+
+
+def _highest(rewards: Sequence[float | None], named: Sequence[int]) -> int | None:
+    """The place with the highest reward among `named`; None where none has one."""
+    known = {at: reward for at, reward in enumerate(rewards) if reward is not None and at in named}
+    return max(known, key=known.__getitem__, default=None)

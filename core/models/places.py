@@ -10,9 +10,16 @@ EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
 def list_embedded() -> list[str]:
     """Names of the models that come with the project, for `load_model("embedded:NAME")`."""
-    if not EMBEDDED_FOLDER.is_dir():
-        return []
-    return sorted(path.parent.name for path in EMBEDDED_FOLDER.glob("*/config.json"))
+    return _folders_with("generation_config.json")
+
+
+def list_stored() -> list[str]:
+    """The same with those that don't write, such as a reward model."""
+    return _folders_with("config.json")
+
+
+def _folders_with(name: str) -> list[str]:
+    return sorted(path.parent.name for path in EMBEDDED_FOLDER.glob(f"*/{name}"))
 
 
 def embedded_folder(name: str) -> Path:

@@ -17,6 +17,7 @@ from core.models.places import (
     EMBEDDED_PREFIX,
     embedded_folder,
     list_embedded,
+    list_stored,
     looks_like_path,
 )
 from core.models.remote.address import is_remote
@@ -25,7 +26,9 @@ from core.models.reporting import Report, reporting, unheard
 if TYPE_CHECKING:
     import torch
 
+    from core.models.loading.load import Source
     from core.models.remote.model import RemoteModel
+    from core.models.reward_model import RewardModel
     from core.models.transformers_model import TransformersModel
 
 _POLL_SECONDS = 0.05
@@ -69,15 +72,47 @@ def load_model(
             more than the free memory.
         LoadingStoppedError: `should_stop` said so.
     """
+    stops = should_stop or (lambda: False)
+    if is_remote(str(where).strip()):
+        return _connected(str(where).strip(), dtype, device, stops, on_progress)
+    source = _source(where)
+    from core.models.loading.load import load_transformers_model
+
+    with _alone(source.model_id, stops), reporting(on_progress):
+        return load_transformers_model(source, dtype, device, stops)
+
+
+def load_reward_model(
+    where: str | Path,
+    *,
+    dtype: str | torch.dtype | None = None,
+    device: str | torch.device | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> RewardModel:
+    """Load a model that scores replies: a sequence classifier with one label, or two.
+
+    Args:
+        where: `embedded:reward`, a local folder, or a hub id; the rest as of `load_model`.
+
+    Raises:
+        ModelError, LoadingStoppedError: as `load_model`.
+    """
+    source = _source(where)
+    from core.models.loading.load import load_scorer
+
+    stops = should_stop or (lambda: False)
+    with _alone(source.model_id, stops):
+        return load_scorer(source, dtype, device, stops)
+
+
+def _source(where: str | Path) -> Source:
+    """Where a model's files are, once its name has been read."""
     model_id = str(where).strip()
     if not model_id:
         raise ModelError(
             "No model was named; give embedded:NAME, a local folder, a GGUF file or a hub id "
             f"({_embedded_names()})."
         )
-    stops = should_stop or (lambda: False)
-    if is_remote(model_id):
-        return _connected(model_id, dtype, device, stops, on_progress)
     folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
@@ -87,10 +122,9 @@ def load_model(
         folder = _expanded(model_id)
     if not trusted:
         prepare()  # It starts while this process imports torch.
-    from core.models.loading.load import Source, load_transformers_model
+    from core.models.loading.load import Source
 
-    with _alone(model_id, stops), reporting(on_progress):
-        return load_transformers_model(Source(model_id, folder, trusted), dtype, device, stops)
+    return Source(model_id, folder, trusted)
 
 
 def _connected(
@@ -132,7 +166,7 @@ def _expanded(text: str) -> Path:
 
 
 def _embedded_folder(name: str) -> Path:
-    if name not in list_embedded():
+    if name not in list_stored():
         raise ModelError(f"There is no embedded model {name!r}; {_embedded_names()}.")
     return embedded_folder(name)
 

@@ -37,7 +37,7 @@ from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.questions.own import own_questions
 from core.evaluation.questions.read import read_questions
 from core.evaluation.scoring.metrics import METRICS, score
-from core.evaluation.sweep.files import SCHEMA, VERSION, read_sweep
+from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.evaluation.verifier import worked_out
 from core.models.gguf.header import header_in
@@ -116,7 +116,7 @@ def _lines(*values: Any) -> bytes:
 
 def _sweep() -> bytes:
     sweep = make_sweep()
-    header = {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(sweep.plan)}
+    header = {"schema": SWEEPS.schema, "version": SWEEPS.version, "plan": plan_to_json(sweep.plan)}
     return _lines(header, *map(row_to_json, sweep.rows[:20]))
 
 

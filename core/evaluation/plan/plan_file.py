@@ -3,6 +3,7 @@
 questions: own:mixed           # an own set, or a file beside the plan
 count: 40                      # the first so many; all where it is left out
 metrics: [exact, number, contains]
+reward: embedded:reward        # scores every reply; none where it is left out
 ways:
   - name: greedy
     use_chat_template: [true, false]       # a list gives a way for each value
@@ -31,7 +32,7 @@ from core.evaluation.scoring.metrics import DEFAULT_METRICS
 from core.traces.bounded_file import file_bytes, within
 
 MAX_BYTES = 200_000
-_FIELDS = ("questions", "count", "metrics", "ways")
+_FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
 _SHORT: dict[str, dict[bool | None, str]] = {
     "use_chat_template": {True: "template", False: "no template"},
@@ -67,6 +68,9 @@ def read_plan(source: bytes | str | Path, questions: QuestionSet | None = None) 
         raise EvaluationError("A plan needs ways: a list with a name and a config in each.")
     if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
         raise EvaluationError("metrics must be a list of names.")
+    reward = found.get("reward", "")
+    if not isinstance(reward, str):
+        raise EvaluationError(f"reward must be the name of a reward model, got {brief(reward)}.")
     folder = None if isinstance(source, bytes) else Path(source).parent
     asked = questions or _questions(found.get("questions"), folder)
     try:
@@ -74,6 +78,7 @@ def read_plan(source: bytes | str | Path, questions: QuestionSet | None = None) 
             questions=_first(asked, found.get("count")),
             ways=_every(ways),
             metrics=tuple(metrics),
+            reward=reward,
         )
     except EvaluationError:
         raise
@@ -164,6 +169,8 @@ def write_plan(plan: EvaluationPlan, questions: str) -> str:
     if questions.startswith(OWN_PREFIX) and count < len(own_questions(questions).questions):
         shown["count"] = count
     shown["metrics"] = list(plan.metrics)
+    if plan.reward:
+        shown["reward"] = plan.reward
     shown["ways"] = [_brief_way(way) for way in plan.ways]
     text: str = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100)
     return text

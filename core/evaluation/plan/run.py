@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect
@@ -21,6 +22,17 @@ from core.evaluation.scoring.reference import ReferenceScore, score_reference
 
 Models = Mapping[str, LanguageModel]
 END_THINK = "</think>"
+Place = tuple[str, str, int]
+"""Question, way and sample by their names."""
+
+
+class Rewards(Protocol):
+    """A model that scores replies, such as a `RewardModel`."""
+
+    @property
+    def revision(self) -> str: ...
+
+    def score(self, question: str, replies: Sequence[str], /) -> Sequence[float | None]: ...
 
 
 def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Question, Way, int]]:
@@ -35,9 +47,14 @@ def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Q
     ]
 
 
-def with_revisions(plan: EvaluationPlan, models: Models) -> EvaluationPlan:
+def with_revisions(
+    plan: EvaluationPlan, models: Models, rewards: Rewards | None = None
+) -> EvaluationPlan:
     """The plan with what its models' weights are; an evaluation is not resumed on others."""
-    return replace(plan, revisions=tuple((name, models[name].revision) for name in plan.models))
+    found = [(name, models[name].revision) for name in plan.models]
+    if rewards is not None:
+        found.append((plan.reward, rewards.revision))
+    return replace(plan, revisions=tuple(found))
 
 
 def evaluation_rows(
@@ -45,6 +62,8 @@ def evaluation_rows(
     plan: EvaluationPlan,
     done: Sequence[EvaluationRow] = (),
     *,
+    rewards: Rewards | None = None,
+    only: Sequence[Place] | None = None,
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[EvaluationRow]:
@@ -52,6 +71,8 @@ def evaluation_rows(
 
     Args:
         models: every model and draft of the plan, by name.
+        rewards: the plan's reward model; rows have no reward without one.
+        only: these runs and no others; all where it is left out.
         on_step: called with each step of each run.
         should_stop: asked after every step; a run that it ends has no row.
 
@@ -61,7 +82,10 @@ def evaluation_rows(
     """
     known: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
     asked, runners = "", _Runners(models, plan)
+    wanted = None if only is None else set(only)
     for question, way, sample in missing(plan, done):
+        if wanted is not None and (question.key, way.name, sample) not in wanted:
+            continue
         if should_stop():
             return
         if question.key != asked:
@@ -75,7 +99,10 @@ def evaluation_rows(
         place = (way.model, tuple(ids), question.answers[0])
         if place not in known:
             known[place] = score_reference(model, ids, question.answers[0])
-        yield _row(plan, way, question, sample, run, known[place], model)
+        row = _row(plan, way, question, sample, run, known[place], model)
+        if rewards is not None:
+            row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
+        yield row
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +183,16 @@ def _row(
         accepted=sum(len(one.accepted) for one in rounds),
         finish_reason=trace.finish_reason,
         seconds=trace.timings.total,
+        mean_logprob=_mean_logprob(trace),
     )
+
+
+def _mean_logprob(trace: Trace) -> float | None:
+    """Of the model's own distributions, in nats; None where steps emit more than a token."""
+    steps = trace.token_steps
+    if not steps or len(steps) != len(trace.token_ids):
+        return None
+    return -sum(step.surprisal for step in steps) / len(steps)
 
 
 def reply_of(trace: Trace, model: LanguageModel) -> str:
@@ -186,6 +222,7 @@ def run_evaluation(
     plan: EvaluationPlan,
     done: Sequence[EvaluationRow] = (),
     *,
+    rewards: Rewards | None = None,
     on_row: Callable[[EvaluationRow, int], object] | None = None,
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -196,7 +233,10 @@ def run_evaluation(
         on_row: called with each new row and how many rows there are now (of `plan.total`).
     """
     rows = list(done)
-    for row in evaluation_rows(models, plan, done, on_step=on_step, should_stop=should_stop):
+    running = evaluation_rows(
+        models, plan, done, rewards=rewards, on_step=on_step, should_stop=should_stop
+    )
+    for row in running:
         rows.append(row)
         if on_row is not None:
             on_row(row, len(rows))

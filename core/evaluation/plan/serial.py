@@ -70,6 +70,7 @@ def plan_to_json(plan: EvaluationPlan) -> dict[str, Any]:
         "ways": [way_to_dict(way) for way in plan.ways],
         "metrics": list(plan.metrics),
         "revisions": [list(pair) for pair in plan.revisions],
+        "reward": plan.reward,
     }
 
 
@@ -83,6 +84,7 @@ def plan_from_json(data: Any) -> EvaluationPlan:
             ways=tuple(way_from_dict(way) for way in data["ways"]),
             metrics=_read(tuple[str, ...], data.get("metrics")),
             revisions=_read(tuple[tuple[str, str], ...], data.get("revisions")),
+            reward=_read(str, data.get("reward", "")),
         )
     except EvaluationError:
         raise

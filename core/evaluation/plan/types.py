@@ -86,6 +86,7 @@ class EvaluationPlan:
     Args:
         metrics: which make a reply right, the first that says so counts.
         revisions: a digest of each model's weights by its name; empty before they are loaded.
+        reward: the reward model that scores every reply, as given to `load_reward_model`; or none.
 
     Raises:
         ConfigError: nothing to run, two ways of one name, or more than `MAX_ROWS` runs.
@@ -95,6 +96,7 @@ class EvaluationPlan:
     ways: tuple[Way, ...]
     metrics: tuple[str, ...] = DEFAULT_METRICS
     revisions: tuple[tuple[str, str], ...] = ()
+    reward: str = ""
 
     def __post_init__(self) -> None:
         require_metrics(self.metrics)
@@ -150,6 +152,8 @@ class EvaluationRow:
         forwards, draft_forwards: of target and draft, the prompt's own included.
         drafted, accepted: draft tokens proposed and accepted; 0 without a draft.
         seconds: of the run, loading and scoring left out.
+        mean_logprob: of the emitted tokens, in nats; None for methods whose steps don't say.
+        reward: what the plan's reward model says of `text`; None without one.
     """
 
     way: str
@@ -171,6 +175,8 @@ class EvaluationRow:
     accepted: int
     finish_reason: FinishReason
     seconds: float
+    mean_logprob: float | None = None
+    reward: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

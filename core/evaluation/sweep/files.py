@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
-from core.decoding.validation import brief
 from core.evaluation.attempts import ROWS, require_rows
-from core.evaluation.row_file import opened, parsed_line, whole_lines, write_line
+from core.evaluation.row_file import RowFile
 from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (
     plan_from_json,
@@ -22,12 +20,21 @@ from core.evaluation.sweep.serial import (
     row_to_json,
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.traces.bounded_file import file_bytes, within
+from core.evaluation.sweep.work import SweepWork
+from core.evaluation.workers import rows_of
 
-SCHEMA = "decoding-explorer/sweep"
-VERSION = 1
-MAX_BYTES = 20_000_000
-_NAMED = ("sweep", SweepError)
+SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
+    what="sweep",
+    error=SweepError,
+    schema="decoding-explorer/sweep",
+    version=1,
+    max_bytes=20_000_000,
+    plan_to_json=plan_to_json,
+    plan_from_json=plan_from_json,
+    row_to_json=row_to_json,
+    row_from_json=row_from_json,
+    require_rows=require_rows_of,
+)
 
 
 def read_sweep(source: bytes | str | Path) -> BudgetSweep:
@@ -36,31 +43,7 @@ def read_sweep(source: bytes | str | Path) -> BudgetSweep:
     Raises:
         SweepError: the first fault, with its line number.
     """
-    if isinstance(source, bytes):
-        data = within(source, MAX_BYTES, "sweep", SweepError)
-    else:
-        data = file_bytes(source, MAX_BYTES, "sweep", SweepError)
-    header, *lines = data[: data.rfind(b"\n") + 1].splitlines() or [b""]
-    plan = _plan_of(header)
-    rows = [_row_of(line, number) for number, line in enumerate(lines, start=2)]
-    require_rows_of(plan, rows)
-    return BudgetSweep(plan, tuple(rows))
-
-
-def _plan_of(header: bytes) -> SweepPlan:
-    data = parsed_line(header, 1, *_NAMED)
-    known = isinstance(data, dict) and data.get("schema") == SCHEMA
-    if not known or data.get("version") != VERSION:
-        raise SweepError(f"This is no sweep of Decoding Explorer in version {VERSION}.")
-    return plan_from_json(data.get("plan"))
-
-
-def _row_of(line: bytes, number: int) -> SweepRow:
-    data = parsed_line(line, number, *_NAMED)
-    try:
-        return row_from_json(data)
-    except SweepError as error:
-        raise SweepError(f"Line {number} of the sweep is invalid: {error}.") from None
+    return BudgetSweep(*SWEEPS.read(source))
 
 
 def sweep_to_file(
@@ -80,30 +63,23 @@ def sweep_to_file(
             or written.
     """
     require_rows(batch)
-    with opened(Path(path), *_NAMED) as file:
-        done, length = _begun(file, plan)
-        rows = list(done)
-        os.ftruncate(file.fileno(), length)
-        if not length:
-            header = {"schema": SCHEMA, "version": VERSION, "plan": plan_to_json(plan)}
-            write_line(file, header, *_NAMED)
-        running = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
-        for row in running:
-            write_line(file, row_to_json(row), *_NAMED)
-            rows.append(row)
-            if on_row is not None:
-                on_row(row, len(rows))
-    return BudgetSweep(plan, tuple(rows))
+    behind = partial(sweep_rows, model, plan, marks=marks, batch=batch, should_stop=should_stop)
+    return BudgetSweep(plan, SWEEPS.extend(path, plan, behind, on_row))
 
 
-def _begun(file: BinaryIO, plan: SweepPlan) -> tuple[tuple[SweepRow, ...], int]:
-    """The rows that a file holds already, and the length of its whole lines."""
-    data, length = whole_lines(file, SCHEMA, MAX_BYTES)
-    if not data:
-        return (), 0
-    begun = read_sweep(data)
-    if begun.plan != plan:
-        raise SweepError(
-            f"{brief(file.name)} holds a sweep with another plan; name another file, or remove it."
-        )
-    return begun.rows, length
+def sweep_by_workers(
+    work: SweepWork,
+    path: str | Path,
+    workers: int,
+    *,
+    on_row: Callable[[SweepRow, int], object] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> BudgetSweep:
+    """The same by so many processes, each with a model of its own; rows come as they end.
+
+    Raises:
+        as `sweep_to_file` and `rows_of`.
+    """
+    require_rows(work.batch)
+    behind = partial(rows_of, work, workers=workers, should_stop=should_stop)
+    return BudgetSweep(work.plan, SWEEPS.extend(path, work.plan, behind, on_row))

@@ -32,6 +32,7 @@ def sweep_rows(
     *,
     marks: ThinkMarks | None = None,
     batch: int = ROWS,
+    only: Sequence[tuple[str, int, int]] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Iterator[SweepRow]:
     """Yield the rows that `done` lacks, each as soon as its run has ended.
@@ -39,12 +40,16 @@ def sweep_rows(
     Args:
         marks: of a model that is told by its prompt how to think.
         batch: runs at once.
+        only: these runs (problem, budget, sample) and no others; all where it is left out.
         should_stop: asked after every forward.
 
     Raises:
         as `reason_in_batch`.
     """
     todo = missing(plan, done)
+    if only is not None:
+        wanted = set(only)
+        todo = [run for run in todo if (run[0].key, *run[1:]) in wanted]
     prompts = {
         problem.key: prompt_ids_of(model, problem, marks)
         for problem in {problem.key: problem for problem, _, _ in todo}.values()

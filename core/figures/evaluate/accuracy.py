@@ -10,14 +10,13 @@ import plotly.graph_objects as go
 from core.evaluation.plan.statistics import WayResult, results
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
-from core.figures.base.marks import hover_texts, label_bar
+from core.figures.base.marks import label_bar
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
-from core.figures.reasoning.words import share_record, share_words
+from core.figures.reasoning.words import share_bars, share_record, share_words
 
 _TITLE = "Right answers by way"
 _ROW, _NAME = 74, 50
@@ -74,36 +73,13 @@ def cost_words(one: WayResult) -> str:
 
 
 def _bars(found: Sequence[WayResult], theme: Theme) -> Properties:
-    shares = [one.correct for one in found]
-    best = max(share.value for share in shares)
-    colors = [
-        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
-        for share in shares
-    ]
     texts = [
         f"<b>{escaped(plain_name(one.way, _NAME))}</b><br>{share_words(one.correct)}"
         f"<br>{cost_words(one)}"
         for one in found
     ]
-    return {
-        "type": "bar",
-        "name": "ways",
-        "orientation": "h",
-        "x": [share.value for share in shares],
-        "y": [at + 0.06 for at in range(len(found))],
-        "width": 0.26,
-        "marker": {"color": colors, "line": {"width": 0}},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [share.high - share.value for share in shares],
-            "arrayminus": [share.value - share.low for share in shares],
-            "color": theme.ink,
-            "thickness": 1.5,
-            "width": 5,
-        },
-        **hover_texts(texts),
-    }
+    shares = [one.correct for one in found]
+    return share_bars(shares, texts, theme, name="ways", below=0.06, width=0.26)
 
 
 def _alt(found: Sequence[WayResult]) -> str:

@@ -9,13 +9,12 @@ import plotly.graph_objects as go
 
 from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
 from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, table_text
-from core.figures.base.marks import hover_texts, label_pair
+from core.figures.base.marks import label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import problems_words, share_record, share_words
+from core.figures.reasoning.words import problems_words, share_bars, share_record, share_words
 
 _TITLE = "The same bound, other ways"
 _ROW = 62
@@ -23,7 +22,8 @@ RULE_WORDS: dict[AnswerRule, str] = {
     "greedy": "single, greedy",
     "single": "single, drawn",
     "majority": "majority vote",
-    "best_of_n": "best of N",
+    "best_of_n": "likeliest of N",
+    "reward": "reward model",
     "verifier": "checked by arithmetic",
 }
 COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds"
@@ -69,36 +69,12 @@ def _caption(rivalry: Rivalry) -> str:
 
 
 def _bars(rivals: Sequence[StrategyResult], theme: Theme) -> Properties:
-    shares = [rival.correct for rival in rivals]
-    best = max(share.value for share in shares)
-    # Half as strong, so that the interval over it can be seen to its ends.
-    colors = [
-        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
-        for share in shares
-    ]
     texts = [
         f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
         for rival in rivals
     ]
-    return {
-        "type": "bar",
-        "name": "rivals",
-        "orientation": "h",
-        "x": [share.value for share in shares],
-        "y": [at + 0.15 for at in range(len(rivals))],
-        "width": 0.32,
-        "marker": {"color": colors, "line": {"width": 0}},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [share.high - share.value for share in shares],
-            "arrayminus": [share.value - share.low for share in shares],
-            "color": theme.ink,
-            "thickness": 1.5,
-            "width": 5,
-        },
-        **hover_texts(texts),
-    }
+    shares = [rival.correct for rival in rivals]
+    return share_bars(shares, texts, theme, name="rivals", below=0.15, width=0.32)
 
 
 def _label(rival: StrategyResult) -> str:

@@ -10,6 +10,8 @@ from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.evaluation.types import AttemptOutcome, ProblemSet, Share
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, config_caption, plain_name
+from core.figures.base.marks import hover_texts
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import Theme
 
 OUTCOME_WORDS: dict[AttemptOutcome, str] = {
@@ -73,6 +75,54 @@ def share_words(share: Share) -> str:
         f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
         f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
     )
+
+
+def share_bars(
+    shares: Sequence[Share],
+    texts: Sequence[str],
+    theme: Theme,
+    *,
+    name: str,
+    below: float,
+    width: float,
+) -> Properties:
+    """Horizontal bars with their intervals, the best ones in colour.
+
+    Half as strong, so that the interval over a bar can be seen to its ends.
+
+    Args:
+        texts: of the hover, escaped.
+        below: how far each bar stands below its row's middle, in rows; `width` in rows too.
+    """
+    best = max(share.value for share in shares)
+    colors = [
+        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
+        for share in shares
+    ]
+    return {
+        "type": "bar",
+        "name": name,
+        "orientation": "h",
+        "x": [share.value for share in shares],
+        "y": [at + below for at in range(len(shares))],
+        "width": width,
+        "marker": {"color": colors, "line": {"width": 0}},
+        "error_x": share_errors(shares, theme.ink),
+        **hover_texts(texts),
+    }
+
+
+def share_errors(shares: Sequence[Share], color: str) -> Properties:
+    """The intervals as Plotly's error bars."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [share.high - share.value for share in shares],
+        "arrayminus": [share.value - share.low for share in shares],
+        "color": color,
+        "thickness": 1.5,
+        "width": 5,
+    }
 
 
 def share_record(share: Share) -> tuple[float, ...]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import torch
 from safetensors import safe_open
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
     AutoTokenizer,
     GenerationConfig,
     PreTrainedConfig,
@@ -24,6 +25,7 @@ from transformers import (
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_MASKED_LM_MAPPING,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
 )
 from transformers.quantizers.auto import AutoHfQuantizer
 
@@ -34,6 +36,12 @@ from core.models.loading.tokenizer_bounds import check_growth
 
 LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 _FLOATING = ("F", "BF")
+Head: TypeAlias = Literal["writes", "scores"]
+"""What a model is for: text token by token, or a number for a whole text."""
+AUTO: dict[Head, Any] = {
+    "writes": AutoModelForCausalLM,
+    "scores": AutoModelForSequenceClassification,
+}
 
 
 class Inspected(TypedDict):
@@ -44,14 +52,14 @@ class Inspected(TypedDict):
     buffer_bytes: int
 
 
-def inspect(folder: str, model_id: str) -> Inspected:
+def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
     """Read all of a model but its weights' numbers.
 
     Raises:
         ModelError: what is wrong with it.
     """
     where = Path(folder)
-    config = load_config(where, model_id)
+    config = load_config(where, model_id, head)
     _check_file_names(where, model_id)
     tokenizer = load_tokenizer(where, model_id)
     check_growth(tokenizer, model_id)
@@ -60,7 +68,7 @@ def inspect(folder: str, model_id: str) -> Inspected:
             GenerationConfig.from_pretrained(where, local_files_only=True)
         except Exception as error:
             raise explain(model_id, "generation configuration", error) from None
-    model = _build(config, model_id)
+    model = _build(config, model_id, head)
     check_vocabulary(tokenizer, model, model_id)
     quantization = getattr(config, "quantization_config", None)
     if quantization is None or not AutoHfQuantizer.supports_quant_method(quantization):
@@ -82,8 +90,8 @@ def inspect_tokenizer(folder: str, model_id: str) -> bool:
     return True
 
 
-def load_config(folder: Path, model_id: str) -> PreTrainedConfig:
-    """The configuration of a model that writes text token by token.
+def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTrainedConfig:
+    """The configuration of a model with this head.
 
     Raises:
         ModelError: it is another one, or can't be read.
@@ -92,6 +100,9 @@ def load_config(folder: Path, model_id: str) -> PreTrainedConfig:
         config = AutoConfig.from_pretrained(folder, **LOCAL)
     except Exception as error:
         raise explain(model_id, "configuration", error) from None
+    if head == "scores":
+        _require_scores(config, model_id)
+        return config
     kind = config.model_type
     writes = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and not config.is_encoder_decoder
     # Encoders such as BERT can be loaded with a language-modelling head that looks both ways.
@@ -102,6 +113,22 @@ def load_config(folder: Path, model_id: str) -> PreTrainedConfig:
             "decoder-only causal language model."
         )
     return config
+
+
+def _require_scores(config: PreTrainedConfig, model_id: str) -> None:
+    """Raises ModelError unless the model gives a text one number, or one for each of two labels."""
+    name = next(iter(config.architectures or ()), "")
+    known = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    if not known or not name.endswith("ForSequenceClassification"):
+        raise ModelError(
+            f"{model_id} is no reward model: its config.json names no class for sequence "
+            "classification; give one such as embedded:reward."
+        )
+    if config.num_labels not in (1, 2):
+        raise ModelError(
+            f"{model_id} tells {config.num_labels} classes apart; a reward model gives one number, "
+            "or two (wrong, right)."
+        )
 
 
 def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
@@ -151,11 +178,12 @@ def _check_file_names(folder: Path, model_id: str) -> None:
             )
 
 
-def _build(config: PreTrainedConfig, model_id: str) -> PreTrainedModel:
+def _build(config: PreTrainedConfig, model_id: str, head: Head) -> PreTrainedModel:
     """The model on torch's device without memory."""
     try:
         with torch.device("meta"):
-            return AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+            model: PreTrainedModel = AUTO[head].from_config(config, trust_remote_code=False)
+            return model
     except MemoryError:
         raise
     except Exception as error:

@@ -12,18 +12,17 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import torch
 from huggingface_hub import constants
 from transformers import (
-    AutoModelForCausalLM,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 
-from core.decoding.errors import LoadingStoppedError, ModelError
+from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
 from core.decoding.validation import brief
 from core.models.gguf.conversion import source_of
 from core.models.gguf.source import converted_folder, gguf_in
@@ -35,7 +34,9 @@ from core.models.loading.bounds import check_config, least_parameters
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder, state_of
 from core.models.loading.inspection import (
+    AUTO,
     LOCAL,
+    Head,
     Inspected,
     check_vocabulary,
     load_config,
@@ -45,8 +46,14 @@ from core.models.loading.memory import check_memory, free_bytes, reserved
 from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
+from core.models.reward_model import RewardModel
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
+
+T = TypeVar("T")
+Assemble: TypeAlias = Callable[
+    [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "Source", str], T
+]
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _DEVICES = ("cpu", "cuda", "mps", "xpu")
@@ -85,23 +92,48 @@ def load_transformers_model(
         ModelError: for everything that can go wrong, in one sentence.
         LoadingStoppedError: `should_stop` said so.
     """
+    return _load_as("writes", _assemble, source, dtype, device, should_stop)
+
+
+def load_scorer(
+    source: Source,
+    dtype: str | torch.dtype | None,
+    device: str | torch.device | None,
+    should_stop: Callable[[], bool] = never,
+) -> RewardModel:
+    """Load a model that scores whole texts; raises as `load_transformers_model`."""
+    return _load_as("scores", _assemble_scorer, source, dtype, device, should_stop)
+
+
+def _load_as(
+    head: Head,
+    assemble: Assemble[T],
+    source: Source,
+    dtype: str | torch.dtype | None,
+    device: str | torch.device | None,
+    should_stop: Callable[[], bool],
+) -> T:
     target = _device(device)
     number_type = _dtype(dtype, target)
+
+    def load(folder: Path, revision: str) -> T:
+        return _load(folder, source, number_type, target, should_stop, revision, head, assemble)
+
     if source.folder is None:
         hub_id(source.model_id)
     with quiet():
         if source.trusted and source.folder is not None:
-            return _load(source.folder, source, number_type, target, should_stop, "")
+            return load(source.folder, "")
         folder, revision = _folder_of(source, number_type, should_stop)
         seen = state_of(folder)
-        needed = _inspect(folder, source, number_type, should_stop)
+        needed = _inspect(folder, source, number_type, should_stop, head)
         with reserved(source.model_id, needed, should_stop):
             if state_of(folder) != seen:
                 raise ModelError(
                     f"The files of {_in_sentence(source)} changed while they were checked; load "
                     "the model again."
                 )
-            return _load(folder, source, number_type, target, should_stop, revision)
+            return load(folder, revision)
 
 
 def _folder_of(
@@ -166,6 +198,7 @@ def _inspect(
     source: Source,
     dtype: torch.dtype | Literal["auto"],
     should_stop: Callable[[], bool],
+    head: Head,
 ) -> int:
     """See that the folder can be loaded safely; the bytes that its model takes."""
     name = _in_sentence(source)
@@ -178,7 +211,11 @@ def _inspect(
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
     limits = Limits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
     try:
-        arguments = {"folder": str(folder.absolute()), "model_id": source.model_id}
+        arguments = {
+            "folder": str(folder.absolute()),
+            "model_id": source.model_id,
+            "head": head,
+        }
         found = cast("Inspected", client.ask("inspect", limits, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
@@ -198,17 +235,19 @@ def _load(
     device: torch.device,
     should_stop: Callable[[], bool],
     revision: str,
-) -> TransformersModel:
+    head: Head,
+    assemble: Assemble[T],
+) -> T:
     """Read it; without a revision it is a digest of the weights."""
     model_id = source.model_id
-    config = load_config(folder, model_id)
+    config = load_config(folder, model_id, head)
     tokenizer = load_tokenizer(folder, model_id)
     with stoppable(should_stop):
-        hf_model = _load_weights(folder, model_id, config, dtype)
+        hf_model = _load_weights(folder, model_id, config, dtype, head)
     if should_stop():
         raise LoadingStoppedError
     check_vocabulary(tokenizer, hf_model, model_id)
-    return _assemble(hf_model, tokenizer, device, source, revision or _digest(folder))
+    return assemble(hf_model, tokenizer, device, source, revision or _digest(folder))
 
 
 def _load_weights(
@@ -216,9 +255,10 @@ def _load_weights(
     model_id: str,
     config: PreTrainedConfig,
     dtype: torch.dtype | Literal["auto"],
+    head: Head,
 ) -> PreTrainedModel:
     try:
-        model, report = AutoModelForCausalLM.from_pretrained(
+        model, report = AUTO[head].from_pretrained(
             folder,
             config=config,
             dtype=dtype,
@@ -240,7 +280,7 @@ def _load_weights(
             f"The weights of {model_id} are of another model than its config.json: "
             f"{_tensors(surplus, 'left over')}; get both from the same place."
         )
-    return model
+    return cast(PreTrainedModel, model)
 
 
 def _tensors(names: set[object], state: str) -> str:
@@ -277,6 +317,25 @@ def _assemble(
             f"The weights of {source.model_id} give logits that are no numbers; get its files "
             "again, or load it in float32."
         )
+    return model
+
+
+def _assemble_scorer(
+    hf_model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    device: torch.device,
+    source: Source,
+    revision: str,
+) -> RewardModel:
+    """The model on its device, after it has scored something."""
+    isolated = client.AVAILABLE and not source.trusted
+    model = RewardModel(hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated)
+    try:
+        model.score("a", ["b"])
+    except DecodingError:
+        raise
+    except Exception as error:
+        raise explain(source.model_id, "first score", error) from None
     return model
 
 

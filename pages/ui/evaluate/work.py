@@ -22,24 +22,30 @@ def _evaluate(
     job: Job, view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluation | None
 ) -> Evaluation:
     from core.evaluation.plan.run import run_evaluation, with_revisions
+    from core.evaluation.progress import time_left
 
     rows: list[EvaluationRow] = list(done.rows) if done else []
     job.counts = (len(rows), plan.total)
     models = {name: jobs.load(job, name) for name in plan.models}
-    whole = with_revisions(plan, models)
+    rewards = jobs.load_rewards(job, plan.reward) if plan.reward else None
+    whole = with_revisions(plan, models, rewards)
     if done and done.plan.revisions != whole.revisions:
         rows = []
+
+    left = time_left()
 
     def on_row(row: EvaluationRow, count: int) -> None:
         rows.append(row)
         view.live = (which, Evaluation(whole, tuple(rows)))
         job.counts = (count, whole.total)
+        job.left = left(count, whole.total)
 
     with job.turn("Running") as turn:
         return run_evaluation(
             models,
             whole,
             tuple(rows),
+            rewards=rewards,
             on_row=on_row,
             on_step=lambda _: turn.pass_on(),
             should_stop=job.should_stop,

@@ -1,0 +1,124 @@
+"""One answer out of N samples: how often each rule is right, by N."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples, mistakes
+from core.evaluation.types import AnswerRule
+from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.labels import NBSP
+from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.reasoning.compare import RULE_WORDS
+from core.figures.reasoning.words import share_errors, share_record, share_words
+
+_TITLE = "One answer out of N samples"
+_LEFT, _HEIGHT, _APART = 52, 250, 0.13
+_MARKS: dict[AnswerRule, tuple[str, str, str]] = {
+    "majority": ("blue", "circle", "●"),
+    "best_of_n": ("orange", "square", "■"),
+    "reward": ("purple", "diamond", "◆"),
+    "verifier": ("green", "triangle-up", "▲"),
+}
+
+
+def best_of(
+    sampled: Sequence[Sampled], *, caption: str = "", theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
+    """The share of right answers of each rule by the number of samples, with 95 % intervals."""
+    points = by_samples(sampled)
+    if not points:
+        sentence = "No question has several samples yet."
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+    sheet = lay_out(
+        theme,
+        paper,
+        title=_TITLE,
+        subtitle="Every rule chooses among the same samples. The line is the "
+        f"95{NBSP}% interval over questions.",
+        caption=caption,
+        alt=_alt(points),
+        plot_height=_HEIGHT,
+        left=_LEFT,
+        right=EDGE + 8,
+        below=66,
+    )
+    rules = list(dict.fromkeys(point.rule for point in points))
+    sizes = sorted({point.samples for point in points})
+    sheet.traces = [
+        _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
+        for at, rule in enumerate(rules)
+    ]
+    ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
+    sheet.layout |= {
+        "xaxis": axis(theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks),
+        "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
+    }
+    words = [key_entry(theme.named[_MARKS[r][0]], RULE_WORDS[r], _MARKS[r][2]) for r in rules]
+    add_key(sheet, words, _LEFT, offset=46)
+    return sheet.figure()
+
+
+def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties:
+    """A rule's shares, set a little aside of the others."""
+    color, symbol, _ = _MARKS[points[0].rule]
+    ink = theme.named[color]
+    shares = [point.correct for point in points]
+    texts = [
+        f"<b>{RULE_WORDS[p.rule]}</b>, {p.samples} sample{'s' * (p.samples > 1)}"
+        f"<br>{share_words(p.correct)}"
+        for p in points
+    ]
+    return {
+        "type": "scatter",
+        "name": points[0].rule,
+        "mode": "lines+markers",
+        "x": [SIZES.index(point.samples) + _APART * apart for point in points],
+        "y": [share.value for share in shares],
+        "line": {"color": ink, "width": 1.5},
+        "marker": {"color": ink, "size": 9, "symbol": symbol},
+        "error_y": {**share_errors(shares, ink), "width": 3},
+        **hover_texts(texts),
+        "cliponaxis": False,
+        **NO_FADE,
+    }
+
+
+def _alt(points: Sequence[RulePoint]) -> str:
+    last = max(point.samples for point in points)
+    words = "; ".join(
+        f"{RULE_WORDS[p.rule]} {p.correct.percent:g} %" for p in points if p.samples == last
+    )
+    single = next(point.correct.percent for point in points if point.samples == 1)
+    return f"Right answers with one sample {single:g} %, with {last}: {words}."
+
+
+def best_of_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
+    """A row for each rule and number of samples; trials are blocks of so many samples."""
+    records = [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
+    columns = "rule samples right trials accuracy wilson_low wilson_high".split()
+    return pd.DataFrame(records, columns=columns)
+
+
+def reward_mistakes_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
+    """A row for each question where the reward model takes a wrong sample beside a right one."""
+    records = [
+        (
+            one.sampled.question,
+            one.sampled.expected,
+            one.taken.answer,
+            one.taken.reward,
+            one.taken.text,
+            one.better.reward,
+            one.better.text,
+        )
+        for one in mistakes(sampled)
+    ]
+    columns = "question right taken reward text right_reward right_text".split()
+    return pd.DataFrame(records, columns=columns)
