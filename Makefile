@@ -103,6 +103,7 @@ TRAINING := $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))
 models: $(VENV)/.app
 	@$(PY) -m training.train --role target $(TRAINING) $(ARGS)
 	@$(PY) -m training.train --role draft $(TRAINING) $(ARGS)
+	@$(PY) -m training.reward.train $(TRAINING)
 	@$(PY) -m training.evaluate $(TRAINING)
 
 format: $(VENV)/.dev

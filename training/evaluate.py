@@ -18,6 +18,7 @@ from training.evaluation import arithmetic, decoding, forms, stories, text
 from training.evaluation.card import write_cards, write_examples
 from training.evaluation.measure import Measure, Subject
 from training.evaluation.prompts import NAME, SOURCE, read_prompts
+from training.evaluation.reward import measure_reward
 from training.evaluation.written import measure_written
 from training.train import ASSETS, QUICK_OUT
 
@@ -42,6 +43,8 @@ def measure_all(subject: Subject, folder: Path) -> Iterator[Measure]:
     yield arithmetic.measure_calculator(subject)
     if subject.draft is not None:
         yield decoding.measure_acceptance(subject)
+    if (folder / "reward" / "config.json").exists():
+        yield from measure_reward(folder, 2 * subject.questions)
     shutil.copyfile(SOURCE, target / NAME)
     yield decoding.measure_beams(subject, read_prompts())
     yield text.measure_unicode(subject.tokenizer)
@@ -98,6 +101,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--by-hand", action="store_true", help="only the questions written by hand; write nothing"
     )
+    parser.add_argument(
+        "--reward", action="store_true", help="only the reward model; write its card alone"
+    )
     parser.add_argument("--quick", action="store_true", help="two questions of each kind")
     args = parser.parse_args(arguments)
     args.out = args.out or (QUICK_OUT if args.quick else ASSETS)
@@ -114,6 +120,10 @@ def main(arguments: list[str] | None = None) -> None:
     subject = load_subject(args.out, args.questions, args.longest)
     if args.by_hand:
         report(measure_by_hand(subject))
+        return
+    if args.reward:
+        found = report(iter(measure_reward(args.out, 2 * args.questions)))
+        write_cards(args.out, found, ("reward",))
         return
     decoding.warm_up(subject)
     measures = report(measure_all(subject, args.out))

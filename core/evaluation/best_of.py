@@ -116,7 +116,7 @@ class Mistake(NamedTuple):
 
 
 def mistakes(sampled: Iterable[Sampled]) -> tuple[Mistake, ...]:
-    """Where the reward model errs among all samples, with the right sample that it ranks highest."""
+    """Where the reward model errs among all samples, beside the right one that it ranks highest."""
     found = []
     for each in sampled:
         taken = chosen(each.samples, "reward")

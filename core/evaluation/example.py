@@ -15,11 +15,13 @@ from core.decoding.errors import DecodingError, SweepError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
+from core.evaluation.best_of import Sampled, of_votes
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
-from core.evaluation.types import Problem, Rivalry, StopStrip, Transcript, Vote
+from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from core.traces.bounded_file import unwritable
 
+REWARD = "embedded:reward"
 SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
 BUDGETS = tuple(range(0, 129, 16))
@@ -27,6 +29,7 @@ PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
 # Problems hard enough that one sample often slips: a vote has something to put right.
 RIVALRY_STEPS = (5, 6, 7)
 SAMPLES, TEMPERATURE = 8, 1.0
+BEST_OF_SAMPLES = 16
 HARD_SUMS = 20
 SEED, ANSWER = 7, 24
 _DIGITS = 7
@@ -34,6 +37,7 @@ _DIGITS = 7
 RUN_STEPS = 6
 _STRIP, _RIVALS, _VOTE = TypeAdapter(StopStrip), TypeAdapter(Rivalry), TypeAdapter(Vote)
 _TOOLS = TypeAdapter(tuple[Transcript, Transcript])
+_BEST_OF = TypeAdapter(tuple[Sampled, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class ReasoningExample:
         vote: samples of the strip's problem.
         run: one run on the strip's problem.
         tools: a hard sum without the calculator and with it.
+        best_of: samples of hard problems, each with its reward.
     """
 
     sweep: BudgetSweep
@@ -56,6 +61,7 @@ class ReasoningExample:
     run: Trace
     strip: StopStrip
     tools: tuple[Transcript, Transcript]
+    best_of: tuple[Sampled, ...] = ()
 
 
 def load_example(path: str | Path) -> ReasoningExample:
@@ -85,6 +91,7 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
         "strip": _STRIP.dump_python(example.strip, mode="json"),
         "run": _rounded(example.run.to_dict()),
         "tools": _rounded(_TOOLS.dump_python(example.tools, mode="json")),
+        "best_of": _rounded(_BEST_OF.dump_python(example.best_of, mode="json")),
     }
 
 
@@ -105,6 +112,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
             run=Trace.from_dict(data["run"]),
             tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
+            best_of=_BEST_OF.validate_json(json.dumps(data["best_of"]), strict=True),
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise SweepError("The reasoning example is damaged: get the file again.") from error
@@ -146,7 +154,21 @@ def make_example(model_id: str) -> ReasoningExample:
         run=run,
         strip=stop_strip(model, problem, run),
         tools=_tools(model, greedy),
+        best_of=make_best_of(model, hard, drawn),
     )
+
+
+def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> tuple[Sampled, ...]:
+    """Samples of hard problems with what the embedded reward model says of each."""
+    from core.evaluation.verifier import check_arithmetic
+    from core.evaluation.votes import sample_each
+    from core.models.registry import load_reward_model
+
+    score = load_reward_model(REWARD).score
+    votes = sample_each(
+        model, hard.problems, config, BEST_OF_SAMPLES, verifier=check_arithmetic, scorer=score
+    )
+    return of_votes(votes)
 
 
 def _with_room(config: Reasoning) -> Reasoning:

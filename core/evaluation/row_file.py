@@ -78,6 +78,15 @@ class RowFile(Generic[P, R]):
             said = str(error).removesuffix(".")
             raise self.error(f"Line {number} of the {self.what} is invalid: {said}.") from None
 
+    def content(self, plan: P, rows: Sequence[R]) -> bytes:
+        """A whole file's bytes."""
+        lines = [self._header(plan), *map(self.row_to_json, rows)]
+        return b"".join(encoded_line(line) for line in lines)
+
+    def _header(self, plan: P) -> dict[str, Any]:
+        head = {"schema": self.schema, "version": self.version}
+        return {**head, "plan": self.plan_to_json(plan)}
+
     def extend(
         self,
         path: str | Path,
@@ -100,9 +109,7 @@ class RowFile(Generic[P, R]):
             rows = list(done)
             os.ftruncate(file.fileno(), length)
             if not length:
-                header = {"schema": self.schema, "version": self.version}
-                header["plan"] = self.plan_to_json(plan)
-                write_line(file, header, self.what, self.error)
+                write_line(file, self._header(plan), self.what, self.error)
             for row in rows_behind(done):
                 write_line(file, self.row_to_json(row), self.what, self.error)
                 rows.append(row)
@@ -171,13 +178,18 @@ def _hold(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def encoded_line(data: Any) -> bytes:
+    """A value as a line of a file."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
 def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError]) -> None:
     """Add a line. Nothing of it waits in a buffer: what can't be written is known at once.
 
     Raises:
         error: the disk is full, or gone.
     """
-    line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    line = encoded_line(data)
     try:
         while line:
             line = line[os.write(file.fileno(), line) :]

@@ -58,6 +58,38 @@ def sample_and_vote(
     return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, config))
 
 
+def sample_each(
+    model: LanguageModel,
+    problems: Sequence[Problem],
+    config: Reasoning,
+    samples: int,
+    *,
+    verifier: Verifier | None = None,
+    scorer: Scorer | None = None,
+    marks: ThinkMarks | None = None,
+    on_attempt: Callable[[Attempt], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Vote, ...]:
+    """`sample_and_vote` on one problem after another; a stop leaves those with all attempts."""
+    found = []
+    for problem in problems:
+        made = sample_and_vote(
+            model,
+            problem,
+            config,
+            samples,
+            verifier=verifier,
+            scorer=scorer,
+            marks=marks,
+            on_attempt=on_attempt,
+            should_stop=should_stop,
+        )
+        if len(made.attempts) < samples:
+            break
+        found.append(made)
+    return tuple(found)
+
+
 def rewards_of(
     scorer: Scorer | None, problem: Problem, attempts: Sequence[Attempt], config: Reasoning
 ) -> Sequence[float | None]:

@@ -7,6 +7,7 @@ nothing else is. Another way to spread work (over machines) would take the same 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -127,10 +128,8 @@ def _begin(work: Work[R], workers: int) -> _Worker[R]:
 def _send(one: _Worker[R], unit: list[Any]) -> None:
     """Hand a unit over; a process that died in the meantime is noticed at its pipe."""
     one.left, one.idle = list(unit), False
-    try:
+    with contextlib.suppress(OSError):
         one.pipe.send(unit)
-    except OSError:
-        pass
 
 
 def _end(one: _Worker[R]) -> None:

@@ -24,9 +24,11 @@ def in_words(shares: dict[str, float]) -> str:
     return ", ".join(f"{100 * share:.0f} % {name}" for name, share in rows) or "not recorded"
 
 
-def write_cards(folder: Path, measures: list[Measure]) -> None:
+def write_cards(
+    folder: Path, measures: list[Measure], roles: tuple[str, ...] = ("target", "draft", "reward")
+) -> None:
     """Write README.md of each model that is there, from its settings and the measures."""
-    for role in ("target", "draft"):
+    for role in roles:
         settings = folder / role / "training.json"
         if not settings.exists():
             continue
@@ -35,7 +37,7 @@ def write_cards(folder: Path, measures: list[Measure]) -> None:
         values["shares"] = in_words(values.get("shares", {}))
         values["examples"] = read_examples(folder / role)
         values["history"] = history(values.pop("before", []), "averaged" in values)
-        chosen = [one for one in measures if role == "target" or "draft" in one.name]
+        chosen = [one for one in measures if role == "target" or role in one.name]
         card = template.format(table=table(chosen), **values)
         (folder / role / "README.md").write_text(card, encoding="utf-8")
 

@@ -41,6 +41,8 @@ class Labelled(NamedTuple):
     reply: str
     right: bool
     kind: str
+    answer: str | None = None
+    mean_logprob: float = 0.0
 
 
 def draw_problem(rng: random.Random, held_out: bool) -> Problem:
@@ -61,7 +63,7 @@ def _of_chain(rng: random.Random, chain: Chain) -> Problem:
 def draw_attempts(
     model: LanguageModel, seed: int, count: int, held_out: bool = False
 ) -> Iterator[Labelled]:
-    """Yield the attempts at so many problems, batch by batch.
+    """Yield the attempts at so many problems, those of one after another.
 
     Args:
         held_out: of problems that the training never draws.
@@ -74,8 +76,9 @@ def draw_attempts(
             for problem in problems
             for config in _configs(rng)
         ]
-        for at, attempt in attempt_all(model, tasks, rows=len(tasks)):
-            yield _labelled(tasks[at], attempt)
+        found = dict(attempt_all(model, tasks, rows=len(tasks)))
+        for at in sorted(found):
+            yield _labelled(tasks[at], found[at])
 
 
 def _configs(rng: random.Random) -> list[Reasoning]:
@@ -93,6 +96,8 @@ def _labelled(task: Task, attempt: Attempt) -> Labelled:
         whole_reply(attempt, task.config),
         attempt.outcome == "correct",
         "chain" if task.problem.steps else "sum",
+        attempt.answer,
+        attempt.mean_logprob,
     )
 
 

@@ -43,6 +43,11 @@ def read_evaluation(source: bytes | str | Path) -> Evaluation:
     return Evaluation(*EVALUATIONS.read(source))
 
 
+def file_of(evaluation: Evaluation) -> bytes:
+    """The file that `evaluate_to_file` would have written."""
+    return EVALUATIONS.content(evaluation.plan, evaluation.rows)
+
+
 def evaluate_to_file(
     models: Models,
     plan: EvaluationPlan,

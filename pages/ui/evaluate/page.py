@@ -7,12 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.evaluation.plan.plan_file import write_plan
-from core.evaluation.plan.statistics import all_paired, frame_of, results
+from core.evaluation.plan.statistics import all_paired, results
 from core.evaluation.plan.types import Evaluation
-from core.export.table import csv_text
 from core.figures.base.labels import table_text
-from pages.ui.evaluate import answers, plans, work
+from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
 from pages.ui.run import bar, jobs, panel
@@ -85,8 +83,7 @@ def draw(view: EvaluateView) -> None:
 def _progress(job: Job) -> None:
     job.watch()
     ended, total = job.counts
-    words = f"{job.stage} · {ended:,} of {total:,} runs · {job.seconds:.0f} s"
-    st.progress(min(1.0, ended / max(1, total)), words)
+    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
 
 
 def _figures(view: EvaluateView) -> None:
@@ -123,6 +120,7 @@ def _figures(view: EvaluateView) -> None:
             {
                 "Answers": partial(answers.draw, view, evaluation),
                 "Paired differences": partial(_pairs, evaluation),
+                "Best of N": partial(best_of_tab.draw, evaluation),
                 "Costs": partial(_costs, evaluation),
             },
         )
@@ -134,19 +132,7 @@ def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
         key="evaluation-words", horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.text(_about(view, evaluation, which), width="stretch")
-        own = evaluation.plan.questions.name.split(",")[0]
-        for label, key, content, name in (
-            ("Plan (YAML)", "save_plan", lambda: write_plan(evaluation.plan, own), "plan.yaml"),
-            ("All runs (CSV)", "save_runs", lambda: _csv(evaluation), "evaluation.csv"),
-        ):
-            st.download_button(
-                label, content, name, key=key, type="tertiary", on_click="ignore",
-                icon=":material/download:",
-            )  # fmt: skip
-
-
-def _csv(evaluation: Evaluation) -> bytes:
-    return csv_text(frame_of(evaluation)).encode("utf-8-sig")
+        files.draw(evaluation)
 
 
 def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:

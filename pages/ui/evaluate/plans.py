@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.decoding.errors import DecodingError
+from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.plan_file import read_plan
 from core.evaluation.questions.read import read_questions
+from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.hosting.uploads import content_of
 
@@ -24,9 +28,11 @@ def draw(view: EvaluateView) -> None:
         for key, label, types in (
             ("plan_file", "Plan", ["yaml", "yml", "txt"]),
             ("questions_file", "Questions", ["csv", "jsonl", "json", "txt"]),
+            ("rows_file", "Rows that were saved or run by the command line", ["jsonl"]),
         ):
+            changed = _reopened if key == "rows_file" else _uploaded
             st.file_uploader(
-                label, type=types, key=key, max_upload_size=5, on_change=_uploaded, args=(view,)
+                label, type=types, key=key, max_upload_size=5, on_change=changed, args=(view,)
             )
         if view.refused:
             with st.container(key="refused"):
@@ -37,6 +43,22 @@ def draw(view: EvaluateView) -> None:
             st.text(f"{len(plan.ways)} ways, {count} questions, {plan.total:,} runs")
 
 
+def _reopened(view: EvaluateView) -> None:
+    """Look at rows that were kept; those that are missing can be run."""
+    given = st.session_state.get("rows_file")
+    if not given:
+        return
+    view.refused = ""
+    try:
+        found = read_evaluation(content_of(given))
+        view.plan = replace(found.plan, revisions=())
+        view.made[OWN] = found
+        view.version += 1
+        st.session_state["lesson"] = OWN
+    except DecodingError as error:
+        view.refused = str(error)
+
+
 def _uploaded(view: EvaluateView) -> None:
     view.refused, view.plan = "", None
     given, asked = (st.session_state.get(key) for key in ("plan_file", "questions_file"))
@@ -44,6 +66,6 @@ def _uploaded(view: EvaluateView) -> None:
         view.questions = read_questions(content_of(asked), asked.name) if asked else None
         if given:
             view.plan = read_plan(content_of(given), view.questions)
-            st.session_state["lesson"] = "own"
+            st.session_state["lesson"] = OWN
     except DecodingError as error:
         view.refused = str(error)

@@ -13,6 +13,7 @@ from core.decoding.trace import Trace
 from core.evaluation.chains import MOST_STEPS
 from core.evaluation.example import (
     ANSWER,
+    BEST_OF_SAMPLES,
     BUDGETS,
     PROBLEMS,
     RIVALRY_PROBLEMS,
@@ -111,6 +112,13 @@ declare(
     Number("vote_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
     Number("vote_temperature", "Temperature", TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1, width=120,
         help="Samples are drawn, or they would be the same."),
+)  # fmt: skip
+
+# One answer out of N samples.
+declare(
+    Number("best_samples", "Samples", BEST_OF_SAMPLES, 2, 64, width=100,
+        help="Of each problem; the rules choose among the first 1, 2, 4, 8 and 16."),
+    Number("best_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
 )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
+from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import controls as reason_controls
-from pages.ui.reasoning import loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
@@ -54,6 +54,7 @@ _TABS = {
         reason_many.draw, "sweep", reason_many.start, reason_many.tokens, "Run sweep"
     ),
     "Same bound, other ways": Tab(vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
+    "Best of N": Tab(best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
     "What a level is": Tab(loop.draw),
     "A calculator": Tab(
         tools.draw, "tools", tools.start, tools.tokens, "Run this problem both ways"

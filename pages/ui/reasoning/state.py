@@ -10,6 +10,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading, pieces_of, read_run
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
+from core.evaluation.best_of import Sampled
 from core.evaluation.example import ReasoningExample
 from core.evaluation.example import load_example as read_example
 from core.evaluation.sweep.types import BudgetField, BudgetSweep
@@ -48,6 +49,7 @@ class ReasonView(View):
         rivalry: one long attempt against many short ones.
         vote: samples of one problem.
         tools: a problem without the calculator and with it.
+        best_of: samples of problems, for the rules that choose one of them.
         uploaded: the visitor's own problems; `refused` says why a file wasn't taken.
         versions: counts what each measurement showed, for the figures.
         live: the rows of a sweep under way.
@@ -60,6 +62,7 @@ class ReasonView(View):
         "rivals": "rivalry",
         "vote": "vote",
         "tools": "tools",
+        "best_of": "best_of",
     }
     of_trace: ClassVar[tuple[str, ...]] = ("check", "stops")
 
@@ -70,6 +73,7 @@ class ReasonView(View):
     rivalry: Rivalry | None = None
     vote: Vote | None = None
     tools: tuple[Transcript, Transcript] | None = None
+    best_of: tuple[Sampled, ...] | None = None
     uploaded: ProblemSet | None = None
     refused: str = ""
     versions: dict[str, int] = field(default_factory=dict)
@@ -90,6 +94,7 @@ class ReasonView(View):
         self.problem, self.strip = example.strip.problem, example.strip
         self.sweeps = {s.plan.budget_field: s for s in (example.sweep, example.cut)}
         self.rivalry, self.vote, self.tools = example.rivalry, example.vote, example.tools
+        self.best_of = example.best_of
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run; of one made here the request knows the problem."""

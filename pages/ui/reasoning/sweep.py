@@ -217,8 +217,7 @@ def progress(view: ReasonView, name: str, refusal: str = "") -> None:
 def _progress_bar(job: Job) -> None:
     job.watch()
     ended, total = job.counts
-    words = f"{job.stage} · {ended:,} of {total:,} runs · {job.seconds:.0f} s"
-    st.progress(min(1.0, ended / max(1, total)), words)
+    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
 
 
 def _words(view: ReasonView, sweep: BudgetSweep) -> None:

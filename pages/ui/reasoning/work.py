@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
+from core.evaluation.best_of import Sampled, of_votes
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
+from pages.ui.shell.models import DEFAULT_REWARD
 
 
 @jobs.in_background
@@ -118,6 +120,39 @@ def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int
             should_stop=turn.should_stop,
         )
     return found if found.attempts else None
+
+
+@jobs.in_background
+def best_of(
+    job: Job, where: str, problems: ProblemSet, config: Reasoning, samples: int
+) -> tuple[Sampled, ...] | None:
+    """Samples of each problem with their rewards; those of the problems that were done, if any."""
+    from core.evaluation.progress import time_left
+    from core.evaluation.verifier import check_arithmetic
+    from core.evaluation.votes import sample_each
+
+    total, left = len(problems.problems) * samples, time_left()
+
+    def on_attempt(_: object) -> None:
+        job.counts = (job.counts[0] + 1, total)
+        job.left = left(*job.counts)
+
+    job.counts = (0, total)
+    model = jobs.load(job, where)
+    rewards = jobs.load_rewards(job, DEFAULT_REWARD)
+    with job.turn("Running") as turn:
+        votes = sample_each(
+            model,
+            problems.problems,
+            marked(model, config),
+            samples,
+            verifier=check_arithmetic,
+            scorer=rewards.score,
+            marks=model.think_marks,
+            on_attempt=on_attempt,
+            should_stop=turn.should_stop,
+        )
+    return of_votes(votes) or None
 
 
 @jobs.in_background

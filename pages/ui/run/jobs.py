@@ -55,12 +55,14 @@ class Job:
     Args:
         session: whose work it is; None outside of a session.
         counts: how many runs of how many have ended, of work that makes several.
+        left: the time that they still take, in words; empty while nobody knows.
     """
 
     session: str | None = None
 
     stage: str = "Starting"
     counts: tuple[int, int] = (0, 1)
+    left: str = ""
     steps: list[Step] = field(default_factory=list)
     result: Any = None
     error: str = ""
@@ -69,6 +71,12 @@ class Job:
     ended: float | None = None
     stopping: Event = field(default_factory=Event)
     done: Event = field(default_factory=Event)
+
+    @property
+    def runs_words(self) -> str:
+        """How far work is that makes several runs."""
+        parts = [self.stage, "{:,} of {:,} runs".format(*self.counts), f"{self.seconds:.0f} s"]
+        return " · ".join([*parts, self.left] if self.left else parts)
 
     @property
     def active(self) -> bool:
@@ -242,6 +250,20 @@ def load_for(job: Job, trace: Trace) -> Any:
 def load_draft_for(job: Job, trace: Trace) -> Any:
     """The draft model of a speculative run, and no other version of it; None where it had none."""
     return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
+
+
+def load_rewards(job: Job, where: str) -> Any:
+    """The reward model of this name.
+
+    Raises:
+        ModelError: it can't be found, or isn't offered here.
+        StoppedError: the job was stopped meanwhile.
+    """
+    job.stage = "Loading the reward model"
+    try:
+        return models.load_rewards(where, job.should_stop)
+    except LoadingStoppedError:
+        raise StoppedError from None
 
 
 def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:

@@ -24,6 +24,7 @@ from pages.ui.shell.shared_loads import SharedLoads
 
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
+DEFAULT_REWARD = "embedded:reward"
 WARM_UP_DELAY = 1.5
 NOT_OFFERED = "This server doesn't offer that model: choose one of its list."
 NOT_LOADED = "{where} can't be loaded now; who runs this server finds the reason in its log."
@@ -192,6 +193,27 @@ def load(
     if free_choice() and where not in (*PACKAGED, *offered()):
         recent.remember(where)
     return model
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _cached_rewards(where: str) -> Any:
+    from core.models.registry import load_reward_model
+
+    return load_reward_model(where)
+
+
+def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
+    """The reward model, from the cache if it is there; call it from a worker thread only.
+
+    Raises:
+        LoadingStoppedError: `should_stop` said so.
+        ModelError: it can't be found or used, or isn't offered here.
+    """
+    if where != DEFAULT_REWARD and not free_choice():
+        raise ModelError(NOT_OFFERED)
+    if should_stop():
+        raise LoadingStoppedError
+    return _cached_rewards(where)
 
 
 def has_chat_template(where: str) -> bool | None:

@@ -1,0 +1,31 @@
+"""One answer out of N samples: the rules side by side, and where the reward model errs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.evaluation.best_of import of_way
+from core.evaluation.plan.types import Evaluation
+from core.figures.base.labels import plain_name, table_text
+from core.figures.evaluate.words import caption
+from pages.ui.widgets import rules_of_n
+
+NO_SAMPLES = (
+    "No way of this plan has several samples: give one that draws samples: 16, and "
+    "reward: embedded:reward beside ways for a reward model."
+)
+
+
+def draw(evaluation: Evaluation) -> None:
+    """The rules of one way with several samples."""
+    ways = [way for way in evaluation.plan.ways if way.samples > 1]
+    if not ways:
+        st.text(NO_SAMPLES)
+        return
+    names = [way.name for way in ways]
+    name = names[0]
+    if len(names) > 1:
+        name = st.selectbox("Way", names, format_func=table_text, key="best_of_way")
+    sampled = of_way(evaluation, name)
+    said = f"{plain_name(name, 60)} · {caption(evaluation)}"
+    rules_of_n.draw(sampled, said, (name, len(evaluation.rows)))

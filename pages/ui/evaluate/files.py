@@ -1,0 +1,99 @@
+"""What leaves the Evaluate page: the plan, all runs as a table, and the whole as one web page."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+
+import streamlit as st
+
+from core import figures
+from core.evaluation.best_of import of_way
+from core.evaluation.plan.files import file_of
+from core.evaluation.plan.plan_file import write_plan
+from core.evaluation.plan.statistics import all_paired, frame_of
+from core.evaluation.plan.types import Evaluation
+from core.export.part import Part
+from core.export.table import csv_file
+from core.export.web.run_page import Run, run_page
+from core.figures.base.labels import plain_name
+from core.figures.evaluate.words import caption
+from pages.ui.shell import figure_choices
+
+
+def draw(evaluation: Evaluation) -> None:
+    """The menu of downloads; each is made when it is asked for."""
+    own = evaluation.plan.questions.name.split(",")[0]
+    kinds = [
+        ("All rows, to go on with (JSONL)", "rows", lambda: file_of(evaluation), "jsonl"),
+        ("All runs (CSV)", "runs", lambda: csv_file(frame_of(evaluation)), "csv"),
+        ("Web page (HTML)", "page", lambda: web_page(evaluation), "html"),
+    ]
+    if find_spec("pyarrow") is not None:
+        kinds.insert(2, ("All runs (Parquet)", "parquet", lambda: parquet(evaluation), "parquet"))
+    st.download_button(
+        "Plan (YAML)", lambda: write_plan(evaluation.plan, own), "plan.yaml", key="save_plan",
+        type="tertiary", on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+    with st.popover("Save", icon=":material/save:", key="save-evaluation"):
+        for label, name, content, ending in kinds:
+            st.download_button(
+                label, content, f"evaluation.{ending}", key=f"save_{name}", type="tertiary",
+                on_click="ignore", icon=":material/download:",
+            )  # fmt: skip
+
+
+def parquet(evaluation: Evaluation) -> bytes:
+    """All runs as a Parquet file."""
+    file = BytesIO()
+    frame_of(evaluation).to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def parts(evaluation: Evaluation) -> list[Part]:
+    """The page's figures with their tables."""
+    found = [
+        Part(
+            "accuracy-by-way",
+            partial(figures.evaluate_accuracy, evaluation),
+            partial(figures.evaluate_accuracy_data, evaluation),
+        ),
+        Part(
+            "agreement",
+            partial(figures.evaluate_agreement, evaluation),
+            partial(figures.evaluate_agreement_data, evaluation),
+        ),
+    ]
+    for at, way in enumerate(evaluation.plan.ways, start=1):
+        if way.samples > 1:
+            sampled, said = of_way(evaluation, way.name), plain_name(way.name, 60)
+            found.append(
+                Part(
+                    f"best-of-{at}",
+                    partial(figures.best_of, sampled, caption=said),
+                    partial(figures.best_of_data, sampled),
+                )
+            )
+    return found
+
+
+def web_page(evaluation: Evaluation) -> bytes:
+    """Figures, paired differences and every reply as one page that needs no server."""
+    import pandas as pd
+
+    pairs = pd.DataFrame(all_paired(evaluation))
+    replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
+    title = f"Evaluation: {evaluation.plan.questions.name}"
+    said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+    notes = [(figures.evaluate_accuracy_data(evaluation), "What each way gained and cost.")]
+    notes += [(pairs, "Every way against the first one.")] if len(pairs) else []
+    notes += [(replies, "Every run.")]
+    run = Run(
+        title=plain_name(title, 120),
+        settings=caption(evaluation),
+        prompt="",
+        text=said,
+        notes=[(words, frame) for frame, words in notes],
+    )
+    return run_page(run, parts(evaluation), figure_choices.theme())

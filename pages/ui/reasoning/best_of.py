@@ -1,0 +1,83 @@
+"""One answer out of N samples of many problems, by several rules."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.decoding.reasoning.config import Reasoning
+from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
+from core.evaluation.types import ProblemSet
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import own_problems, sweep, work
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import bar
+from pages.ui.shell import address, sidebar
+from pages.ui.widgets import control, rules_of_n
+from pages.ui.widgets.control import value
+
+_NOTICE = """
+**What to notice**
+
+- With one sample all rules are one. What more samples give depends on who chooses among them.
+- The reward model is small and has learned to tell right attempts from wrong ones; it errs, and
+  below are the problems where it takes a wrong sample beside a right one.
+- The arithmetic check is right whenever one sample is: it shows what a better judge could gain.
+"""
+
+
+def draw(view: ReasonView) -> None:
+    """The controls, the figure, and where the reward model errs."""
+    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        control.draw("best_samples", "best_problems")
+        with st.container(key="best-side", width="content"):
+            bar.button(
+                view,
+                "best_of",
+                "Draw samples",
+                lambda: start(view),
+                key="draw_samples",
+                icon="casino",
+                type="primary",
+            )
+    sweep.progress(view, "best_of")
+    if not view.best_of:
+        st.text("No samples were drawn yet.")
+        return
+    count = len(view.best_of)
+    said = f"{count} problem{'s' * (count > 1)} · temperature {TEMPERATURE:g} · embedded:reward"
+    rules_of_n.draw(view.best_of, said, (view.version("best_of"),))
+    st.markdown(_NOTICE)
+
+
+def start(view: ReasonView) -> None:
+    """Draw the samples that the controls describe."""
+
+    def begin() -> work.Job:
+        return work.best_of(sidebar.model(), _problems(view), _config(), int(value("best_samples")))
+
+    if view.attempt("best_of", begin):
+        address.tell("best", "1" if view.uploaded is None else None)
+
+
+def tokens(view: ReasonView) -> int:
+    """The most tokens that the samples compute.
+
+    Raises:
+        ProblemError: the problems can't be made.
+    """
+    return _config().max_new_tokens * int(value("best_samples")) * len(_problems(view).problems)
+
+
+def _problems(view: ReasonView) -> ProblemSet:
+    return own_problems.problems(view, int(value("best_problems")), RIVALRY_STEPS)
+
+
+def _config() -> Reasoning:
+    plain = reason_controls.reasoning(value, temperature=TEMPERATURE)
+    budget = int(value(reason_controls.BUDGET.key))
+    return reason_controls.reasoning(
+        value,
+        temperature=TEMPERATURE,
+        max_thinking_tokens=budget,
+        max_new_tokens=max(plain.max_new_tokens, plain.room, budget + plain.max_answer_tokens + 8),
+    )

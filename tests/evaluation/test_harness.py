@@ -1,0 +1,28 @@
+"""Metrics beside lm-evaluation-harness': `harness.json` holds what its own functions returned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.evaluation.scoring.text import contains_text, is_exact, is_last_number, token_f1
+
+STORED = json.loads((Path(__file__).parent / "harness.json").read_text(encoding="utf-8"))
+
+
+def test_the_stored_values_name_the_version_and_tell_right_from_wrong() -> None:
+    assert STORED["library"] == "lm_eval 0.4.13"
+    for name in ("em", "contains", "gsm8k"):
+        assert {bool(case[name]) for case in STORED["cases"]} == {True, False}
+    assert any(0 < case["f1"] < 1 for case in STORED["cases"])
+
+
+@pytest.mark.parametrize("case", STORED["cases"], ids=lambda case: repr(case["reply"][:20]))
+def test_our_metrics_equal_the_harness(case) -> None:
+    reply, answers = case["reply"], [case["answer"]]
+    assert float(is_exact(reply, answers)) == case["em"]
+    assert token_f1(reply, answers) == pytest.approx(case["f1"])
+    assert contains_text(reply, answers) == bool(case["contains"])
+    assert float(is_last_number(reply, answers)) == case["gsm8k"]
