@@ -112,7 +112,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
             run=Trace.from_dict(data["run"]),
             tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
-            best_of=_BEST_OF.validate_json(json.dumps(data["best_of"]), strict=True),
+            best_of=_BEST_OF.validate_json(json.dumps(data.get("best_of", [])), strict=True),
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise SweepError("The reasoning example is damaged: get the file again.") from error

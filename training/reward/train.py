@@ -27,13 +27,14 @@ from transformers import (
 from core.models.registry import load_model
 from core.models.reward_model import encode_pair
 from training.generation import chat_ids
+from training.loop import bfloat16_is_faster
 from training.reward.attempts import read_attempts, write_attempts
 from training.reward.labels import Encode, Lesson, lessons_of, made_up
 from training.train import ASSETS, QUICK_OUT
 
 HERE = Path(__file__).parents[1]
 LAYERS = 3
-RATE, WARM_UP, LOWEST = 1e-3, 50, 0.03
+RATE, WARM_UP, LOWEST = 7e-4, 50, 0.03
 POOL = 64  # batches whose lessons are sorted by length: less padding
 # What --quick changes, to see in seconds that everything runs.
 QUICK = {"steps": 3, "problems": 3, "batch": 4}
@@ -138,17 +139,17 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=10**9, help="end after so many steps")
-    parser.add_argument("--minutes", type=float, default=20.0, help="or after so many minutes")
-    parser.add_argument("--problems", type=int, default=2400, help="that the target attempts")
-    parser.add_argument("--batch", type=int, default=32, help="attempts a step")
+    parser.add_argument("--minutes", type=float, default=36.0, help="or after so many minutes")
+    parser.add_argument("--problems", type=int, default=440, help="that the target attempts")
+    parser.add_argument("--batch", type=int, default=16, help="attempts a step")
     parser.add_argument("--rate", type=float, default=RATE, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, help="the folder of the models")
     parser.add_argument("--attempts", type=Path, help="attempts that were drawn before")
-    parser.add_argument("--bfloat16", action="store_true", help="compute in bfloat16")
     parser.add_argument("--quick", action="store_true", help="a few steps")
     args = parser.parse_args(arguments)
+    args.bfloat16 = bfloat16_is_faster("cpu")
     args.out = args.out or (QUICK_OUT if args.quick else ASSETS)
     if args.quick:
         vars(args).update(QUICK)

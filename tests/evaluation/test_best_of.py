@@ -1,0 +1,122 @@
+"""The rules that choose one of N samples, by hand-made samples; the reward model that is stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from core.decoding.errors import ModelError
+from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
+from core.evaluation.example import load_example
+from core.evaluation.votes import vote
+from core.figures import best_of, best_of_data, reward_mistakes_data
+from core.models.registry import EMBEDDED_FOLDER, list_embedded, load_reward_model
+from tests.evaluation.test_votes import PROBLEM, attempt
+
+ROOT = Path(__file__).parents[2]
+REWARD = EMBEDDED_FOLDER / "reward"
+
+
+def sample(answer: str | None, logprob: float, reward: float | None, right: str = "4") -> Sample:
+    return Sample(f"text {answer}", answer, answer == right, logprob, reward, answer == right)
+
+
+FOUR = (sample("5", -0.1, 1), sample("4", -0.3, 3), sample("5", -0.2, 2), sample(None, 0.0, 9))
+
+
+def test_each_rule_takes_the_sample_that_it_says() -> None:
+    assert [chosen(FOUR, rule) for rule in ("majority", "best_of_n")] == [FOUR[0], FOUR[0]]
+    assert chosen(FOUR, "reward") is FOUR[1] and chosen(FOUR, "verifier") is FOUR[1]
+    assert chosen(FOUR[:1], "verifier") is None and chosen((), "reward") is None
+
+
+def test_n_samples_are_counted_in_blocks_and_one_sample_is_the_same_for_every_rule() -> None:
+    found = {(p.rule, p.samples): p.correct for p in by_samples([Sampled("q", "4", FOUR)])}
+    assert {correct[:2] for (_, size), correct in found.items() if size == 1} == {(1, 4)}
+    assert found["majority", 2][:2] == (0, 2) and found["reward", 2][:2] == (1, 2)
+    assert found["verifier", 4][:2] == (1, 1) and found["best_of_n", 4][:2] == (0, 1)
+    assert all(share.low <= share.value <= share.high for share in found.values())
+    assert ("majority", 8) not in found
+
+
+def test_a_rule_without_its_numbers_is_left_out() -> None:
+    bare = [Sample("a", "4", True, None), Sample("b", "5", False, None)]
+    assert {point.rule for point in by_samples([Sampled("q", "4", tuple(bare))])} == {"majority"}
+
+
+def test_a_mistake_is_a_wrong_sample_above_a_right_one() -> None:
+    wrong = Sampled("q", "4", (sample("4", 0, 1.0), sample("5", 0, 2.0)))
+    (found,) = mistakes([wrong, Sampled("q", "4", FOUR), Sampled("q", "4", FOUR[:1])])
+    assert (found.taken.answer, found.better.answer) == ("5", "4")
+    table = reward_mistakes_data([wrong])
+    assert table[["reward", "right_reward"]].values.tolist() == [[2.0, 1.0]]
+
+
+def test_a_vote_knows_the_highest_rewarded_answer() -> None:
+    attempts = [attempt("1"), attempt(None), attempt("2")]
+    made = vote(PROBLEM, attempts, rewards=[0.5, 9.0, None])
+    assert made.rewarded == 0 and made.answer_by("reward") == "1"
+    assert vote(PROBLEM, attempts).answer_by("reward") is None
+    assert [one.reward for one in of_votes([made])[0].samples] == [0.5, 9.0, None]
+
+
+def test_the_reward_model_is_a_plain_folder_of_transformers_and_scores_as_it_does() -> None:
+    model, question = load_reward_model("embedded:reward"), "What is 7 + 5?"
+    replies = [f"<think>7 + 5 = {n}.</think>The answer is {n}." for n in (12, 13)]
+    theirs = AutoModelForSequenceClassification.from_pretrained(REWARD)
+    tokenizer = AutoTokenizer.from_pretrained(REWARD)
+    for reply, score in zip(replies, model.score(question, replies), strict=True):
+        said = [{"role": "user", "content": question}, {"role": "assistant", "content": reply}]
+        ids = tokenizer.apply_chat_template(said, return_tensors="pt", return_dict=False)
+        with torch.inference_mode():
+            assert score == pytest.approx(float(theirs(ids).logits[0, 0]), abs=1e-5)
+    assert model.score(question, ["1 " * 3000]) == [None]
+
+
+def test_the_reward_model_is_small_and_no_model_to_decode_with() -> None:
+    assert "reward" not in list_embedded()
+    assert sum(path.stat().st_size for path in REWARD.iterdir()) < 8_000_000
+    card, told = (
+        (REWARD / "README.md").read_text(),
+        json.loads((REWARD / "training.json").read_text()),
+    )
+    assert "held-out attempts, told right from wrong" in card and f"{told['attempts']:,}" in card
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("embedded:target", "is no reward model"), ("/nowhere/at/all", "nowhere"), ("", "No model")],
+)
+def test_what_is_no_reward_model_is_refused_in_a_sentence(where: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        load_reward_model(where)
+
+
+def test_any_classifier_with_two_labels_takes_its_place(tmp_path: Path) -> None:
+    model = AutoModelForSequenceClassification.from_pretrained(
+        REWARD, num_labels=2, ignore_mismatched_sizes=True
+    )
+    model.save_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(REWARD)
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(tmp_path)
+    (score,) = load_reward_model(tmp_path).score("1 + 1", ["2"])
+    ids = torch.tensor([tokenizer("1 + 1", "2")["input_ids"]])
+    with torch.inference_mode():
+        lead = model(ids).logits[0]
+    assert score == pytest.approx(float(lead[1] - lead[0]), abs=1e-5)
+
+
+def test_the_stored_samples_are_drawn_with_every_rule() -> None:
+    stored = load_example(ROOT / "assets/traces/reasoning.json").best_of
+    table = best_of_data(stored)
+    assert set(table.samples) == {1, 2, 4, 8, 16}
+    assert set(table.rule) == {"majority", "best_of_n", "reward", "verifier"}
+    drawn = best_of(stored)
+    for rule in set(table.rule):
+        line = next(one for one in drawn.data if one.name == rule)
+        assert list(line.y) == list(table[table.rule == rule].accuracy)

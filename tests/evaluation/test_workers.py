@@ -1,0 +1,111 @@
+"""Rows by several processes: those of one process; a killed one loses and repeats nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from dataclasses import dataclass, replace
+
+import pytest
+
+from core import Greedy, Sampling, Shaping, load_model
+from core.decoding.errors import ConfigError, EvaluationError
+from core.decoding.reasoning.config import Reasoning
+from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file, read_evaluation
+from core.evaluation.plan.plan_file import take
+from core.evaluation.plan.run import run_evaluation, with_revisions
+from core.evaluation.plan.serial import row_from_json, row_to_json
+from core.evaluation.plan.types import EvaluationPlan, Way
+from core.evaluation.plan.work import EvaluationWork
+from core.evaluation.problems import make_problems
+from core.evaluation.questions.own import own_questions
+from core.evaluation.sweep.files import sweep_by_workers
+from core.evaluation.sweep.run import run_sweep
+from core.evaluation.sweep.types import SweepPlan
+from core.evaluation.sweep.work import SweepWork
+from core.evaluation.workers import rows_of
+
+DRAFT = "embedded:draft"
+HOT = Sampling(max_new_tokens=6, shaping=Shaping(temperature=1.0))
+PLAN = EvaluationPlan(
+    take(own_questions("facts"), 6),
+    (Way("greedy", Greedy(max_new_tokens=8), DRAFT), Way("drawn", HOT, DRAFT, samples=3)),
+)
+
+
+def plain(rows):
+    """Rows as a file has them, in one order, without their seconds."""
+    known = [replace(row_from_json(row_to_json(row)), seconds=0) for row in rows]
+    return sorted(known, key=lambda row: (row.question, row.way, row.sample))
+
+
+@pytest.fixture(scope="module")
+def work():
+    return EvaluationWork(with_revisions(PLAN, {DRAFT: load_model(DRAFT)}))
+
+
+@pytest.fixture(scope="module")
+def alone(work):
+    return run_evaluation({DRAFT: load_model(DRAFT)}, work.plan)
+
+
+def test_a_killed_process_loses_nothing_and_repeats_nothing(work, alone, tmp_path) -> None:
+    path, killed = tmp_path / "rows.jsonl", []
+
+    def kill(_: object, count: int) -> None:
+        if count == 3:
+            victims = multiprocessing.active_children()
+            os.kill(victims[0].pid, signal.SIGKILL)
+            killed.append(victims[0].pid)
+
+    done = evaluate_by_workers(work, path, 2, on_row=kill)
+    assert killed and done.complete
+    assert plain(done.rows) == plain(alone.rows)
+    assert plain(read_evaluation(path).rows) == plain(alone.rows)
+
+
+def test_processes_go_on_where_one_process_stopped(work, alone, tmp_path) -> None:
+    path, seen = tmp_path / "rows.jsonl", []
+    models = {DRAFT: load_model(DRAFT)}
+    evaluate_to_file(
+        models, PLAN, path, on_row=lambda *_: seen.append(1), should_stop=lambda: len(seen) >= 9
+    )
+    begun = path.read_bytes()
+    done = evaluate_by_workers(work, path, 2)
+    assert path.read_bytes().startswith(begun) and plain(done.rows) == plain(alone.rows)
+
+
+def test_a_sweep_by_processes_is_that_of_one(tmp_path) -> None:
+    model = load_model(DRAFT)
+    config = Reasoning(max_answer_tokens=4)
+    plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
+    one = run_sweep(model, plan, batch=3, marks=model.think_marks)
+    two = sweep_by_workers(SweepWork(plan, DRAFT, batch=3), tmp_path / "s.jsonl", 2)
+
+    def bare(rows):
+        return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
+
+    assert bare(two.rows) == bare(one.rows) and two.complete
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Work whose every process dies at once."""
+
+    def key(self, row: int) -> int:
+        return row
+
+    def units(self, _) -> list[list[int]]:
+        return [[1]]
+
+    def begin(self):
+        os._exit(9)
+
+
+def test_work_that_kills_every_process_is_given_up_in_a_sentence() -> None:
+    with pytest.raises(EvaluationError, match="processes ended one after another"):
+        list(rows_of(Deadly(), workers=1))
+    assert not multiprocessing.active_children()
+    with pytest.raises(ConfigError, match="workers must lie in"):
+        list(rows_of(Deadly(), workers=0))
