@@ -19,8 +19,8 @@ _NOTICE = """
 **What to notice**
 
 - With one sample all rules are one. What more samples give depends on who chooses among them.
-- The reward model is small and has learned to tell right attempts from wrong ones; it errs, and
-  below are the problems where it takes a wrong sample beside a right one.
+- The built-in reward model is a weak judge. The more samples it may choose from, the surer one of
+  them is wrong and pleases it; below are the problems where it takes a wrong one beside a right one.
 - The arithmetic check is right whenever one sample is: it shows what a better judge could gain.
 """
 
