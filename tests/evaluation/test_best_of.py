@@ -13,7 +13,8 @@ from core.decoding.errors import ModelError
 from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
 from core.evaluation.votes import vote
 from core.figures import best_of, best_of_data, reward_mistakes_data
-from core.models.registry import EMBEDDED_FOLDER, list_embedded, load_reward_model
+from core.models.places import EMBEDDED_FOLDER, list_embedded
+from core.models.registry import load_reward_model
 from tests.evaluation.test_votes import PROBLEM, attempt
 
 REWARD = EMBEDDED_FOLDER / "reward"
