@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.evaluation.answers import find_answer, normal_number
@@ -124,6 +124,20 @@ def mistakes(sampled: Iterable[Sampled]) -> tuple[Mistake, ...]:
         if taken is not None and better is not None and not taken.right:
             found.append(Mistake(each, taken, better))
     return tuple(found)
+
+
+def shortened_texts(sampled: Sequence[Sampled]) -> tuple[Sampled, ...]:
+    """The same without the texts that no mistake shows."""
+    shown = {id(one) for each in mistakes(sampled) for one in (each.taken, each.better)}
+    return tuple(
+        replace(
+            each,
+            samples=tuple(
+                one if id(one) in shown else replace(one, text="") for one in each.samples
+            ),
+        )
+        for each in sampled
+    )
 
 
 def of_votes(votes: Iterable[Vote]) -> tuple[Sampled, ...]:

@@ -15,7 +15,7 @@ from core.decoding.errors import DecodingError, SweepError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
-from core.evaluation.best_of import Sampled, of_votes
+from core.evaluation.best_of import Sampled, of_votes, shortened_texts
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
@@ -168,7 +168,7 @@ def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> tuple[Sampl
     votes = sample_each(
         model, hard.problems, config, BEST_OF_SAMPLES, verifier=check_arithmetic, scorer=score
     )
-    return of_votes(votes)
+    return shortened_texts(of_votes(votes))
 
 
 def _with_room(config: Reasoning) -> Reasoning:
