@@ -16,10 +16,10 @@ import pytest
 from core import ConfigError, Reasoning, collect
 from core.decoding.errors import ProblemError, SweepError
 from core.decoding.reasoning.config import MARK_TOKENS
+from core.evaluation import row_file
 from core.evaluation.attempts import attempt_of
 from core.evaluation.intervals import wilson, wilson_of_groups
 from core.evaluation.problems import read_problems
-from core.evaluation.sweep import files
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of
 from core.evaluation.sweep.files import read_sweep, sweep_to_file
@@ -313,7 +313,7 @@ class Full:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         self.room, self._write = room, os.write
-        monkeypatch.setattr(files.os, "write", self)
+        monkeypatch.setattr(row_file.os, "write", self)
 
     def __call__(self, descriptor: int, data: bytes) -> int:
         if not self.room:

@@ -17,7 +17,7 @@ from training.evaluation import forms
 from training.evaluation.written import replies, said
 
 MODELS = Path(__file__).parents[2] / "assets" / "models"
-FOLDERS = sorted(path.parent for path in MODELS.glob("*/config.json"))
+FOLDERS = sorted(path.parent for path in MODELS.glob("*/generation_config.json"))
 MOST_BYTES = 24_000_000
 
 
