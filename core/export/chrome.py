@@ -6,6 +6,7 @@ import asyncio
 import logging
 from base64 import b64encode
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -34,7 +35,9 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
     page = kaleido.PageGenerator(mathjax=False)
     page.header += _font_rules()
     try:
-        return asyncio.run(_drawn(kaleido, page, figures))
+        # In a thread of its own: a notebook's cell runs in an event loop already.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, _drawn(kaleido, page, figures)).result()
     except ChromeNotFoundError as error:
         raise FigureError(NO_CHROME) from error
 

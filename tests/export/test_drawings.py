@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import shutil
@@ -15,7 +16,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from core.decoding.errors import FigureError
-from core.export import font_files
+from core.export import chrome, font_files
 from core.export.render import pdf, png
 from core.export.svg import Drawing, finish
 from tests.export.drawings import PIXEL, raw
@@ -167,3 +168,16 @@ def test_the_fonts_of_a_pdf_are_in_it(tmp_path: Path) -> None:
         "SourceSans-Regular",
     ]
     assert all(row[-5:-2] == ["yes", "yes", "yes"] for row in rows)
+
+
+def test_a_cell_of_a_notebook_which_runs_in_an_event_loop_draws_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def drawn(*_: object) -> list[str]:
+        return ["<svg/>"]
+
+    async def cell() -> list[str]:
+        return chrome.svgs([])
+
+    monkeypatch.setattr(chrome, "_drawn", drawn)
+    assert asyncio.run(cell()) == ["<svg/>"]
