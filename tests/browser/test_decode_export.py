@@ -25,8 +25,9 @@ PNG = b"\x89PNG\r\n\x1a\n"
 @pytest.fixture
 def decode(page: Page, server: str) -> DecodePage:
     found = DecodePage(page, server).open()
-    # The browser has asked for the rest of the page: nothing more is replaced.
+    # The browser has asked for the rest of the page and got it: no file's address is replaced now.
     expect(found.drawn("heatmap")).to_be_visible()
+    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
     return found
 
 

@@ -19,14 +19,19 @@ from pages.ui.shell import guard
 P = ParamSpec("P")
 
 _MOUNTED_ON = "fragments_mounted_on"
+_WITH_FILES = "fragments_with_files"
 
 
-def mount(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
+def mount(draw: Callable[P, None], *, files: bool = False, **options: Any) -> Callable[P, None]:
     """`st.fragment` for what may fail: the rest of the page stands.
 
     Args:
+        files: it offers files, and is rerun with every other fragment: Streamlit forgets all files
+            when a callback begins and keeps those that are offered again.
         options: of `st.fragment`.
     """
+    if files:
+        st.session_state.setdefault(_WITH_FILES, []).append(options["key"])
     mounted: Callable[P, None] = st.fragment(guard.guarded(draw), **options)
     return mounted
 
@@ -34,6 +39,7 @@ def mount(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
 def reset() -> None:
     """Full rerun started: no fragment is mounted yet. The first line of every run."""
     st.session_state.pop(_MOUNTED_ON, None)
+    st.session_state.pop(_WITH_FILES, None)
 
 
 def mark_ready() -> None:
@@ -50,7 +56,7 @@ def rerun(*keys: str) -> None:
     if mounted_on is None:
         st.rerun()
     if mounted_on == _page():
-        st.rerun(list(keys))
+        st.rerun(list(dict.fromkeys((*keys, *st.session_state.get(_WITH_FILES, ())))))
 
 
 def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, None]:

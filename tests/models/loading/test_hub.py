@@ -67,7 +67,7 @@ def test_hub_models_are_of_one_commit_and_run_no_code_of_their_own(
     hub_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: dict[str, tuple[Path, dict[str, object]]] = {}
-    for kind in (inspection.AutoConfig, inspection.AutoTokenizer, load.AutoModelForCausalLM):
+    for kind in (inspection.AutoConfig, inspection.AutoTokenizer, inspection.AutoModelForCausalLM):
         read = kind.from_pretrained
 
         def from_pretrained(
