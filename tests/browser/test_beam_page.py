@@ -178,10 +178,10 @@ def test_a_run_follows_the_controls_is_proved_and_its_link_makes_it_again(beam: 
 def test_stop_ends_a_search_and_keeps_what_it_found(page: Page, server: str) -> None:
     # A search that nothing but Stop ends before its 500 steps.
     beam = BeamPage(page, server)
-    beam.open(beams=16, beam_tokens=500, beam_stop="", early="never", length_penalty=3.0)
+    beam.open(beams=16, beam_tokens=500, beam_least=500, beam_stop="", early="never")
     expect(beam.page.locator(".st-key-beam_stop input")).to_have_value("")
     beam.run_button.click()
-    expect(beam.status).to_contain_text(re.compile(r"[1-9]\d* steps"))
+    expect(beam.status).to_contain_text(re.compile(r"Decoding · [1-9]\d* steps"))
     beam.stop_button.click()
     expect(beam.status).to_contain_text("stopped before its end")
     expect(beam.drawn("beam-tree")).to_be_visible()
