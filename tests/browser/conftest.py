@@ -90,6 +90,7 @@ def leave(page: Page) -> None:
     try:
         page.goto("about:blank")
         page.set_viewport_size(VIEWPORT)
+        page.emulate_media(color_scheme="null")
     except Error:
         page.context.new_page()
         page.close()
