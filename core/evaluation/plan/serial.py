@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.decoding.errors import ConfigError, DecodingError, EvaluationError
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.validation import brief, shortened
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
+from core.evaluation.plan.types import EvaluationPlan, EvaluationRow, Way
 from core.evaluation.questions.types import QuestionSet
 
 WAY_FIELDS = tuple(field.name for field in fields(Way))
@@ -132,21 +132,3 @@ def require_rows_of(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> None
                 f"Line {number} of the evaluation is no run of its plan, or one again."
             )
         seen.add(place)
-
-
-def evaluation_to_json(evaluation: Evaluation) -> dict[str, Any]:
-    """A plan and its rows."""
-    return {
-        "plan": plan_to_json(evaluation.plan),
-        "rows": [row_to_json(row) for row in evaluation.rows],
-    }
-
-
-def evaluation_from_json(data: Any) -> Evaluation:
-    """The inverse of `evaluation_to_json`; raises EvaluationError for anything else."""
-    if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
-        raise EvaluationError("An evaluation must hold a plan and a list of rows.")
-    plan = plan_from_json(data.get("plan"))
-    rows = tuple(row_from_json(row) for row in data["rows"])
-    require_rows_of(plan, rows)
-    return Evaluation(plan, rows)

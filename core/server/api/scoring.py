@@ -71,8 +71,7 @@ class StepReader:
     def __init__(
         self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, wanted: Wanted
     ) -> None:
-        self._tap, self._wanted = tap, wanted
-        self._ids = list(prompt_ids)
+        self._tap, self._ids = tap, list(prompt_ids)
         self._count = wanted.count(tap.vocab_size)
         # Draws from a generator of its own; the stages before the draw are those of the run.
         model = cast(LanguageModel, tap)
