@@ -30,16 +30,20 @@ def expect_no_harm(decode: DecodePage) -> None:
     assert decode.page.troubles == []  # type: ignore[attr-defined]
 
 
-def test_an_empty_prompt_is_asked_for(decode: DecodePage) -> None:
+def test_no_trace_an_empty_and_too_long_a_prompt_each_get_a_sentence(
+    decode: DecodePage, tmp_path: Path
+) -> None:
     decode.open()
+    path = tmp_path / "other.json"
+    path.write_text('{"a": 1}', encoding="utf-8")
+    decode.open_trace(path)
+    expect(decode.failure).to_contain_text("no trace file")
+    expect(decode.status).to_contain_text("Example")
+    decode.page.keyboard.press("Escape")
     decode.write_prompt("")
     decode.run_button.click()
     expect(decode.failure).to_contain_text("The prompt is empty")
     expect(decode.status).to_contain_text("Example")
-
-
-def test_too_long_a_prompt_is_refused_with_the_numbers(decode: DecodePage) -> None:
-    decode.open()
     decode.write_prompt("once upon a time " * 400)
     decode.run_button.click()
     expect(decode.failure).to_contain_text(re.compile(r"context window holds \d+"))
@@ -60,16 +64,15 @@ def test_a_link_does_not_load_a_stranger_s_model(decode: DecodePage) -> None:
     expect(decode.run_button).to_be_visible()
 
 
-def test_markup_in_a_prompt_stays_text(decode: DecodePage) -> None:
+def test_markup_in_a_prompt_and_in_a_trace_file_stays_text(
+    decode: DecodePage, tmp_path: Path
+) -> None:
     decode.open(prompt=HOSTILE, tokens=6)
     decode.run()
     expect(decode.page.locator(".st-key-strip .prompt")).to_have_text(HOSTILE)
     decode.page.get_by_role("tab", name="Reading the prompt").click()
     expect(decode.drawn("prompt")).to_be_visible()
     expect_no_harm(decode)
-
-
-def test_markup_in_a_trace_file_stays_text(decode: DecodePage, tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     data = json.loads((root / "assets/traces/decode.json").read_text(encoding="utf-8"))
     data["prompt"] = data["rendered_prompt"] = HOSTILE
@@ -80,18 +83,8 @@ def test_markup_in_a_trace_file_stays_text(decode: DecodePage, tmp_path: Path) -
             step["candidates"]["text"] = [HOSTILE for _ in step["candidates"]["text"]]
     path = tmp_path / "hostile.json"
     path.write_text(json.dumps(data), encoding="utf-8")
-    decode.open()
     decode.open_trace(path)
     expect(decode.status).to_contain_text("From a file")
     expect(decode.tokens.first).to_have_text(HOSTILE)
     expect(decode.drawn("candidates")).to_be_visible()
     expect_no_harm(decode)
-
-
-def test_a_file_that_is_no_trace_gets_a_sentence(decode: DecodePage, tmp_path: Path) -> None:
-    path = tmp_path / "other.json"
-    path.write_text('{"a": 1}', encoding="utf-8")
-    decode.open()
-    decode.open_trace(path)
-    expect(decode.failure).to_contain_text("no trace file")
-    expect(decode.status).to_contain_text("Example")

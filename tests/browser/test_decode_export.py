@@ -84,7 +84,7 @@ def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) ->
     assert root.findall("{http://www.w3.org/2000/svg}rect") == []  # Nothing behind the figure.
 
 
-def test_all_figures_of_the_page_leave_in_one_archive(decode: DecodePage) -> None:
+def test_the_page_leaves_as_archive_trace_file_and_web_page(decode: DecodePage) -> None:
     decode.page.locator(".st-key-save button").first.click()
     button = decode.page.get_by_role("button", name="All figures (ZIP)")
     with decode.page.expect_download(timeout=240_000) as waiting:
@@ -99,18 +99,12 @@ def test_all_figures_of_the_page_leave_in_one_archive(decode: DecodePage) -> Non
         assert {f"{stem}.pdf", f"{stem}.png", f"{stem}.csv", f"{stem}.alt.txt"} <= set(names)
         assert f"{stem}.pdf" in text
     assert {"trace.json", "settings.json", "figures.md", "citation.bib"} <= set(names)
-
-
-def test_the_trace_file_holds_the_run(decode: DecodePage) -> None:
-    decode.page.locator(".st-key-save button").first.click()
+    # The trace file holds the run.
     data = json.loads(bytes_of(download(decode, "Trace file (JSON)")))
     trace = Trace.from_dict(data)
     assert trace.prompt
     expect(decode.tokens).to_have_count(len(trace.token_ids))
-
-
-def test_the_web_page_needs_no_network(decode: DecodePage) -> None:
-    decode.page.locator(".st-key-save button").first.click()
+    # The web page needs no network.
     path = Path(download(decode, "Web page (HTML)").path())
     alone = decode.page.context.new_page()
     asked: list[str] = []

@@ -20,7 +20,9 @@ def decode(page: Page, server: str) -> DecodePage:
     return DecodePage(page, server)
 
 
-def test_first_paint_shows_a_finished_example(decode: DecodePage) -> None:
+def test_the_example_is_there_at_first_and_a_step_is_chosen_by_text_heatmap_and_keys(
+    decode: DecodePage,
+) -> None:
     decode.open()
     expect(decode.status).to_contain_text("Example")
     expect(decode.tokens.first).to_be_visible()
@@ -28,27 +30,80 @@ def test_first_paint_shows_a_finished_example(decode: DecodePage) -> None:
         expect(decode.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
     expect(decode.page.get_by_role("button", name=re.compile("^.*Consistent"))).to_be_visible()
     assert decode.page.troubles == []  # type: ignore[attr-defined]
+    # A click on a token selects its step everywhere.
+    before = decode.figure_data("candidates")
+    decode.tokens.nth(6).click()
+    decode.expect_step(6)
+    expect(decode.selected).to_have_count(1)
+    expect(decode.selected).to_have_attribute("data-index", "6")
+    decode.page.wait_for_function(
+        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
+        "?.layout?.meta?.alt !== before",
+        arg=before["layout"]["meta"]["alt"],
+    )
+    # So does one in the heatmap.
+    plot = decode.figure("heatmap").locator(".js-plotly-plot .nsewdrag").first
+    box = plot.bounding_box()
+    assert box
+    before = str(decode.step_number())
+    plot.click(position={"x": box["width"] * 0.51, "y": box["height"] * 0.5})
+    expect(decode.selected).not_to_have_attribute("data-index", before)
+    decode.expect_step(int(str(decode.selected.get_attribute("data-index"))))
+    # Arrow keys step from anywhere but an input.
+    expect(decode.selected).to_be_attached()
+    keyboard = decode.page.keyboard
+    start = decode.step_number()
+    keyboard.press("ArrowLeft")
+    decode.expect_step(start - 1)
+    decode.tokens.nth(4).click()
+    decode.expect_step(4)
+    keyboard.press("ArrowLeft")
+    decode.expect_step(3)
+    assert focused_token(decode) == "3"
+    keyboard.press("End")
+    decode.expect_step(decode.tokens.count() - 1)
+    decode.tokens.nth(4).click()
+    decode.expect_step(4)
+    decode.page.locator(".st-key-prompt textarea").click()
+    keyboard.press("ArrowRight")
+    decode.page.locator(".st-key-next button").click()
+    decode.expect_step(5)
+    # Another theme draws the figures anew.
+    assert decode.figure_data("heatmap")["layout"]["paper_bgcolor"] == "#ffffff"
+    decode.page.get_by_test_id("stMainMenuButton").click()
+    decode.page.get_by_role("menuitemradio", name="Dark").click()
+    decode.page.wait_for_function(
+        "() => document.querySelector('.st-key-figure-heatmap .js-plotly-plot')"
+        "?.layout?.paper_bgcolor === '#12161b'"
+    )
 
 
-def test_a_run_streams_and_ends_with_a_proof(decode: DecodePage) -> None:
-    decode.open(tokens=12)
+def test_a_run_streams_ends_with_a_proof_and_is_checked_and_timed(decode: DecodePage) -> None:
+    # Without `run` in the address the example is shown, beside the address's knobs.
+    decode.open(tokens=12, temperature=0.75)
+    expect(decode.status).to_contain_text("Example")
+    expect(decode.page.locator(".st-key-temperature input")).to_have_value("0.75")
     decode.run()
     expect(decode.tokens).to_have_count(12)
     expect(decode.status).to_contain_text("12 tokens")
-    proof = decode.page.get_by_role("button", name=re.compile("Consistent: (\\d+) of \\1 checks"))
-    expect(proof).to_be_visible()
+    consistent = re.compile("Consistent: (\\d+) of \\1 checks")
+    expect(decode.page.get_by_role("button", name=consistent)).to_be_visible()
     expect(decode.page).to_have_url(re.compile("run=1"))
-
-
-def test_the_check_against_the_model_adds_checks(decode: DecodePage) -> None:
-    decode.open(tokens=8)
-    decode.run()
+    # The check against the model adds checks.
     proof = decode.page.locator(".st-key-proof button").first
     before = checks_of(proof.inner_text())
     proof.click()
     decode.page.get_by_role("button", name="Check against the model").click()
     expect(proof).not_to_contain_text(f"Consistent: {before} of", timeout=PATIENCE_MS)
     assert checks_of(proof.inner_text()) > before
+    decode.page.keyboard.press("Escape")
+    # The cache can be measured.
+    decode.page.get_by_role("tab", name="Time").click()
+    decode.page.get_by_role("button", name="Time the cache on and off in turns").click()
+    decode.page.wait_for_function(
+        "() => document.querySelector('.st-key-figure-time .js-plotly-plot')"
+        "?.layout?.meta?.alt?.match(/Cache.off/)"
+    )
 
 
 def checks_of(label: str) -> int:
@@ -70,58 +125,13 @@ def test_stop_ends_the_run_and_keeps_what_is_there(decode: DecodePage) -> None:
     decode.expect_step(0)
 
 
-def test_a_click_on_a_token_selects_its_step_everywhere(decode: DecodePage) -> None:
-    decode.open()
-    before = decode.figure_data("candidates")
-    decode.tokens.nth(6).click()
-    decode.expect_step(6)
-    expect(decode.selected).to_have_count(1)
-    expect(decode.selected).to_have_attribute("data-index", "6")
-    decode.page.wait_for_function(
-        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
-        "?.layout?.meta?.alt !== before",
-        arg=before["layout"]["meta"]["alt"],
-    )
-
-
-def test_a_click_in_the_heatmap_selects_the_step(decode: DecodePage) -> None:
-    decode.open()
-    plot = decode.figure("heatmap").locator(".js-plotly-plot .nsewdrag").first
-    box = plot.bounding_box()
-    assert box
-    before = str(decode.step_number())
-    plot.click(position={"x": box["width"] * 0.51, "y": box["height"] * 0.5})
-    expect(decode.selected).not_to_have_attribute("data-index", before)
-    decode.expect_step(int(str(decode.selected.get_attribute("data-index"))))
-
-
-def test_arrow_keys_step_from_anywhere_but_an_input(decode: DecodePage) -> None:
-    decode.open()
-    expect(decode.selected).to_be_attached()
-    keyboard = decode.page.keyboard
-    start = decode.step_number()
-    keyboard.press("ArrowLeft")
-    decode.expect_step(start - 1)
-    decode.tokens.nth(4).click()
-    decode.expect_step(4)
-    keyboard.press("ArrowLeft")
-    decode.expect_step(3)
-    assert focused_token(decode) == "3"
-    keyboard.press("End")
-    decode.expect_step(decode.tokens.count() - 1)
-    decode.tokens.nth(4).click()
-    decode.expect_step(4)
-    decode.page.locator(".st-key-prompt textarea").click()
-    keyboard.press("ArrowRight")
-    decode.page.locator(".st-key-next button").click()
-    decode.expect_step(5)
-
-
 def focused_token(decode: DecodePage) -> object:
     return decode.page.evaluate("document.activeElement.shadowRoot?.activeElement?.dataset.index")
 
 
-def test_a_knob_reshapes_the_selected_step_without_a_run(decode: DecodePage) -> None:
+def test_a_knob_reshapes_the_selected_step_without_a_run_and_holds_one_value(
+    decode: DecodePage,
+) -> None:
     decode.open()
     decode.run()
     before = decode.figure_data("candidates")["layout"]["meta"]["alt"]
@@ -138,30 +148,15 @@ def test_a_knob_reshapes_the_selected_step_without_a_run(decode: DecodePage) -> 
     assert decode.text() == text
     decode.set_number("temperature", 0.8)
     expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
-
-
-def test_the_slider_and_its_field_hold_one_value(decode: DecodePage) -> None:
-    decode.open()
+    # The slider and its field hold one value.
     decode.page.get_by_role("slider", name="Temperature").press("ArrowRight")
     expect(decode.page.locator(".st-key-temperature input")).to_have_value("0.85")
     expect(decode.page).to_have_url(re.compile("temperature=0.85"))
     # Typed and not confirmed: the click on Run takes it along.
     decode.page.locator(".st-key-temperature input").fill("1.5")
     decode.run_button.click()
-    expect(decode.status).to_contain_text("Your run", timeout=PATIENCE_MS)
     expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
     expect(decode.page).to_have_url(re.compile("temperature=1.5"))
-
-
-def test_another_theme_redraws_the_figures(decode: DecodePage) -> None:
-    decode.open()
-    assert decode.figure_data("heatmap")["layout"]["paper_bgcolor"] == "#ffffff"
-    decode.page.get_by_test_id("stMainMenuButton").click()
-    decode.page.get_by_role("menuitemradio", name="Dark").click()
-    decode.page.wait_for_function(
-        "() => document.querySelector('.st-key-figure-heatmap .js-plotly-plot')"
-        "?.layout?.paper_bgcolor === '#12161b'"
-    )
 
 
 def test_the_address_restores_the_page(decode: DecodePage, context: BrowserContext) -> None:
@@ -184,12 +179,6 @@ def test_the_address_restores_the_page(decode: DecodePage, context: BrowserConte
     expect(other.page.locator(".st-key-prompt textarea")).to_have_value("A list of colors: red,")
 
 
-def test_without_run_in_the_address_the_example_is_shown(decode: DecodePage) -> None:
-    decode.open(temperature=1.3)
-    expect(decode.status).to_contain_text("Example")
-    expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.30")
-
-
 def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:
     decode.open(tokens=60)
     decode.run()
@@ -197,14 +186,3 @@ def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:
     expect(pager).to_contain_text("Steps 1 to 40 of 60")
     pager.get_by_role("button", name="Later steps").click()
     expect(pager).to_contain_text("Steps 41 to 60 of 60")
-
-
-def test_the_cache_can_be_measured(decode: DecodePage) -> None:
-    decode.open(tokens=16)
-    decode.run()
-    decode.page.get_by_role("tab", name="Time").click()
-    decode.page.get_by_role("button", name="Time the cache on and off in turns").click()
-    decode.page.wait_for_function(
-        "() => document.querySelector('.st-key-figure-time .js-plotly-plot')"
-        "?.layout?.meta?.alt?.match(/Cache.off/)"
-    )

@@ -100,6 +100,20 @@ def test_a_knob_of_decode_and_the_step_that_it_reshapes_are_in_sight(
     assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, figure)
     assert box(decode.step_head)["y"] >= TOP
     assert_fits(page)
+    if size == PHONE:
+        assert_one_knob_is_shown_and_another_can_be_chosen(decode)
+
+
+def assert_one_knob_is_shown_and_another_can_be_chosen(decode: DecodePage) -> None:
+    page = decode.page
+    expect(knob(decode)).to_be_visible()
+    expect(knob(decode, "Top-k")).to_be_hidden()
+    page.get_by_label("Which knob is in view").select_option("top_k")
+    expect(knob(decode, "Top-k")).to_be_visible()
+    expect(knob(decode)).to_be_hidden()
+    opener = page.get_by_test_id("stExpandSidebarButton")
+    words = opener.evaluate("button => getComputedStyle(button, '::after').content")
+    assert "Model and prompt" in words
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])
@@ -123,36 +137,25 @@ def assert_fits(page: Page) -> None:
     assert rail.evaluate("rail => rail.scrollWidth - rail.clientWidth") <= 0
 
 
-def test_on_a_phone_one_knob_is_shown_and_another_can_be_chosen(page: Page, server: str) -> None:
-    page.set_viewport_size(PHONE)
-    decode = DecodePage(page, server).open()
-    expect(knob(decode)).to_be_visible()
-    expect(knob(decode, "Top-k")).to_be_hidden()
-    page.get_by_label("Which knob is in view").select_option("top_k")
-    expect(knob(decode, "Top-k")).to_be_visible()
-    expect(knob(decode)).to_be_hidden()
-    opener = page.get_by_test_id("stExpandSidebarButton")
-    words = opener.evaluate("button => getComputedStyle(button, '::after').content")
-    assert "Model and prompt" in words
-
-
-def test_a_tab_does_not_move_the_page(page: Page, server: str) -> None:
+def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
+    page: Page, server: str
+) -> None:
     page.set_viewport_size(DESKTOP)
-    decode = DecodePage(page, server).open()
+    decode = DecodePage(page, server).open(tokens=12, step=0)
+    # The next uncertain step is a key and a button.
+    decode.expect_step(0)
+    expect(decode.selected).to_have_attribute("data-index", "0")
+    page.keyboard.press("u")
+    expect(decode.step_head).not_to_contain_text("Step 1 of")
+    found = decode.step_number()
+    expect(page).to_have_url(re.compile(rf"[?&]step={found}\b"))
+    decode.tokens.first.click()
+    decode.expect_step(0)
+    page.get_by_role("button", name="Next uncertain step").click()
+    decode.expect_step(found)
+    expect(decode.selected).to_have_attribute("data-index", str(found))
     expect(decode.drawn("uncertainty")).to_be_visible()
-    tabs = page.locator(".st-key-more [role=tablist]")
-    scroll_to(decode, tabs, 300)
-    page.evaluate(WATCH, [".st-key-more [role=tablist]", ".st-key-rail"])
-    for name, chart in (("Time", "time"), ("Reading the prompt", "prompt")):
-        page.get_by_role("tab", name=name).click()
-        expect(decode.drawn(chart)).to_be_visible()
-    assert moved(page) <= 2
-
-
-def test_a_run_moves_nothing_and_dims_what_it_makes_old(page: Page, server: str) -> None:
-    page.set_viewport_size(DESKTOP)
-    decode = DecodePage(page, server).open(tokens=12)
-    expect(decode.drawn("uncertainty")).to_be_visible()
+    # A run moves nothing and dims what it makes old.
     page.evaluate(WATCH, [".st-key-rail", ".st-key-text-panel", ".st-key-figures"])
     page.evaluate("""() => {
       window.palest = 1
@@ -167,6 +170,14 @@ def test_a_run_moves_nothing_and_dims_what_it_makes_old(page: Page, server: str)
     assert moved(page) <= 2
     assert page.evaluate("palest") < 0.6
     assert_at_the_most_uncertain_step(decode)
+    # A tab doesn't move the page.
+    tabs = page.locator(".st-key-more [role=tablist]")
+    scroll_to(decode, tabs, 300)
+    page.evaluate(WATCH, [".st-key-more [role=tablist]", ".st-key-rail"])
+    for name, chart in (("Time", "time"), ("Reading the prompt", "prompt")):
+        page.get_by_role("tab", name=name).click()
+        expect(decode.drawn(chart)).to_be_visible()
+    assert moved(page) <= 2
 
 
 def assert_at_the_most_uncertain_step(decode: DecodePage) -> None:
@@ -174,18 +185,3 @@ def assert_at_the_most_uncertain_step(decode: DecodePage) -> None:
     drawn: list[dict[str, Any]] = decode.figure_data("uncertainty")["data"]
     entropies = next(trace["y"] for trace in drawn if trace.get("name") == "entropy")
     assert decode.step_number() == entropies.index(max(entropies))
-
-
-def test_the_next_uncertain_step_is_a_key_and_a_button(page: Page, server: str) -> None:
-    decode = DecodePage(page, server).open(step=0)
-    decode.expect_step(0)
-    expect(decode.selected).to_have_attribute("data-index", "0")
-    page.keyboard.press("u")
-    expect(decode.step_head).not_to_contain_text("Step 1 of")
-    found = decode.step_number()
-    expect(page).to_have_url(re.compile(rf"[?&]step={found}\b"))
-    decode.tokens.first.click()
-    decode.expect_step(0)
-    page.get_by_role("button", name="Next uncertain step").click()
-    decode.expect_step(found)
-    expect(decode.selected).to_have_attribute("data-index", str(found))

@@ -23,7 +23,9 @@ def reason(page: Page, server: str) -> ReasonPage:
     return ReasonPage(page, server).open()
 
 
-def test_the_example_is_a_real_run_with_its_strip_and_its_sweep(reason: ReasonPage) -> None:
+def test_the_example_is_a_real_run_and_curve_and_level_set_another_budget(
+    reason: ReasonPage,
+) -> None:
     example = load_example(EXAMPLE)
     thinking = "".join(reason.piece("thinking").all_text_contents())
     assert thinking == example.strip.points[-1].thinking
@@ -33,9 +35,11 @@ def test_the_example_is_a_real_run_with_its_strip_and_its_sweep(reason: ReasonPa
     curve = next(t for t in reason.figure_data("accuracy")["data"] if t["name"] == "accuracy")
     rows = [row for row in example.sweep.rows if row.budget == curve["x"][-1]]
     assert curve["y"][-1] == sum(row.outcome == "correct" for row in rows) / len(rows)
-
-
-def test_a_lower_level_closes_the_thinking_by_force(reason: ReasonPage) -> None:
+    # A click on the curve sets the budget.
+    reason.figure("accuracy").locator(".trace.scatter .points path").nth(1).click(force=True)
+    expect(reason.page).to_have_url(re.compile(f"thinking={curve['x'][1]}"))
+    expect(reason.page.locator(".st-key-thinking input")).to_have_value(str(curve["x"][1]))
+    # A lower level closes the thinking by force.
     expect(reason.piece("forced")).to_have_count(1)
     reason.page.locator(".st-key-level").get_by_text("Low", exact=True).click()
     expect(reason.page).to_have_url(re.compile("thinking=32"))
@@ -61,13 +65,6 @@ def test_the_link_makes_the_same_run_of_an_own_question(page: Page, server: str)
     again.page.goto(address)
     expect(again.status).to_contain_text("Your run")
     expect(again.text).to_have_text(found)
-
-
-def test_a_click_on_the_curve_sets_the_budget(reason: ReasonPage) -> None:
-    curve = next(t for t in reason.figure_data("accuracy")["data"] if t["name"] == "accuracy")
-    reason.figure("accuracy").locator(".trace.scatter .points path").nth(1).click(force=True)
-    expect(reason.page).to_have_url(re.compile(f"thinking={curve['x'][1]}"))
-    expect(reason.page.locator(".st-key-thinking input")).to_have_value(str(curve["x"][1]))
 
 
 def test_own_problems_are_swept_to_the_end_and_saved(reason: ReasonPage) -> None:

@@ -27,17 +27,14 @@ def lab(page: Page, server: str) -> SamplingPage:
     return SamplingPage(page, server)
 
 
-def test_first_paint_shows_the_example(lab: SamplingPage) -> None:
+def test_the_example_is_there_at_first_and_follows_its_knobs(lab: SamplingPage) -> None:
     lab.open()
     for name in CHARTS:
         expect(lab.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
     expect(lab.outcome).to_contain_text(re.compile(r"Throw \d+, the number 0\.\d{4}, draws "))
     expect(lab.page.get_by_role("link", name="Decode")).to_be_visible()
     assert lab.page.troubles == []  # type: ignore[attr-defined]
-
-
-def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
-    lab.open()
+    # A slider redraws from the stored logits.
     text = lab.text_before.inner_text()
     expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
     flips = lab.figure("flips").locator(".js-plotly-plot").element_handle()
@@ -51,13 +48,10 @@ def test_a_slider_redraws_from_the_stored_logits(lab: SamplingPage) -> None:
     expect(lab.page).to_have_url(re.compile("temperature=0.85"))
     assert lab.text_before.inner_text() == text
     expect(lab.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
-
-
-def test_a_key_held_down_ends_where_it_leads(lab: SamplingPage) -> None:
-    lab.open()
+    # A key held down ends where it leads.
     expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
     lab.page.get_by_role("slider", name="Temperature").focus()
-    for _ in range(16):
+    for _ in range(15):
         lab.page.keyboard.press("ArrowRight", delay=20)
     for name in CHARTS:
         lab.wait_for_caption(name, "temperature 1.6 ")
@@ -65,33 +59,13 @@ def test_a_key_held_down_ends_where_it_leads(lab: SamplingPage) -> None:
     expect(lab.page.get_by_role("slider", name="Temperature")).to_have_value("1.6")
     expect(lab.page).to_have_url(re.compile("temperature=1.6"))
     expect(lab.page.get_by_role("dialog")).to_have_count(0)
-
-
-def test_two_values_typed_at_once_are_both_in_the_address(lab: SamplingPage) -> None:
-    lab.open()
+    # Two values typed at once are both in the address.
     lab.set_number("temperature", 1.2)
     lab.set_number("epsilon", 0.003)
     lab.wait_for_caption("rolls", "top-p 0.95 · epsilon cutoff 0.003")
     expect(lab.page).to_have_url(re.compile("epsilon=0.003"))
     expect(lab.page).to_have_url(re.compile("temperature=1.2"))
-
-
-def test_another_theme_redraws_the_figures(lab: SamplingPage) -> None:
-    lab.open()
-    for name in CHARTS:
-        assert lab.figure_data(name)["layout"]["paper_bgcolor"] == "#ffffff"
-    lab.page.get_by_test_id("stMainMenuButton").click()
-    lab.page.get_by_role("menuitemradio", name="Dark").click()
-    for name in CHARTS:
-        lab.page.wait_for_function(
-            "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
-            "?.layout?.paper_bgcolor === '#12161b'",
-            arg=name,
-        )
-
-
-def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
-    lab.open()
+    # A rare knob has its stage.
     lab.set_number("typical_p", 0.5)
     lab.wait_for_caption("stages", "typical-p 0.5")
     lab.set_number("epsilon", 0.004)
@@ -100,30 +74,12 @@ def test_a_typed_value_and_a_rare_knob(lab: SamplingPage) -> None:
     assert any("typical-p" in head for head in heads if head)
 
 
-def test_roll_again_throws_other_dice_and_the_number_moves(lab: SamplingPage) -> None:
-    lab.open()
-    # At rest: a click while the page is drawn anew may meet a button that is about to go.
-    expect(lab.drawn("rolls")).to_be_visible(timeout=PATIENCE_MS)
-    before = lab.outcome.inner_text()
-    number = mark_of(lab)
-    lab.page.get_by_role("button", name="Roll again").click()
-    expect(lab.outcome).to_contain_text("Throw")
-    expect(lab.outcome).not_to_have_text(before)
-    expect(lab.page).to_have_url(re.compile("roll=1"))
-    expect(lab.page.locator(".st-key-roll input")).to_have_value("1")
-    lab.page.wait_for_function(
-        "number => document.querySelector('.st-key-figure-draw .js-plotly-plot')"
-        "?.layout?.shapes?.some(shape => shape.name === 'uniform' && shape.x0 !== number)",
-        arg=number,
-    )
-
-
 def mark_of(lab: SamplingPage) -> float:
     shapes = lab.figure_data("draw")["layout"]["shapes"]
     return float(next(shape["x0"] for shape in shapes if shape["name"] == "uniform"))
 
 
-def test_the_dice_stay_while_a_knob_moves_and_the_flip_is_told(lab: SamplingPage) -> None:
+def test_the_dice_stay_while_a_knob_moves_and_are_thrown_anew_by_a_press(lab: SamplingPage) -> None:
     lab.open()
     number = mark_of(lab)
     pieces = lab.figure_data("flips")["data"]
@@ -134,10 +90,21 @@ def test_the_dice_stay_while_a_knob_moves_and_the_flip_is_told(lab: SamplingPage
     top = lab.figure_data("stages")["layout"]["meta"]["alt"]
     assert "rank 1," in top
     expect(lab.outcome).to_contain_text("flipped by the last change: it was")
-
-
-def test_gumbel_and_multinomial_show_their_noise(lab: SamplingPage) -> None:
-    lab.open()
+    # Roll again throws other dice, and the number moves.
+    # At rest: a click while the page is drawn anew may meet a button that is about to go.
+    lab.wait_for_caption("rolls", "top-k 1")
+    before = lab.outcome.inner_text()
+    lab.page.get_by_role("button", name="Roll again").click()
+    expect(lab.outcome).to_contain_text("Throw")
+    expect(lab.outcome).not_to_have_text(before)
+    expect(lab.page).to_have_url(re.compile("roll=1"))
+    expect(lab.page.locator(".st-key-roll input")).to_have_value("1")
+    lab.page.wait_for_function(
+        "number => document.querySelector('.st-key-figure-draw .js-plotly-plot')"
+        "?.layout?.shapes?.some(shape => shape.name === 'uniform' && shape.x0 !== number)",
+        arg=number,
+    )
+    # Gumbel and multinomial show their noise.
     lab.choose("Gumbel")
     lab.wait_for_caption("draw", "draw gumbel")
     assert {"ln p", "noise"} <= {drawn["name"] for drawn in lab.figure_data("draw")["data"]}
@@ -147,20 +114,11 @@ def test_gumbel_and_multinomial_show_their_noise(lab: SamplingPage) -> None:
     expect(lab.page).to_have_url(re.compile("dice=Multinomial"))
 
 
-def test_the_order_can_be_switched_and_names_its_source(lab: SamplingPage) -> None:
-    lab.open(temperature=1.8)
-    lab.wait_for_caption("stages", "temperature 1.8")
-    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
-    assert names.index("temperature") < names.index("top_p")
-    lab.choose("llama.cpp")
-    lab.wait_for_caption("stages", "order of llama.cpp")
-    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
-    assert names.index("top_p") < names.index("temperature")
-    expect(lab.page.get_by_text("common_params_sampling::samplers")).to_be_visible()
-
-
-def test_continuations_stream_in_and_are_drawn_as_a_tree(lab: SamplingPage) -> None:
-    lab.open(lab_look="Continuations", ways=3, length=8)
+def test_continuations_are_drawn_as_a_tree_and_markup_stays_text(lab: SamplingPage) -> None:
+    lab.open(at="The prompt's next token", prompt=HOSTILE, lab_look="Continuations",
+             ways=3, length=8)  # fmt: skip
+    expect(lab.text_before).to_have_text(HOSTILE, timeout=PATIENCE_MS)
+    lab.wait_for_caption("stages", "throw 1")
     lab.page.get_by_role("button", name="Continue", exact=True).click()
     lab.wait_for_caption("tree", "8 tokens at most · seeds 16 to 18")
     expect(lab.page.get_by_test_id("stDataFrame")).to_be_visible()
@@ -172,6 +130,11 @@ def test_continuations_stream_in_and_are_drawn_as_a_tree(lab: SamplingPage) -> N
         arg=folded,
     )
     assert "grow=1" in lab.page.url
+    # The prompt's markup is text.
+    expect(lab.drawn("tree")).to_be_visible(timeout=PATIENCE_MS)
+    assert lab.page.evaluate("window.__hit") is None
+    assert lab.page.locator("img[src='x']").count() == 0
+    assert lab.page.troubles == []  # type: ignore[attr-defined]
 
 
 def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
@@ -188,17 +151,14 @@ def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
     expect(stop).to_have_count(0)
 
 
-def test_the_temperature_sweep_and_the_table_of_apis(lab: SamplingPage) -> None:
+def test_the_tabs_the_files_of_a_figure_and_another_theme(lab: SamplingPage) -> None:
     lab.open()
     lab.page.get_by_role("tab", name="Temperature").click()
     expect(lab.drawn("sweep")).to_be_visible(timeout=PATIENCE_MS)
     lab.page.get_by_role("tab", name="What logprobs mean").click()
     expect(lab.page.get_by_text("logprobs_mode=raw_logprobs")).to_be_visible()
     assert lab.page.locator(".st-key-api-table a").count() >= 7
-
-
-def test_a_figure_leaves_as_svg_and_png(lab: SamplingPage) -> None:
-    lab.open()
+    # A figure leaves as SVG and PNG.
     expect(lab.drawn("flips")).to_be_visible(timeout=PATIENCE_MS)
     lab.figure("flips").get_by_role("button", name=re.compile("Export")).click()
     root = ElementTree.fromstring(download(lab, "SVG"))
@@ -208,6 +168,18 @@ def test_a_figure_leaves_as_svg_and_png(lab: SamplingPage) -> None:
     assert struct.unpack(">II", png[16:24])[0] == round(85 / 25.4 * 300)
     rows = download(lab, "CSV").decode("utf-8-sig").splitlines()
     assert rows[0].startswith('"knob"') and len(rows) > 8
+    lab.page.keyboard.press("Escape")
+    # Another theme draws the figures anew.
+    for name in CHARTS:
+        assert lab.figure_data(name)["layout"]["paper_bgcolor"] == "#ffffff"
+    lab.page.get_by_test_id("stMainMenuButton").click()
+    lab.page.get_by_role("menuitemradio", name="Dark").click()
+    for name in CHARTS:
+        lab.page.wait_for_function(
+            "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
+            "?.layout?.paper_bgcolor === '#12161b'",
+            arg=name,
+        )
 
 
 def download(lab: SamplingPage, button: str) -> bytes:
@@ -216,8 +188,19 @@ def download(lab: SamplingPage, button: str) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
-def test_the_address_restores_the_page(lab: SamplingPage, context: BrowserContext) -> None:
-    lab.open()
+def test_an_order_is_chosen_and_the_address_restores_the_page(
+    lab: SamplingPage, context: BrowserContext
+) -> None:
+    lab.open(temperature=1.8)
+    lab.wait_for_caption("stages", "temperature 1.8")
+    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
+    assert names.index("temperature") < names.index("top_p")
+    lab.choose("llama.cpp")
+    lab.wait_for_caption("stages", "order of llama.cpp")
+    names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
+    assert names.index("top_p") < names.index("temperature")
+    expect(lab.page.get_by_text("common_params_sampling::samplers")).to_be_visible()
+    # The address restores the page.
     lab.set_number("temperature", 1.1)
     lab.wait_for_caption("stages", "temperature 1.1")
     lab.choose("vLLM")
@@ -306,27 +289,13 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     other.wait_for_caption("stages", "throw 5")
     assert other.text_before.inner_text() == text
     assert other.outcome.inner_text() == words
-
-
-def test_the_knobs_are_the_same_on_both_pages(lab: SamplingPage) -> None:
-    lab.open()
+    # The knobs are the same on both pages.
     lab.set_number("temperature", 1.35)
     lab.wait_for_caption("stages", "temperature 1.35")
     lab.page.get_by_role("link", name="Decode").click()
     expect(lab.page.locator(".st-key-temperature input")).to_have_value("1.35")
     lab.page.get_by_role("link", name="Sampling lab").click()
     expect(lab.page.locator(".st-key-temperature input")).to_have_value("1.35")
-
-
-def test_markup_in_a_prompt_and_in_tokens_stays_text(lab: SamplingPage) -> None:
-    lab.open(at="The prompt's next token", prompt=HOSTILE, lab_look="Continuations")
-    expect(lab.text_before).to_have_text(HOSTILE, timeout=PATIENCE_MS)
-    lab.wait_for_caption("stages", "throw 1")
-    lab.page.get_by_role("button", name="Continue", exact=True).click()
-    expect(lab.drawn("tree")).to_be_visible(timeout=PATIENCE_MS)
-    assert lab.page.evaluate("window.__hit") is None
-    assert lab.page.locator("img[src='x']").count() == 0
-    assert lab.page.troubles == []  # type: ignore[attr-defined]
 
 
 def test_what_goes_wrong_has_a_sentence(lab: SamplingPage) -> None:

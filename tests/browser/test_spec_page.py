@@ -23,7 +23,7 @@ def spec(page: Page, server: str) -> SpecPage:
     return SpecPage(page, server).open()
 
 
-def test_the_example_stands_in_the_first_sight_in_full(spec: SpecPage) -> None:
+def test_the_example_stands_in_full_is_clicked_played_and_leaves(spec: SpecPage) -> None:
     example = Trace.load(EXAMPLE)
     expect(spec.tokens).to_have_count(len(example.token_ids))
     assert spec.text() == example.text
@@ -33,9 +33,7 @@ def test_the_example_stands_in_the_first_sight_in_full(spec: SpecPage) -> None:
     assert drawn == tokens
     box = spec.figure("timeline").bounding_box()
     assert box and box["y"] + figure["layout"]["margin"]["t"] + 100 < 900
-
-
-def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
+    # A click on a token opens its verification.
     at, place = spec.click_token("rejected", 1)
     expect(spec.token).to_contain_text(f"Round {at + 1}, position {place + 1}")
     expect(spec.token).to_contain_text("accept")
@@ -50,10 +48,7 @@ def test_a_click_on_a_token_opens_its_trial(spec: SpecPage) -> None:
     expect(spec.token).to_contain_text("Round 1, position 1")
     spec.expect_ring(0, 0)
     assert spec.page.troubles == []  # type: ignore[attr-defined]
-
-
-def test_the_slider_shows_chart_and_text_up_to_a_round(spec: SpecPage) -> None:
-    example = Trace.load(EXAMPLE)
+    # The slider shows chart and text up to a round.
     early = sum(len(step.token_ids) for step in example.rounds[:2])
     expect(spec.cover).to_be_hidden()
     spec.slider.fill("2")
@@ -64,9 +59,38 @@ def test_the_slider_shows_chart_and_text_up_to_a_round(spec: SpecPage) -> None:
     spec.page.get_by_role("button", name="Play", exact=True).click()
     expect(spec.cover).to_be_hidden()
     expect(spec.tokens.last).to_be_visible()
+    # The timeline leaves as SVG and CSV.
+    spec.figure("timeline").get_by_role("button", name=re.compile("Export")).click()
+    with spec.page.expect_download(timeout=120_000) as waiting:
+        spec.page.get_by_role("button", name="SVG", exact=True).click()
+    texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
+    assert "Rounds, and what became of them" in texts
+    assert "draft embedded:draft" in texts.replace("\u00a0", " ")
+    with spec.page.expect_download(timeout=120_000) as waiting:
+        spec.page.get_by_role("button", name="CSV", exact=True).click()
+    lines = Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    rounds = Trace.load(EXAMPLE).rounds
+    assert len(lines) == 1 + sum(len(r.drafted) + (r.extra is not None) for r in rounds)
+    assert "accept_prob" in lines[0]
 
 
-def test_run_decodes_and_the_link_makes_the_same_run(spec: SpecPage) -> None:
+def test_a_run_takes_the_nearest_number_in_range_and_its_link_makes_it_again(
+    spec: SpecPage,
+) -> None:
+    field = spec.page.locator(".st-key-draft_length input")
+    spec.set_number("draft_length", 50)
+    expect(field).to_have_value("16")
+    expect(spec.page).to_have_url(re.compile("draft_length=16"))
+    field.fill("0")
+    # Nothing but the click on Run takes the field's number over.
+    spec.run_button.click()
+    expect(field).to_have_value("1")
+    expect(spec.page).to_have_url(re.compile("draft_length=1&|draft_length=1$"))
+    expect(spec.status).to_contain_text("Your run")
+    expect(spec.page.get_by_text("press Run")).to_have_count(0)
+    field.hover()
+    expect(field).to_have_attribute("title", "1 to 16")
+    # Run decodes, and the link makes the same run.
     spec.set_number("draft_length", 3)
     spec.set_number("spec_tokens", 14)
     expect(spec.page).to_have_url(re.compile("spec_tokens=14"))
@@ -122,21 +146,6 @@ def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: 
     expect(page).to_have_url(re.compile("target_A=0.2"))
 
 
-def test_the_timeline_leaves_as_svg_and_csv(spec: SpecPage) -> None:
-    spec.figure("timeline").get_by_role("button", name=re.compile("Export")).click()
-    with spec.page.expect_download(timeout=120_000) as waiting:
-        spec.page.get_by_role("button", name="SVG", exact=True).click()
-    texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
-    assert "Rounds, and what became of them" in texts
-    assert "draft embedded:draft" in texts.replace("\u00a0", " ")
-    with spec.page.expect_download(timeout=120_000) as waiting:
-        spec.page.get_by_role("button", name="CSV", exact=True).click()
-    lines = Path(waiting.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    rounds = Trace.load(EXAMPLE).rounds
-    assert len(lines) == 1 + sum(len(r.drafted) + (r.extra is not None) for r in rounds)
-    assert "accept_prob" in lines[0]
-
-
 def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -> None:
     page.goto(server)
     AppPage(page, server).open_trace(EXAMPLE)
@@ -154,19 +163,3 @@ def test_an_impossible_number_in_the_address_is_left_out_and_the_page_stays(
     expect(page).to_have_url(re.compile(r"/speculative\?spec_tokens=30$"))
     expect(page.locator(".st-key-draft_length input")).to_have_value("5")
     assert spec.failure.count() == 0
-
-
-def test_a_number_out_of_range_becomes_the_nearest_and_that_one_runs(spec: SpecPage) -> None:
-    field = spec.page.locator(".st-key-draft_length input")
-    spec.set_number("draft_length", 50)
-    expect(field).to_have_value("16")
-    expect(spec.page).to_have_url(re.compile("draft_length=16"))
-    field.fill("0")
-    # Nothing but the click on Run takes the field's number over.
-    spec.run_button.click()
-    expect(field).to_have_value("1")
-    expect(spec.page).to_have_url(re.compile("draft_length=1&|draft_length=1$"))
-    expect(spec.status).to_contain_text("Your run")
-    expect(spec.page.get_by_text("press Run")).to_have_count(0)
-    field.hover()
-    expect(field).to_have_attribute("title", "1 to 16")
