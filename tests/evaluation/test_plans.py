@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -200,8 +201,9 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     plan.write_text("questions: own:facts\ncount: 12\nways: [{name: a, model: embedded:draft}]")
     command = [sys.executable, "-m", "core", "evaluate", str(plan), "--out", str(rows)]
     running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    while rows.exists() is False or rows.read_bytes().count(b"\n") < 3:
+    while not rows.exists() or rows.read_bytes().count(b"\n") < 3:
         assert running.poll() is None, running.stderr.read()
+        time.sleep(0.05)
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
     before = read_evaluation(rows)

@@ -58,31 +58,27 @@ def alone(work):
     return run_evaluation({DRAFT: load_model(DRAFT)}, work.plan)
 
 
-def test_a_killed_process_loses_nothing_and_repeats_nothing(work, alone, tmp_path) -> None:
-    path, killed = tmp_path / "rows.jsonl", []
+def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
+    work, alone, tmp_path
+) -> None:
+    path, seen, killed = tmp_path / "rows.jsonl", [], []
+    models = {DRAFT: load_model(DRAFT)}
+    evaluate_to_file(
+        models, PLAN, path, on_row=lambda *_: seen.append(1), should_stop=lambda: len(seen) >= 6
+    )
+    begun = path.read_bytes()
 
     def kill(_: object, count: int) -> None:
-        if count == 3:
+        if count == 9:
             victims = multiprocessing.active_children()
             os.kill(victims[0].pid, signal.SIGKILL)
             killed.append(victims[0].pid)
 
     done = evaluate_by_workers(work, path, 2, on_row=kill)
     assert killed and done.complete
-    require_same(done.rows, alone.rows)
-    require_same(read_evaluation(path).rows, alone.rows)
-
-
-def test_processes_go_on_where_one_process_stopped(work, alone, tmp_path) -> None:
-    path, seen = tmp_path / "rows.jsonl", []
-    models = {DRAFT: load_model(DRAFT)}
-    evaluate_to_file(
-        models, PLAN, path, on_row=lambda *_: seen.append(1), should_stop=lambda: len(seen) >= 9
-    )
-    begun = path.read_bytes()
-    done = evaluate_by_workers(work, path, 2)
     assert path.read_bytes().startswith(begun)
     require_same(done.rows, alone.rows)
+    require_same(read_evaluation(path).rows, alone.rows)
 
 
 def test_a_sweep_by_processes_is_that_of_one(tmp_path) -> None:
