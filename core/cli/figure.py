@@ -72,11 +72,11 @@ def run(args: Namespace) -> int:
 def _save_one(
     part: Part, theme: Theme | None, paper: Paper, out: Path, *, shared: bool = False
 ) -> None:
+    from core.export.part import table_file
     from core.export.save import save_figure
-    from core.export.table import csv_file
 
-    if out.suffix.lower() == ".csv" and part.data is not None:
-        out.write_bytes(csv_file(part.data()))
+    if out.suffix.lower() == ".csv":
+        out.write_bytes(table_file(part))
     else:
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
 
@@ -84,11 +84,13 @@ def _save_one(
 def _save_all(trace: Trace, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
     from core.export.archive import Archive
     from core.export.chrome import svgs
+    from core.export.subject import Subject
     from core.export.tables import tables_of
 
     if out.suffix.lower() != ".zip":
         raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")
-    archive = Archive(trace, trace.to_json().encode(), paper, tables=tables_of(trace))
+    subject = Subject.of_trace(trace, trace.to_json().encode())
+    archive = Archive(subject, paper, tables=tables_of(trace))
     drawn = [part.figure(theme, paper) for part in parts]
     for part, figure, raw in zip(parts, drawn, svgs(drawn), strict=True):
         archive.add(part, figure, raw)

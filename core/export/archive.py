@@ -6,16 +6,16 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from core.decoding.trace import Trace
 from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
+from core.export.subject import Subject
 from core.export.table import csv_file
-from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.labels import visible_token
 from core.figures.base.paper import Paper
 
 if TYPE_CHECKING:
@@ -41,16 +41,14 @@ class Archive:
     """An archive that is being filled, figure by figure.
 
     Args:
-        trace: what the figures show.
-        trace_file: its file.
+        subject: what the figures show.
         paper: what the figures are laid out for.
-        link: makes the run again; empty for none.
+        link: makes it again; empty for none.
         tables: with their captions, such as the metrics and the hypotheses.
         page: begins the figures' names.
     """
 
-    trace: Trace
-    trace_file: bytes
+    subject: Subject
     paper: Paper
     link: str = ""
     tables: Sequence[tuple[str, DataFrame]] = ()
@@ -68,7 +66,7 @@ class Archive:
         """
         title = str(figure.layout.meta.get("title") or "")
         said = "-".join(filter(None, (self.page, part.name)))
-        name = stem(said, self.trace.config, title)
+        name = stem(said, self.subject.config, title)
         drawn = drawing(raw, figure, name, self.paper)
         self.fonts_lack |= set(drawn.fonts.missing)
         for form in FORMATS:
@@ -87,7 +85,7 @@ class Archive:
     def encode(self) -> bytes:
         """The archive (ZIP)."""
         files = {
-            "trace.json": self.trace_file,
+            **self.subject.files,
             "settings.json": self._settings(),
             "figures.md": self._markdown().encode(),
             "figures.tex": self._latex().encode(),
@@ -98,25 +96,17 @@ class Archive:
         return zipped(files)
 
     def _settings(self) -> bytes:
-        trace = self.trace
         said = {
-            "model": trace.model_id,
-            "draft": trace.draft_id or None,
-            "prompt": trace.rendered_prompt or trace.prompt,
-            "text": trace.text,
-            "method": trace.config.method,
-            "settings": asdict(trace.config),
-            "versions": trace.versions,
+            **self.subject.settings,
             "link": self.link or None,
             "width": f"{self.paper.mm:g}mm" if self.paper.mm else f"{self.paper.width:g}px",
         }
         return (json.dumps(said, ensure_ascii=False, indent=2, default=str) + "\n").encode()
 
     def _markdown(self) -> str:
-        trace = self.trace
-        lines = ["# Decoding Explorer: figures of one run", "", settings_caption(trace), ""]
+        lines = ["# Decoding Explorer: figures", "", _plain(self.subject.caption), ""]
         if self.link:
-            lines += [f"Link to the run: <{self.link}>", ""]
+            lines += [f"Link: <{self.link}>", ""]
         for name, title, caption, alt in self.figures:
             plain = _plain(alt)
             lines += [f"## {_plain(title)}", "", f"![{plain}](figures/{name}.svg)", ""]
@@ -142,9 +132,9 @@ class Archive:
         return latex.document(body)
 
     def _citation(self) -> str:
-        note = visible_token(settings_caption(self.trace)).replace("␣", " ")
+        note = visible_token(self.subject.caption).replace("␣", " ")
         fields = ["  title = {Decoding Explorer}", f"  note = {{{latex.escaped(note)}}}"]
-        year = self.trace.created[:4]
+        year = self.subject.created[:4]
         fields += [f"  year = {{{year}}}"] if year.isdigit() else []
         fields += [f"  url = {{{self.link}}}"] if self.link else []
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"

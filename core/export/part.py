@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.decoding.config import MethodConfig
 from core.figures.base.paper import Paper
-from core.figures.base.theme import Theme
+from core.figures.base.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,6 +63,16 @@ def stem(name: str, config: MethodConfig | None, title: str = "") -> str:
     seed = getattr(config, "seed", None) if drawn else None
     parts = (name, config.method if config else "", f"seed{seed}" if seed is not None else "")
     return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
+
+
+def table_file(part: Part) -> bytes:
+    """A figure's table by itself (CSV), with what made it: title, settings and the whole prompt."""
+    from core.export.table import csv_file
+
+    if part.data is None:
+        raise ValueError(f"{part.name} has no table")
+    said = part.figure(LIGHT, Paper(printed=True, caption=False, whole_prompt=True)).layout.meta
+    return csv_file(part.data(), f"{said['title']} · {said['caption']}")
 
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> Drawing:

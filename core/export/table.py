@@ -21,8 +21,14 @@ def csv_text(frame: DataFrame) -> str:
     return str(guarded.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
 
 
-def csv_file(frame: DataFrame) -> bytes:
-    """The same as a file, with the mark by which spreadsheets know UTF-8."""
+def csv_file(frame: DataFrame, made_by: str = "") -> bytes:
+    """The same as a file, with the mark by which spreadsheets know UTF-8.
+
+    Args:
+        made_by: stands in the first row of a last column; empty for no such column.
+    """
+    if made_by:
+        frame = frame.assign(made_by=[made_by, *[""] * (len(frame) - 1)][: len(frame)])
     return ("\ufeff" + csv_text(frame)).encode()
 
 

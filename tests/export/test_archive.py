@@ -18,6 +18,7 @@ from core.export import latex
 from core.export.archive import Archive
 from core.export.catalog import figures_of
 from core.export.part import FORMATS, Part
+from core.export.subject import Subject
 from core.export.table import csv_text
 from core.export.tables import tables_of
 from core.figures import LIGHT, printed
@@ -30,8 +31,8 @@ HOSTILE = "\\input{/etc/passwd} 100% & $x$ #1 _a_ {b} ~ ^ <b> ␣日\n"
 
 def filled(trace: Trace) -> Archive:
     """An archive of all figures of a trace, each with the same small picture."""
-    file = trace.to_json().encode()
-    archive = Archive(trace, file, PAPER, "http://127.0.0.1/?run=1", tables_of(trace), "page")
+    subject = Subject.of_trace(trace, trace.to_json().encode())
+    archive = Archive(subject, PAPER, "http://127.0.0.1/?run=1", tables_of(trace), "page")
     for part in figures_of(trace, paper=PAPER):
         archive.add(part, part.figure(LIGHT, PAPER), raw())
     archive.lack(Part("sweep", needs="measure it first"))

@@ -18,9 +18,13 @@ from core.decoding.loop.compared import Compared
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.trace import Trace
+from core.evaluation.best_of import Sample, Sampled
 from core.evaluation.example import load_example
+from core.evaluation.plan.files import read_evaluation
+from core.evaluation.plan.types import Evaluation
 from core.traces.lab import load_lab
 from tests.figures.beams import make_search
+from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
 from tests.figures.traces import make_trace
@@ -38,7 +42,8 @@ RIVALS = (
 @cache
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
-    return (*_decode(), *_beam(), *_lab(), *_speculative(), *_reasoning())
+    rooms = (_decode, _beam, _lab, _speculative, _reasoning, _evaluate, _inside)
+    return tuple(entry for room in rooms for entry in room())
 
 
 def draw(entry: Entry, **look: object) -> go.Figure:
@@ -138,3 +143,57 @@ def _reasoning() -> Iterator[Entry]:
     yield "cut accuracy", "reason_accuracy", (example.cut,), {}
     yield "reason_rivals", "reason_rivals", (example.rivalry,), {}
     yield "reason_stops", "reason_stops", (example.strip,), {"caption": "embedded:target"}
+
+
+def _evaluate() -> Iterator[Entry]:
+    for name in ("hot-draft", "beam", "leak"):
+        found = read_evaluation(TRACES.parent / "evaluation" / f"{name}.jsonl")
+        yield f"accuracy of {name}", "evaluate_accuracy", (found,), {}
+        yield f"agreement of {name}", "evaluate_agreement", (found,), {}
+    many = _many_ways(found)
+    yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
+    yield "agreement of many ways", "evaluate_agreement", (many,), {}
+    yield "best_of", "best_of", (_samples(),), {"caption": "drawn 16 times"}
+
+
+def _many_ways(evaluation: Evaluation) -> Evaluation:
+    """Twelve ways with long names, which give the first way's answers."""
+    first = evaluation.plan.ways[0]
+    ways = tuple(
+        replace(first, name=f"<b>way {at}</b> of a very long name that no bar holds")
+        for at in range(12)
+    )
+    own = [row for row in evaluation.rows if row.way == first.name]
+    rows = tuple(replace(row, way=way.name) for way in ways for row in own)
+    return Evaluation(replace(evaluation.plan, ways=ways), rows)
+
+
+def _samples() -> tuple[Sampled, ...]:
+    """Eight questions with 16 samples; every third sample is right."""
+    return tuple(
+        Sampled(
+            f"question {at}",
+            "4",
+            tuple(
+                Sample(f"It is {n % 3 + 3}.", str(n % 3 + 3), (at + n) % 3 == 1, -0.1 * n, n, n > 3)
+                for n in range(16)
+            ),
+        )
+        for at in range(8)
+    )
+
+
+def _inside() -> Iterator[Entry]:
+    said = {"caption": "embedded:target · greedy · step 2"}
+    yield "flame_chart", "flame_chart", (make_calls(),), said
+    yield "lens_heatmap", "lens_heatmap", (make_lens(8, 24),), {**said, "selected": 32}
+    yield "lens ranks", "lens_heatmap", (make_lens(8, 24),), {**said, "show": "rank"}
+    yield "attention_map", "attention_map", (make_attention(4, 4, 40),), said
+    yield "attention of a layer", "attention_map", (make_attention(2, 8, 12),), {**said, "layer": 1}
+    yield "attention of many heads", "attention_map", (make_attention(40, 8, 12),), said
+    for layers in (4, 30):
+        forwards = (
+            ("the prompt", make_forward(24, layers=layers)),
+            ("one token behind it", make_forward(1, 24, layers=layers)),
+        )
+        yield f"module_times {layers}", "module_times", (forwards,), said

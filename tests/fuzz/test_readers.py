@@ -53,7 +53,6 @@ PARSERS = {
 # Files of the project's own and of models, which have tests of their own.
 ELSEWHERE = (
     "core/models/",
-    "core/export/web/chart.py",
     "core/figures/base/fonts.py",
     "pages/ui/shell/models.py",
     "pages/ui/shell/prompts.py",

@@ -164,7 +164,7 @@ def test_the_source_of_a_function_opens_and_closes(real) -> None:
 def test_the_saved_page_is_that_of_the_runs_own_page(real) -> None:
     app = open_inside(run_of(real, "Once upon a time"))
     view = view_of(app)
-    assert view.figure is not None and view.figure.name == "calls"
+    assert list(view.figures) == ["calls"]
     saved = inside_save.web_page(view, view.trace).decode()
     assert saved.count("<figure") >= 5 and "Once upon a time" in saved
 

@@ -15,6 +15,7 @@ from core.export.font_files import BOLD, MONO, REGULAR, SANS
 from core.export.fonts import fonts_for
 from core.figures.base.measure import plain_of
 from core.figures.base.paper import Paper
+from core.figures.base.plain import plain_values
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 Draw: TypeAlias = Callable[..., go.Figure]
@@ -69,7 +70,7 @@ def chart_of(
         paper: whether the selection is drawn.
     """
     if isinstance(draw, go.Figure):
-        layouts = [Layout(float(draw.layout.width or 400), "", _plain(draw))]
+        layouts = [Layout(float(draw.layout.width or 400), "", plain_values(draw))]
         bare = not draw.layout.title.text
     else:
         base = replace(paper or Paper(), mm=None, printed=True, title=False, caption=False)
@@ -85,14 +86,9 @@ def _laid_out(draw: Draw, themes: Sequence[Theme], base: Paper) -> Iterator[Layo
     """The layouts for all widths that the figure may have."""
     for width in WIDTHS:
         for theme in themes:
-            figure = _plain(draw(theme=theme, paper=replace(base, width=width)))
+            figure = plain_values(draw(theme=theme, paper=replace(base, width=width)))
             if figure["layout"]["meta"].get("least", 0) <= width:
                 yield Layout(width, theme.name, figure)
-
-
-def _plain(figure: go.Figure) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(figure.to_json())
-    return made
 
 
 def packed(charts: Sequence[Chart]) -> str:

@@ -60,7 +60,7 @@ def _visible_character(char: str) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def plain_name(text: str, limit: int = 24) -> str:
+def plain_name(text: str, limit: int | None = 24) -> str:
     """A name as plain text: like a token, but a space is a space."""
     return visible_token(text, limit).replace(SPACE, " ")
 
@@ -174,7 +174,8 @@ def with_prompt(caption: str, prompt: str, paper: Paper) -> str:
     """A caption that in print names the prompt too; plain text."""
     if not paper.printed or not prompt.strip():
         return caption
-    return f"{caption} · prompt “{plain_name(prompt.strip(), _PROMPT)}”"
+    limit = None if paper.whole_prompt else _PROMPT
+    return f"{caption} · prompt “{plain_name(prompt.strip(), limit)}”"
 
 
 def config_caption(

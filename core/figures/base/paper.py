@@ -30,6 +30,7 @@ class Paper:
         selection: whether what is selected on the page is drawn.
         title, caption: whether title and subtitle, and the caption, are drawn.
         transparent: nothing behind the figure.
+        whole_prompt: where the prompt is named, all of it is.
         live: for a page of its own, whose knobs work in the reader's browser.
     """
 
@@ -40,6 +41,7 @@ class Paper:
     title: bool = True
     caption: bool = True
     transparent: bool = False
+    whole_prompt: bool = False
     live: bool = False
 
     @property

@@ -46,6 +46,7 @@ class Theme:
         rest: segments that represent many tokens.
         unnamed: a token that has no colour of its own.
         accent: the frame of the chosen token, and nothing else.
+        wrong: an estimate that is wrong.
         probability: even ramp; its low end fades into the paper.
         uncertainty: even ramp for entropy, surprisal and rank.
         first, second: two lines or two runs in one panel.
@@ -64,6 +65,7 @@ class Theme:
     rest: str
     unnamed: str
     accent: str
+    wrong: str
     probability: tuple[str, ...]
     uncertainty: tuple[str, ...]
     first: str
@@ -114,6 +116,7 @@ LIGHT = Theme(
     rest="#cfd6dd",
     unnamed="#a9b2bb",
     accent="#d55e00",
+    wrong="#c1121f",
     probability=even_ramp(("#f8fafc", "#a9d0ec", "#3f8fc9", "#0b3c73")),
     uncertainty=even_ramp(("#fdfaf5", "#f6cf96", "#d97a2b", "#7a2e0a")),
     first="#0072b2",
@@ -130,6 +133,7 @@ DARK = Theme(
     rest="#3b4652",
     unnamed="#66727f",
     accent="#ff9838",
+    wrong="#ff6b6b",
     probability=even_ramp(("#171c23", "#1f4a73", "#3f94d1", "#b9dfff")),
     uncertainty=even_ramp(("#1b1a18", "#5f3512", "#d9822f", "#ffe6c4")),
     first="#56b4e9",
@@ -159,6 +163,7 @@ GREY = Theme(
     rest="#cccccc",
     unnamed="#bdbdbd",
     accent="#000000",
+    wrong="#111111",
     probability=even_ramp(("#fafafa", "#bdbdbd", "#777777", "#222222")),
     uncertainty=even_ramp(("#fafafa", "#cfcfcf", "#909090", "#444444")),
     first="#3a3a3b",

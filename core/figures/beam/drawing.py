@@ -38,11 +38,6 @@ def lane_height(lanes: float) -> int:
     return 27 if lanes <= 16 else 21 if lanes <= 34 else 18
 
 
-def wrong_color(theme: Theme) -> str:
-    """What an edge is drawn in that was guessed and is wrong."""
-    return "#c1121f" if theme is LIGHT else "#ff6b6b"
-
-
 def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
     """The raw text of a node; of a prompt's node its group, where there are several."""
     candidate = tree.nodes[node]["candidate"]
@@ -147,7 +142,7 @@ class Drawing:
                 for places in self._of_band
                 if ends[0] in places and ends[1] in places and places[ends[1]].position.column
             ]
-        line = self._lines("wrong guesses", edges, wrong_color(self._theme), 1.6)
+        line = self._lines("wrong guesses", edges, self._theme.wrong, 1.6)
         sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})  # type: ignore[dict-item]
 
     def _look(self, node: Node, strong: bool) -> str:

@@ -22,7 +22,7 @@ from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sent
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
 from core.figures.beam.columns import TEXT_SIZE
-from core.figures.beam.drawing import Drawing, lane_height, node_text, wrong_color
+from core.figures.beam.drawing import Drawing, lane_height, node_text
 from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
@@ -211,7 +211,7 @@ def _key(theme: Theme, pruned: bool, guessed: bool, selected: bool) -> str:
     if selected:
         entries.append(key_entry(theme.accent, "selected", "<b>□</b>"))
     if guessed:
-        entries.append(key_entry(wrong_color(theme), "guessed parent, wrong", "╌"))
+        entries.append(key_entry(theme.wrong, "guessed parent, wrong", "╌"))
     return "".join(entries)
 
 

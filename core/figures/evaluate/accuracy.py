@@ -12,6 +12,7 @@ from core.evaluation.plan.types import Evaluation
 from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import label_bar
+from core.figures.base.measure import fitted, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -19,7 +20,10 @@ from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 from core.figures.reasoning.words import share_bars, share_record, share_words
 
 _TITLE = "Right answers by way"
-_ROW, _NAME = 74, 50
+_NAME, _SHARE = 50, 60
+# From the middle of a row, px: the lower edges of its name and costs, the bar and its height.
+_NAMED, _COSTS, _BAR, _THICK = -9.0, 32.5, 4.5, 19.0
+_ROW, _LINE, _COST_SIZE = 74, 14, 11
 COLUMNS = (
     "way right rows accuracy wilson_low wilson_high f1 tokens forwards draft_forwards seconds "
     "acceptance reference_logprob_per_token leaks"
@@ -33,6 +37,10 @@ def evaluate_accuracy(
     found = results(evaluation)
     if not found:
         return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+    room = paper.width - 2 * EDGE
+    costs = [wrapped_markup(cost_words(one), room, _COST_SIZE) for one in found]
+    more = _LINE * (max(map(len, costs)) - 1)
+    row = _ROW + more
     sheet = lay_out(
         theme,
         paper,
@@ -41,20 +49,23 @@ def evaluate_accuracy(
         f"average, and how much of its draft was accepted.{so_far(evaluation)}",
         caption=caption(evaluation),
         alt=_alt(found),
-        plot_height=_ROW * len(found),
+        plot_height=row * len(found) + 6,
         left=EDGE,
         right=EDGE,
         below=26,
     )
-    sheet.traces = [_bars(found, theme)]
-    for at, one in enumerate(found):
-        label_bar(sheet, at - 0.12, f"<b>{escaped(plain_name(one.way, _NAME))}</b>", size=12)
+    sheet.traces = [_bars(found, theme, row)]
+    for at, (one, lines) in enumerate(zip(found, costs, strict=True)):
+        name = fitted(plain_name(one.way, _NAME), room - _SHARE, 12, "sans bold")
+        label_bar(sheet, at + _NAMED / row, f"<b>{escaped(name)}</b>")
         share = f"<b>{one.correct.percent:g}{NBSP}%</b>"
-        label_bar(sheet, at - 0.12, share, right=True)
-        label_bar(sheet, at + 0.44, cost_words(one), size=11)
+        label_bar(sheet, at + _NAMED / row, share, right=True)
+        low = at + (_COSTS + _LINE * (len(lines) - 1)) / row
+        label_bar(sheet, low, "<br>".join(lines), size=_COST_SIZE)
+    ends = [len(found) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row]
     sheet.layout |= {
         "xaxis": axis(theme, range=[0, 1.02], **PERCENT_TICKS),
-        "yaxis": axis(theme, range=[len(found) - 0.42, -0.5], visible=False),
+        "yaxis": axis(theme, range=ends, visible=False),
     }
     return sheet.figure()
 
@@ -72,14 +83,14 @@ def cost_words(one: WayResult) -> str:
     return " · ".join(parts)
 
 
-def _bars(found: Sequence[WayResult], theme: Theme) -> Properties:
+def _bars(found: Sequence[WayResult], theme: Theme, row: float) -> Properties:
     texts = [
         f"<b>{escaped(plain_name(one.way, _NAME))}</b><br>{share_words(one.correct)}"
         f"<br>{cost_words(one)}"
         for one in found
     ]
     shares = [one.correct for one in found]
-    return share_bars(shares, texts, theme, name="ways", below=0.06, width=0.26)
+    return share_bars(shares, texts, theme, name="ways", below=_BAR / row, width=_THICK / row)
 
 
 def _alt(found: Sequence[WayResult]) -> str:

@@ -10,16 +10,19 @@ import plotly.graph_objects as go
 from core.evaluation.plan.statistics import agreement
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.types import Share
-from core.figures.base.axes import axis
+from core.figures.base.axes import add_key, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
 _TITLE = "Who says the same"
-_NAME, _CELL, _KEY = 56, 34, 18
+_NAME, _CELL, _KEY, _LINE = 56, 34, 18, 16
+# A cell is no wider, px.
+_WIDEST = 90
 # A cell narrower than this holds no number.
 _MOST_NUMBERS = 10
 
@@ -38,22 +41,29 @@ def evaluate_agreement(
         title=_TITLE,
         subtitle="Questions that two ways answer with the same text. A lossless rule agrees with "
         f"its target on all of them.{so_far(evaluation)}",
-        caption="\n".join(
-            [*(f"{at} {plain_name(name, _NAME)}" for at, name in enumerate(ways, start=1)),
-             caption(evaluation)]
-        ),
+        caption=caption(evaluation),
         alt=_alt(ways, shares),
         plot_height=max(90, _CELL * len(ways)),
         left=EDGE + _KEY,
         right=EDGE,
         above=_KEY,
-    )  # fmt: skip
+        below=_LINE * len(ways) + 12,
+    )
     sheet.traces = [_cells(ways, shares, theme)]
+    end = min(1.0, _WIDEST * len(ways) / sheet.room(EDGE + _KEY))
+    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
+    add_key(sheet, names, EDGE + _KEY)
     sheet.layout |= {
-        "xaxis": axis(theme, type="category", side="top", showgrid=False),
+        "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
         "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
     }
     return sheet.figure()
+
+
+def _short(name: str, paper: Paper) -> str:
+    """A way's name in a line of the key."""
+    shown = fitted(plain_name(name, 2 * _NAME), paper.width - 4 * EDGE, 11)
+    return escaped(shown).replace(" ", NBSP)
 
 
 def _cells(

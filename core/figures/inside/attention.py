@@ -13,9 +13,9 @@ from core.decoding.counting import nth
 from core.decoding.inside.types import Attention
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.marks import add_line
-from core.figures.base.paper import WIDE, Paper
+from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out
 from core.figures.base.theme import LIGHT, Theme
 
@@ -38,6 +38,7 @@ def attention_map(
     attention: Attention,
     *,
     caption: str,
+    prompt: str = "",
     layer: int | None = None,
     first: int = 0,
     theme: Theme = LIGHT,
@@ -49,6 +50,7 @@ def attention_map(
         layer: the heads of this one alone.
         first: the first position drawn.
     """
+    caption = with_prompt(caption, prompt, paper)
     lines = _lines(attention, layer)
     count = attention_columns(paper.width)
     places = range(first, min(first + count, len(attention.texts)))
@@ -145,7 +147,7 @@ def _axes(
         tickmode="array",
         tickvals=list(range(len(lines))),
         ticktext=[_name(line) for line in lines],
-        tickfont={"size": 9, "color": theme.muted},
+        tickfont={"size": SMALL, "color": theme.muted},
     )
     for at, (above, below) in enumerate(pairwise(lines)):
         if not means and above.layer != below.layer:

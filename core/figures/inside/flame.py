@@ -10,20 +10,23 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry
-from core.figures.base.labels import escaped, milliseconds, table_text, visible_token
+from core.figures.base.labels import escaped, milliseconds, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
-from core.figures.base.paper import WIDE, Paper
+from core.figures.base.measure import fitted
+from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
-from core.figures.base.theme import LIGHT, OKABE_ITO, Theme
+from core.figures.base.theme import LIGHT, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
 from core.traces.data_path.types import Call
 
 _TITLE = "The calls, over time"
-_ROW, _TEXT_SIZE, _SMALLEST_TEXT = 22, 11, 8
+_ROW, _TEXT_SIZE = 22, 11
 _DEEPEST, _MOST_MARKS = 16, 450
 # A call that is narrower, px, is left out.
 _NARROWEST = 0.75
 _LONGEST = 60
+# What a bar keeps free of its text, and the least that a name needs, px.
+_PADDING, _LEAST = 8, 26
 # In the order of a step.
 ACTS = {
     "forward": "forward",
@@ -51,6 +54,7 @@ def flame_chart(
     calls: tuple[Call, ...],
     *,
     caption: str,
+    prompt: str = "",
     what: str = "this step",
     first_step: int = -1,
     theme: Theme = LIGHT,
@@ -64,6 +68,7 @@ def flame_chart(
 
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
+    caption = with_prompt(caption, prompt, paper)
     if not calls:
         sentence = "Nothing was recorded here."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
@@ -116,8 +121,8 @@ def _color(act: str, theme: Theme) -> str:
         "shaping": "green",
         "draw": "yellow",
     }
-    other = {"text": "#9c3b6e", "record": theme.unnamed, "other": theme.rest}
-    return OKABE_ITO[named[act]] if act in named else other[act]
+    other = {"text": theme.categories[3], "record": theme.categories[4], "other": theme.rest}
+    return theme.named[named[act]] if act in named else other[act]
 
 
 def _bars(
@@ -125,7 +130,7 @@ def _bars(
 ) -> Properties:
     color = _color(act, theme)
     ink = theme.text_on(color)
-    room = [(width - 28) * mark.call.seconds / total / 6.2 for mark in marks]
+    room = [(width - 28) * mark.call.seconds / total - _PADDING for mark in marks]
     return {
         "type": "bar",
         "orientation": "h",
@@ -137,7 +142,7 @@ def _bars(
         **INSIDE,
         "insidetextanchor": "start",
         "textangle": 0,
-        "text": [_label(mark.call, int(held)) for mark, held in zip(marks, room, strict=True)],
+        "text": [_label(mark.call, held) for mark, held in zip(marks, room, strict=True)],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": ink},
         "marker": {"color": color, "line": {"color": theme.paper, "width": 0.5}},
         **hover_texts([_hover(mark) for mark in marks]),
@@ -147,13 +152,13 @@ def _bars(
     }
 
 
-def _label(call: Call, columns: int) -> str:
-    """The function's own name, as far as there is room."""
-    if columns < 4:
+def _label(call: Call, room: float) -> str:
+    """The function's own name, as far as there is room, px."""
+    if room < _LEAST:
         return ""
     module = call.function.partition(" ")[2]
     name = ".".join(module.split(".")[-2:]) if module else call.function.rpartition(".")[2]
-    return escaped(visible_token(name, columns))
+    return escaped(fitted(visible_token(name), room, _TEXT_SIZE, "mono"))
 
 
 def _hover(mark: _Mark) -> str:
@@ -173,7 +178,7 @@ def _short(text: str) -> str:
 
 
 def _axes(sheet: Sheet, depth: int, total: float) -> None:
-    sheet.layout |= overlaid(_SMALLEST_TEXT)
+    sheet.layout |= overlaid(SMALL)
     sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
     sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
 

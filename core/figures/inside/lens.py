@@ -22,7 +22,7 @@ from core.figures.base.grid import (
     wide_columns,
     window_of,
 )
-from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import lay_out
 from core.figures.base.theme import LIGHT, Theme
@@ -47,6 +47,7 @@ def lens_heatmap(
     lens: Lens,
     *,
     caption: str,
+    prompt: str = "",
     first: int = 0,
     show: Shown = "token",
     selected: int | None = None,
@@ -62,6 +63,7 @@ def lens_heatmap(
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
+    caption = with_prompt(caption, prompt, paper)
     positions = window_of(lens.positions, first, wide_columns(paper.width))
     numbers = [lens.first + first + at for at in range(len(positions))]
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))

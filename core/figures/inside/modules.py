@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
 from core.figures.base.axes import add_key, axis, key_entry
-from core.figures.base.labels import escaped, milliseconds, plain_name, table_text
+from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
 from core.figures.base.marks import hover_texts, no_fade
-from core.figures.base.paper import WIDE, Paper
+from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, lay_out
 from core.figures.base.theme import LIGHT, Theme
 
@@ -41,6 +41,7 @@ def module_times(
     forwards: Sequence[tuple[str, Forward]],
     *,
     caption: str,
+    prompt: str = "",
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> go.Figure:
@@ -49,6 +50,7 @@ def module_times(
     Args:
         forwards: a name and a forward each: the prompt's, and one token's.
     """
+    caption = with_prompt(caption, prompt, paper)
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
     sheet = lay_out(
@@ -106,7 +108,7 @@ def _bars(
         "marker": {"color": color},
         "text": [milliseconds(row.seconds) for row in rows],
         "textposition": "outside",
-        "textfont": {"size": 10, "color": theme.muted},
+        "textfont": {"size": SMALL, "color": theme.muted},
         "cliponaxis": False,
         **hover_texts([_hover(name, row) for row in rows]),
         **no_fade(theme.muted),

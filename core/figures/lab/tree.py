@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,8 +11,16 @@ from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
 from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_frame, cell_bars, hover_texts, overlaid
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    percent,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_frame, add_note, cell_bars, hover_texts, overlaid
+from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -20,8 +28,12 @@ from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
 from core.figures.lab.words import continuations_caption
 
 _TITLE = "Many ways on"
-_LANE, _LEFT, _WIDTH = 34, 64, 800
-_CHARACTER, _PADDING = 7.3, 8
+_LANE, _LEFT, _WIDTH = 34, 64, 800.0
+_PADDING = 8
+# In print a step has so much room at least, px; further steps stand in a row of steps of their own.
+_STEP = 46
+# Between two rows of steps, lanes.
+_APART = 0.8
 
 
 def lab_tree(
@@ -36,6 +48,10 @@ def lab_tree(
     if not layout.cells:
         sentence = "No token was drawn yet."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+    across = _steps_across(layout.steps, paper)
+    starts = range(0, layout.steps, across)
+    lanes = len(layout.lanes) + _APART
+    height = lanes * len(starts) - _APART
     whole = layout.steps == layout.all_steps
     part = "" if whole else f" The first {layout.steps} of {layout.all_steps} steps are drawn."
     sheet = lay_out(
@@ -46,37 +62,77 @@ def lab_tree(
         + part,
         caption=caption,
         alt=_alt(grown, layout),
-        plot_height=_LANE * len(layout.lanes),
+        plot_height=round(_LANE * height),
         left=_LEFT,
         right=EDGE,
         above=22,
         below=40,
     )
-    sheet.traces = [_scale(sheet), _cells(layout, theme)]
-    for cell in layout.cells:
+    room = (sheet.room(_LEFT) if paper.printed else _WIDTH) / across
+    pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
+    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room)]
+    for cell in pieces:
         if cell.greedy:
-            across = (cell.depth + 0.02, cell.depth + len(cell.tokens) - 0.02)
-            down = (cell.lane + 0.04, cell.lane + cell.lanes - 0.04)
-            add_frame(sheet, "greedy", across, down, theme.ink, 1.6)
+            x, y = _place(cell, across, lanes)
+            ends, down = (x + 0.02, x + len(cell.tokens) - 0.02), (y + 0.04, y + cell.lanes - 0.04)
+            add_frame(sheet, "greedy", ends, down, theme.ink, 1.6)
     sheet.layout |= overlaid(SMALL)
-    ticks = range(0, layout.steps, 1 if layout.steps <= 24 else 5)
-    middles, names = [step + 0.5 for step in ticks], [str(nth(step)) for step in ticks]
-    sheet.layout["xaxis"] = top_axis(theme, [0, layout.steps], middles, names)
-    sheet.layout["yaxis"] = _lane_axis(layout, theme)
+    _add_axes(sheet, layout, across, height)
     add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
     return sheet.figure()
 
 
-def _lane_axis(layout: TreeLayout, theme: Theme) -> Properties:
+def _steps_across(steps: int, paper: Paper) -> int:
+    """How many steps a row of them holds: all of them on a page."""
+    if not paper.printed:
+        return steps
+    most = max(int((paper.width - _LEFT - EDGE) / _STEP), 3)
+    return -(-steps // -(-steps // most))
+
+
+def _pieces(cell: TreeCell, across: int) -> Iterator[TreeCell]:
+    """A cell in its rows of steps."""
+    start = cell.depth
+    while start < cell.depth + len(cell.tokens):
+        end = min(cell.depth + len(cell.tokens), (start // across + 1) * across)
+        tokens = cell.tokens[start - cell.depth : end - cell.depth]
+        yield cell._replace(depth=start, tokens=tokens)
+        start = end
+
+
+def _place(cell: TreeCell, across: int, lanes: float) -> tuple[float, float]:
+    """A cell's left upper corner: steps and lanes."""
+    return cell.depth % across, cell.lane + cell.depth // across * lanes
+
+
+def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> None:
+    """Steps over each row of them, and the names of the lanes before it."""
+    theme, lanes = sheet.theme, len(layout.lanes) + _APART
+    every = 1 if across <= 24 else 5
+    rows = [range(start, min(start + across, layout.steps)) for start in
+            range(0, layout.steps, across)]  # fmt: skip
+    ticks = [[step for step in row if step % every == 0 or step == row[0]] for row in rows]
+    middles, names = [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
+    sheet.layout["xaxis"] = top_axis(theme, [0, across], middles, names)
+    sheet.layout["yaxis"] = _lane_axis(layout, theme, [lanes * at for at in range(len(rows))])
+    sheet.layout["yaxis"]["range"] = [height, 0]
+    for at, shown in enumerate(ticks[1:], start=1):
+        for step in shown:
+            where = {"yanchor": "bottom", "yshift": -1}
+            name, x = str(nth(step)), step % across + 0.5
+            add_note(sheet, "step", name, x, lanes * at, size=SMALL, color=theme.muted, **where)
+
+
+def _lane_axis(layout: TreeLayout, theme: Theme, tops: Sequence[float]) -> Properties:
     names = [
         f'<b><span style="color:{theme.ink}">{_name(row)}</span></b> '
         if row.seed is None
         else f"{_name(row)} "
         for row in layout.lanes
     ]
-    middles = [lane + 0.5 for lane in range(len(names))]
+    middles = [top + lane + 0.5 for top in tops for lane in range(len(names))]
     quiet = {"tickfont": {"size": 11, "color": theme.muted}, "showline": False}
-    return named_axis(theme, names, range=[len(names), 0], **quiet, tickvals=middles)
+    return named_axis(theme, names * len(tops), **quiet, tickvals=middles)
 
 
 def _scale(sheet: Sheet) -> Properties:
@@ -96,16 +152,20 @@ def _scale(sheet: Sheet) -> Properties:
     }
 
 
-def _cells(layout: TreeLayout, theme: Theme) -> Properties:
-    cells = layout.cells
+def _cells(
+    cells: Sequence[TreeCell], layout: TreeLayout, theme: Theme, across: int, room: float
+) -> Properties:
+    """The cells of all rows of steps; `room` is that of a step, px."""
+    lanes = len(layout.lanes) + _APART
     colors = [theme.probability_color(cell.prob) for cell in cells]
     inks = [theme.text_on(color) for color in colors]
-    corners = [(cell.depth + len(cell.tokens) / 2, cell.lane) for cell in cells]
+    places = [_place(cell, across, lanes) for cell in cells]
+    corners = [(x + len(c.tokens) / 2, y) for c, (x, y) in zip(cells, places, strict=True)]
     widths, heights = [len(cell.tokens) for cell in cells], [cell.lanes for cell in cells]
     return {
         **cell_bars(corners, widths, heights),
         "name": "tokens",
-        "text": [_text(cell, layout.steps) for cell in cells],
+        "text": [_text(cell, room) for cell in cells],
         "textangle": 0,
         "textfont": {"family": theme.mono, "size": 12, "color": inks},
         **hover_texts([_hover(cell, layout) for cell in cells]),
@@ -113,11 +173,11 @@ def _cells(layout: TreeLayout, theme: Theme) -> Properties:
     }
 
 
-def _text(cell: TreeCell, steps: int) -> str:
-    room = len(cell.tokens) * _WIDTH / steps - _PADDING
-    fitting = int(room / _CHARACTER)
-    shown = show_token(cell.text, max(fitting, 3))
-    return shown if fitting >= min(3, len(cell.text)) else ""
+def _text(cell: TreeCell, room: float) -> str:
+    """What of a cell's text fits, where a step has so many px."""
+    room, whole = len(cell.tokens) * room - _PADDING, visible_token(cell.text)
+    shown = fitted(whole, room, 12, "mono")
+    return escaped(shown) if shown == whole or len(shown) > 2 else ""
 
 
 def _hover(cell: TreeCell, layout: TreeLayout) -> str:

@@ -13,6 +13,7 @@ from core.export.web.run_page import PAPER
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from pages.ui.decode import tabs
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import save
@@ -50,8 +51,8 @@ def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
         )
         for first in ends
     ]
-    runs = [("This run", trace)]
-    timing = partial(figures.timing, runs), partial(figures.timing_data, runs)
+    runs, others = tabs.timed_runs(view, trace)
+    timing = partial(figures.timing, runs, others=others), partial(figures.timing_data, runs)
     found.append(Part("time", *timing))
     if view.compared is None:
         found.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))

@@ -223,7 +223,7 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
 
 
 def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
-    runs, others = _timed_runs(view, trace)
+    runs, others = timed_runs(view, trace)
     _compare(view, trace, redraw)
     figure.chart(
         "time",
@@ -233,7 +233,7 @@ def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     )
 
 
-def _timed_runs(
+def timed_runs(
     view: DecodeView, trace: Trace
 ) -> tuple[list[tuple[str, Trace]], list[tuple[Trace, ...]]]:
     """The run by itself, else the median runs with and without the cache, and all runs of each.

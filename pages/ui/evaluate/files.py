@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,11 +17,17 @@ from core.evaluation.plan.plan_file import write_plan
 from core.evaluation.plan.statistics import all_paired, frame_of
 from core.evaluation.plan.types import Evaluation
 from core.export.part import Part
+from core.export.subject import Subject
 from core.export.table import csv_file
 from core.export.web.run_page import Run, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
+from pages.ui.run import archive
+from pages.ui.run.archive import Shelf
 from pages.ui.shell import figure_choices
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def draw(evaluation: Evaluation) -> None:
@@ -42,6 +50,38 @@ def draw(evaluation: Evaluation) -> None:
                 label, content, f"evaluation.{ending}", key=f"save_{name}", type="tertiary",
                 on_click="ignore", icon=":material/download:",
             )  # fmt: skip
+        archive.button(
+            Shelf(
+                "evaluation",
+                "evaluate",
+                partial(_subject, evaluation),
+                lambda _: parts(evaluation),
+                lambda: [(words, frame) for frame, words in _tables(evaluation)],
+            )
+        )
+
+
+def _subject(evaluation: Evaluation) -> Subject:
+    """The evaluation with its plan and all its rows."""
+    plan = evaluation.plan
+    settings = {
+        "models": plan.models,
+        "questions": plan.questions.name,
+        "metrics": plan.metrics,
+        "ways": [{**asdict(way), "method": way.config.method} for way in plan.ways],
+    }
+    own = write_plan(plan, plan.questions.name.split(",")[0])
+    files = {"plan.yaml": own.encode(), "evaluation.jsonl": file_of(evaluation)}
+    return Subject(caption(evaluation), settings, files)
+
+
+def _tables(evaluation: Evaluation) -> list[tuple[pd.DataFrame, str]]:
+    """What each way gained and cost, and against the first one."""
+    import pandas as pd
+
+    found = [(figures.evaluate_accuracy_data(evaluation), "What each way gained and cost.")]
+    pairs = all_paired(evaluation)
+    return found + ([(pd.DataFrame(pairs), "Every way against the first one.")] if pairs else [])
 
 
 def parquet(evaluation: Evaluation) -> bytes:
@@ -80,15 +120,10 @@ def parts(evaluation: Evaluation) -> list[Part]:
 
 def web_page(evaluation: Evaluation) -> bytes:
     """Figures, paired differences and every reply as one page that needs no server."""
-    import pandas as pd
-
-    pairs = pd.DataFrame(all_paired(evaluation))
     replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
     title = f"Evaluation: {evaluation.plan.questions.name}"
     said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
-    notes = [(figures.evaluate_accuracy_data(evaluation), "What each way gained and cost.")]
-    notes += [(pairs, "Every way against the first one.")] if len(pairs) else []
-    notes += [(replies, "Every run.")]
+    notes = [*_tables(evaluation), (replies, "Every run.")]
     run = Run(
         title=plain_name(title, 120),
         settings=caption(evaluation),

@@ -4,46 +4,62 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.subject import Subject
 from core.traces.data_path import export
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
 from pages.ui import registry
-from pages.ui.decode.state import DecodeView
 from pages.ui.inside.state import PATH, InsideView
 from pages.ui.run import link_run, save
 from pages.ui.run.archive import Shelf
 from pages.ui.widgets import style
 
+# The figures' names and their tabs.
+TABS = {
+    "calls": "Calls over time",
+    "modules": "Modules",
+    "lens": "Logit lens",
+    "attention": "Attention",
+}
 _STEM = "decoding-data-path"
 
 
 def menu(view: InsideView, trace: Trace) -> None:
     """The menu that saves the run, and the open tab's figure; its link leads here."""
+    file = partial(save.trace_file, trace)
     shelf = Shelf(
         _STEM,
         PATH,
-        trace,
-        lambda: save.trace_file(trace),
-        lambda _: [view.figure or Part("reading", needs="open a tab")],
+        lambda: Subject.of_trace(trace, file()),
+        lambda _: parts(view),
         link=link_run.link_to(view, trace, registry.page_at(PATH)),
     )
-    save.save(shelf, lambda: web_page(view, trace), run=True)
+    save.save(shelf, file, lambda: web_page(view, trace), run=True)
+
+
+def parts(view: InsideView) -> list[Part]:
+    """The figures of the tabs that were open at this step; the others are named."""
+    at = f"step-{nth(view.selected)}"
+    return [
+        replace(view.figures[name], name=f"{name}-{at}")
+        if name in view.figures
+        else Part(name, needs=f"open {tab} at this step first")
+        for name, tab in TABS.items()
+    ]
 
 
 def web_page(view: InsideView, trace: Trace) -> bytes:
     """The run as the page of its method saves it, at the step that is looked at."""
-    page = registry.page_of(trace.config.method)
-    own = type(page.view())()
-    own.show(trace, view.source)
-    if isinstance(own, DecodeView):
-        own.select(view.selected)
+    page, own = registry.page_of(trace.config.method), save.as_on_its_page(view, trace)
     return page.web_page(own, trace, style.theme())
 
 

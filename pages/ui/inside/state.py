@@ -31,7 +31,7 @@ class InsideView(View):
         places: file and line of the functions in the picture, by their rows.
         lens_first: the first position that the lens draws; None for the last ones.
         looked_first: the first position that the attention draws; None for the last ones.
-        figure: of the open tab; None before it is drawn.
+        figures: of the tabs that were open at this step, by their names.
     """
 
     key: ClassVar[str] = "inside"
@@ -44,7 +44,7 @@ class InsideView(View):
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     lens_first: int | None = None
     looked_first: int | None = None
-    figure: Part | None = None
+    figures: dict[str, Part] = field(default_factory=dict)
 
     @classmethod
     def initial(cls) -> Self:
@@ -68,7 +68,7 @@ class InsideView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
         super().show(trace, source)
-        self.source_of, self.lens_first, self.figure = "", None, None
+        self.source_of, self.lens_first, self.figures = "", None, {}
         if source == "run" and self.linked_step is not None:
             self.select(self.linked_step)
             self.linked_step = None
@@ -77,6 +77,7 @@ class InsideView(View):
         """Select a step; its window of positions ends with it."""
         super().select(index)
         self.lens_first = self.looked_first = None
+        self.figures = {}
 
 
 def shows(trace: Trace) -> bool:

@@ -42,10 +42,10 @@ def draw(view: InsideView, trace: Trace, redraw: Redraw) -> None:
     panel.tabs(
         "inside_look",
         {
-            "Calls over time": partial(_flame, view, trace, redraw),
-            "Modules": partial(_modules, view, trace),
-            "Logit lens": partial(_lens, view, trace),
-            "Attention": partial(_attention, view, trace),
+            save.TABS["calls"]: partial(_flame, view, trace, redraw),
+            save.TABS["modules"]: partial(_modules, view, trace),
+            save.TABS["lens"]: partial(_lens, view, trace),
+            save.TABS["attention"]: partial(_attention, view, trace),
         },
     )
     with head:
@@ -102,9 +102,9 @@ def _chart(
     of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
 ) -> None:
-    """The open tab's figure, which the archive of the page takes."""
+    """The open tab's figure, which from now on the archive of the page takes."""
     figure.chart(name, draw, data, depends, of=of, on_click=on_click)
-    view.figure = Part(name, partial(draw, *of), partial(data, *of))
+    view.figures[name] = Part(name, partial(draw, *of), partial(data, *of))
 
 
 def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
@@ -132,6 +132,7 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
             figures.flame_chart,
             calls,
             caption=_caption(view, trace, step=what != "run"),
+            prompt=trace.prompt,
             what=said,
             paper=Paper(width),
             **drawn,
@@ -170,7 +171,12 @@ def _modules(view: InsideView, trace: Trace) -> None:
     _chart(
         view,
         "modules",
-        partial(figures.module_times, caption=_caption(view, trace), paper=Paper(width)),
+        partial(
+            figures.module_times,
+            caption=_caption(view, trace),
+            prompt=trace.prompt,
+            paper=Paper(width),
+        ),
         figures.module_times_data,
         (view.number, view.selected, cache, width),
         of=(tuple(forwards),),
@@ -207,6 +213,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
         partial(
             figures.lens_heatmap,
             caption=figures.step_caption(trace, view.selected),
+            prompt=trace.prompt,
             first=first,
             show=show,
             selected=read.first + len(read.positions) - 1,
@@ -243,6 +250,7 @@ def _attention(view: InsideView, trace: Trace) -> None:
         partial(
             figures.attention_map,
             caption=figures.step_caption(trace, view.selected),
+            prompt=trace.prompt,
             layer=layer if layer >= 0 else None,
             first=first,
             paper=Paper(width),

@@ -11,6 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.lab.types import LabExample, LabStep
 from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.subject import Subject
 from core.export.tables import step_tables
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
@@ -37,8 +38,9 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     file = lambda: lab_bytes(now())  # noqa: E731
     tables = partial(step_tables, step.step, step.trace)
     figures_now = lambda paper: parts(now())  # noqa: ARG005, E731
-    shelf = Shelf(name, "", _read_before(step), file, figures_now, tables)
-    save.save(shelf, lambda: web_page(now(), style.theme()))
+    subject = lambda: Subject.of_trace(_read_before(step), file())  # noqa: E731
+    shelf = Shelf(name, "", subject, figures_now, tables)
+    save.save(shelf, file, lambda: web_page(now(), style.theme()))
 
 
 def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExample:

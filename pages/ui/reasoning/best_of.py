@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.decoding.reasoning.config import Reasoning
+from core.evaluation.best_of import Sampled
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
 from pages.ui.reasoning import controls as reason_controls
@@ -43,10 +46,14 @@ def draw(view: ReasonView) -> None:
     if not view.best_of:
         st.text("No samples were drawn yet.")
         return
-    count = len(view.best_of)
-    said = f"{count} problem{'s' * (count > 1)} · temperature {TEMPERATURE:g} · embedded:reward"
-    rules_of_n.draw(view.best_of, said, (view.version("best_of"),))
+    rules_of_n.draw(view.best_of, caption(view.best_of), (view.version("best_of"),))
     st.markdown(_NOTICE)
+
+
+def caption(sampled: Sequence[Sampled]) -> str:
+    """What the samples were drawn of."""
+    count = len(sampled)
+    return f"{count} problem{'s' * (count > 1)} · temperature {TEMPERATURE:g} · embedded:reward"
 
 
 def start(view: ReasonView) -> None:

@@ -11,7 +11,7 @@ from core.export.tables import tables_of
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui.reasoning import state
+from pages.ui.reasoning import best_of, state
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import save
@@ -19,14 +19,21 @@ from pages.ui.run.archive import Tables
 
 
 def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
-    """Where it knew, the sweep that is in sight, and the ways compared."""
+    """Where it knew, the sweep that is in sight, the ways compared, the best of N."""
     found = []
     if view.strip is not None:
         stops = partial(figures.reason_stops, view.strip, caption=settings_caption(trace))
         found.append(Part("stops", stops, partial(figures.reason_stops_data, view.strip)))
     else:
         found.append(Part("stops", needs="ask where the model knew the answer first"))
-    return [*found, *_swept(view), *_compared(view)]
+    return [*found, *_swept(view), *_compared(view), _best_of(view)]
+
+
+def _best_of(view: ReasonView) -> Part:
+    if not view.best_of:
+        return Part("best-of-n", needs="draw samples under Best of N first")
+    draw = partial(figures.best_of, view.best_of, caption=best_of.caption(view.best_of))
+    return Part("best-of-n", draw, partial(figures.best_of_data, view.best_of))
 
 
 def _compared(view: ReasonView) -> list[Part]:

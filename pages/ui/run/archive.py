@@ -11,8 +11,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import plotly.graph_objects as go
 import streamlit as st
 
-from core.decoding.trace import Trace
 from core.export.part import Part
+from core.export.subject import Subject
 from core.figures.base.paper import Paper
 from pages.ui.run.link_run import RunLink
 from pages.ui.shell import figure_choices, fragments
@@ -40,8 +40,7 @@ class Shelf:
     Args:
         name: of the file, without its ending.
         page: begins the figures' names, so that no two pages have the same.
-        trace: what is shown, as its page ranks or shapes it.
-        file: the trace file.
+        subject: what is shown, as its page ranks or shapes it.
         parts: the figures for a paper, in reading order.
         tables: with their captions.
         link: to the run; None where the address is it.
@@ -49,8 +48,7 @@ class Shelf:
 
     name: str
     page: str
-    trace: Trace
-    file: Callable[[], bytes]
+    subject: Callable[[], Subject]
     parts: Callable[[Paper], Sequence[Part]]
     tables: Callable[[], Tables] = tuple
     link: RunLink | None = None
@@ -75,9 +73,7 @@ def _begin(desk: Desk, shelf: Shelf) -> None:
     from core.export.archive import Archive
 
     paper = figure_choices.paper()
-    archive = Archive(
-        shelf.trace, shelf.file(), paper, _address(shelf.link), shelf.tables(), shelf.page
-    )
+    archive = Archive(shelf.subject(), paper, _address(shelf.link), shelf.tables(), shelf.page)
     parts = list(shelf.parts(paper))
     for part in parts:
         if part.draw is None:

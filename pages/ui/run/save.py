@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.export.part import Part, stem
+from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import registry
@@ -47,30 +49,45 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
         shown: the trace as the page shows it, where that isn't the trace as it was run.
     """
     row = registry.page_of(trace.config.method)
-    seen = shown or trace
+    seen, own = shown or trace, as_on_its_page(view, trace)
+    file = partial(trace_file, trace)
     shelf = Shelf(
         stem("decoding", trace.config),
         row.path or "decode",
-        seen,
-        lambda: trace_file(trace),
-        lambda paper: row.parts(view, seen, paper),
-        lambda: row.tables(view, seen),
+        lambda: Subject.of_trace(seen, file()),
+        lambda paper: row.parts(own, seen, paper),
+        lambda: row.tables(own, seen),
         link_run.link_to(view, trace),
     )
-    save(shelf, lambda: row.web_page(view, seen, style.theme()), run=True)
+    save(shelf, file, lambda: row.web_page(own, seen, style.theme()), run=True)
 
 
-def save(shelf: Shelf, page: Callable[[], bytes], *, run: bool = False) -> None:
+def as_on_its_page(view: View, trace: Trace) -> View:
+    """The view itself, on the page of the run's method; elsewhere one of that page at its step."""
+    kind = registry.page_of(trace.config.method).view.find().__self__
+    if isinstance(view, kind):
+        return view
+    own: View = kind()
+    own.show(trace, view.source)
+    if trace.token_steps:
+        own.select(view.selected)
+    return own
+
+
+def save(
+    shelf: Shelf, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+) -> None:
     """The menu of a file, a web page, all figures and a link.
 
     Args:
-        shelf: what leaves.
+        shelf: what leaves with all figures.
+        file: the trace file.
         run: whether the link makes the run again.
     """
     with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
         st.download_button(
             "Trace file (JSON)",
-            shelf.file,
+            file,
             f"{shelf.name}.json",
             "application/json",
             key="save_trace",

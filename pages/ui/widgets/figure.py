@@ -13,6 +13,7 @@ import streamlit as st
 
 from core.export.part import Part, stem
 from core.figures.base.paper import Paper
+from core.figures.base.plain import plain_values
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
 from pages.ui.widgets import export, style
@@ -81,7 +82,7 @@ def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, .
 def _built(draw: Callable[..., go.Figure], *, caption: bool) -> go.Figure:
     paper = signature(draw).parameters["paper"].default
     figure = draw(theme=style.theme(), paper=replace(paper, caption=caption))
-    plain = figure.to_dict()
+    plain = plain_values(figure)
     # Streamlit asks for the plain values at every run, and Plotly would copy all of them each time.
     figure.to_dict = lambda: plain  # type: ignore[method-assign]
     return figure
@@ -165,11 +166,10 @@ def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
     Args:
         files: their name without the ending.
     """
-    from core.export.part import drawing, encoded
-    from core.export.table import csv_file
+    from core.export.part import drawing, encoded, table_file
 
-    if form == "csv" and part.data is not None:
-        desk.hand_over(f"{files}.csv", csv_file(part.data()))
+    if form == "csv":
+        desk.hand_over(f"{files}.csv", table_file(part))
         return
     paper = figure_choices.paper()
     if form == "html":

@@ -1,0 +1,27 @@
+"""A figure as the values that JSON has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import plotly.graph_objects as go
+
+
+def plain_values(figure: go.Figure) -> dict[str, Any]:
+    """Data and layout in dicts, lists, text and numbers; what is no finite number is None."""
+    made: dict[str, Any] = _plain(figure.to_dict())
+    return made
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    # A number of numpy.
+    return value.item() if hasattr(value, "item") else value
