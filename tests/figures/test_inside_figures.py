@@ -72,7 +72,7 @@ def test_the_flame_has_a_bar_a_call_below_the_one_that_made_it() -> None:
     steps = {custom[0] for drawn in figure.data for custom in drawn.customdata}
     assert steps == {-1, 0, 1}
     assert [custom[0] for custom in forward.customdata] == [1]
-    assert "1 calls too short" in " ".join(annotations(figure))
+    assert "Too short to be seen: 1 call." in " ".join(annotations(figure))
     table = flame_chart_data(make_calls())
     assert list(table["act"].unique()) == ["other", "forward", "shaping", "draw", "text", "record"]
     assert len(table) == 10 and table["step"].dropna().tolist() == [1, 2, 2, 2, 2, 2, 2, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.figures.base.color import contrast
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import wrapped_markup
 from core.figures.base.paper import SMALL
@@ -11,8 +12,9 @@ from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
 from core.figures.base.theme import GREY, Theme
 
 # The sign of each pattern.
-_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▒", "-": "▤"}
+_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▒", "-": "▤", "|": "▥"}
 _KEY_SIZE, _KEY_LINE = 11, 16
+_LIGHT = 1.6
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -88,6 +90,8 @@ def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> No
 def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
     said = words.replace(" ", NBSP)
-    if sign == "■":
-        sign = _PATTERN_SIGNS[GREY.patterns.get(color, "")]
+    if sign == "■" and color in GREY.patterns:
+        sign = _PATTERN_SIGNS[GREY.patterns[color]]
+        # On white a light grey needs the lines of its pattern.
+        color = GREY.pattern_ink(color) if contrast(color, GREY.paper) < _LIGHT else color
     return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{said}{NBSP}{NBSP} '

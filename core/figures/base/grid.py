@@ -128,7 +128,7 @@ def frame_of(
         wide = [at in heaviest for at in range(count)]
     widths = [1 if is_wide else _NARROW for is_wide in wide]
     edges = tuple(accumulate(widths, initial=-0.5))
-    end = max(edges[-1], fewest - 0.5)
+    end = max(edges[-1], fewest - 0.5) if all(wide) else edges[-1]
     room = (width - _EDGES) / (end + 0.5) - _PADDING
     limit = max(min(int(room / _CHARACTER), _LONGEST_TEXT), 2)
     return Frame(edges, tuple(wide), end, limit)
@@ -290,6 +290,7 @@ def grid_axes(
         tickmode="array",
         tickvals=list(range(-1, len(rows))),
         ticktext=[header, *rows],
+        ticklabelstandoff=3,
     )
     wide = [at for at, held in enumerate(frame.wide) if held]
     middles, numbers = [frame.middle(at) for at in wide], [str(nth(ticks[at])) for at in wide]

@@ -83,8 +83,11 @@ def label_bar(
     sheet: Sheet, y: float, text: str, *, right: bool = False, size: float = 12, yshift: int = 0
 ) -> None:
     """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end."""
+    # What is drawn behind, such as the lines of the grid, ends beside the text.
+    ground = {} if sheet.paper.transparent else {"bgcolor": sheet.theme.paper}
     sheet.annotations.append(
         {
+            **ground,
             "text": text,
             "xref": "paper",
             "x": 1 if right else 0,

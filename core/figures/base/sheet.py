@@ -259,13 +259,11 @@ def patterned(trace: Properties, theme: Theme) -> Properties:
     shapes = [theme.patterns.get(color, "") for color in many]
     if not any(shapes):
         return trace
-    inks = [theme.pattern_ink(color) for color in many]
-    pattern = {
-        "shape": shapes if isinstance(colors, list) else shapes[0],
-        "fgcolor": inks if isinstance(colors, list) else inks[0],
-        "fillmode": "replace",
-        "bgcolor": colors,
-        "size": 6,
-        "solidity": 0.2,
-    }
+    pattern: Properties = {"size": 6, "solidity": 0.2}
+    if isinstance(colors, list):
+        # Plotly takes the ground from the bar's own colour in this mode alone.
+        pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.45}
+    else:
+        ink = theme.pattern_ink(many[0])
+        pattern |= {"shape": shapes[0], "fillmode": "replace", "bgcolor": colors, "fgcolor": ink}
     return {**trace, "marker": {**marker, "pattern": pattern}}

@@ -150,7 +150,14 @@ _GREY_NAMED = {
     "purple": "#858586",
     "black": "#000000",
 }
-_GREY_SHAPES = {"orange": "\\", "sky": "/", "yellow": ".", "vermillion": "x", "purple": "-"}
+_GREY_SHAPES = {
+    "orange": "\\",
+    "sky": "/",
+    "green": "|",
+    "yellow": ".",
+    "vermillion": "x",
+    "purple": "-",
+}
 _GREY_CATEGORIES = ("#5a5a5b", "#cfcfd0", "#8f8f90", "#e6e6e7", "#a8a8a9")
 # Lightness tells neighbours apart, the pattern tells those apart that stand alone.
 GREY = Theme(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import pandas as pd
@@ -34,6 +35,7 @@ _TITLE = "Three tokens, worked out"
 _TOKENS, _ROW, _HEAD, _LABEL_LIMIT = 3, 30, 2, 10
 # e to this power is more than a float holds.
 _OVERFLOW = 709.0
+_TINY = 1e-4
 _COLUMNS = "step token_id token rank chosen logit divided exponential share final_prob".split()
 
 
@@ -100,7 +102,7 @@ def softmax_row(
         sentence = "No step is selected, or it holds no stages."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     found = worked_out(step, trace)
-    rows = len(found.rows) + 1
+    rows, muted = len(found.rows) + 1, theme.muted
     left = _left(found)
     sheet = lay_out(
         theme,
@@ -117,14 +119,21 @@ def softmax_row(
     final = _shaped_further(step)
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
     heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
-    _write(sheet, 0.5, "", heads, theme.muted)
-    for at, row in enumerate(found.rows):
-        _write(sheet, _HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
-    cells = ["", "", f"sum {found.total:.4g}", f"100{NBSP}%", *([f"100{NBSP}%"] if final else [])]
-    _write(sheet, _HEAD + rows - 1, _everything(found), cells, theme.muted)
+    last = [f"100{NBSP}%"] * (1 + final)
+    lines = [
+        (0.5, "", heads, theme.muted),
+        *(
+            (_HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
+            for at, row in enumerate(found.rows)
+        ),
+        (_HEAD + rows - 1, _everything(found), ["", "", f"sum {found.total:.4g}", *last], muted),
+    ]
+    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room(left))
+    for line in lines:
+        _write(sheet, ends, *line)
     y = _HEAD + rows - 1.5
     add_line(sheet, "rule", (0, 1), y, theme.grid, 1, xref="paper")
-    sheet.layout["xaxis"] = bare_axis(theme, range=[0, len(heads)])
+    sheet.layout["xaxis"] = bare_axis(theme, range=[0, 1])
     sheet.layout["yaxis"] = bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5])
     return sheet.figure()
 
@@ -154,17 +163,35 @@ def _name(row: Worked, step: TokenStep, theme: Theme) -> str:
 
 def _cells(row: Worked, *, final: bool) -> list[str]:
     own = row.candidate
-    ended = f"removed by<br>{escaped(stage_name(own.removed_by or ''))}"
+    ended = f"removed<br>by {escaped(stage_name(own.removed_by or ''))}"
     last = [ended if own.removed_by else percent(own.prob)] if final else []
-    numbers = [_number(own.logit), _number(row.divided), f"{row.exponential:.4g}"]
+    numbers = [_number(own.logit), _number(row.divided), _short(row.exponential)]
     return [*numbers, percent(row.share), *last]
+
+
+def _short(value: float) -> str:
+    """Four digits, or a power of ten."""
+    if value == 0 or value >= _TINY:
+        return f"{value:.4g}"
+    digits, power = f"{value:.2e}".split("e")
+    return f"{digits}e−{int(power[1:])}"
 
 
 def _number(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def _write(sheet: Sheet, y: float, name: str, cells: Sequence[str], color: str) -> None:
+def _right_ends(lines: Sequence[Sequence[str]], room: float) -> list[float]:
+    """Where each column of numbers ends, as shares of the room: as wide as they need, then even."""
+    columns = zip(*lines, strict=True)
+    needed = [widest([part for cell in c for part in cell.split("<br>")]) for c in columns]
+    spare = (room - sum(needed)) / len(needed)
+    return [end / room for end in accumulate(width + spare for width in needed)]
+
+
+def _write(
+    sheet: Sheet, ends: Sequence[float], y: float, name: str, cells: Sequence[str], color: str
+) -> None:
     """A row: its name at the left edge, its numbers below the heads."""
     left: float = sheet.layout["margin"]["l"]  # type: ignore[index]
     where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - left, "yanchor": "middle"}
@@ -172,7 +199,7 @@ def _write(sheet: Sheet, y: float, name: str, cells: Sequence[str], color: str) 
         add_note(sheet, "name", name, 0, y, size=12, color=color, **where)
     for at, cell in enumerate(cells):
         right = {"xanchor": "right", "yanchor": "middle", "align": "right"}
-        add_note(sheet, "number", cell, at + 1, y, size=12, color=color, **right)
+        add_note(sheet, "number", cell, ends[at], y, size=12, color=color, **right)
 
 
 def _alt(step: TokenStep, found: Arithmetic) -> str:

@@ -33,7 +33,7 @@ _ROW_HEIGHT, _LABEL_LIMIT = 44, 12
 # A column of scores at the right, px.
 _SCORES = 66
 # A bar's label is drawn after its end.
-_LABEL_SHARE = 0.17
+_LABEL_SHARE, _LABEL = 0.17, 46
 
 
 def contrast_bars(
@@ -64,7 +64,7 @@ def contrast_bars(
     )
     sheet.traces = [_probabilities(step, shown, theme), _cosines(step, shown, theme)]
     sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
-    sheet.layout |= _axes(step, shown, theme)
+    sheet.layout |= _axes(step, shown, theme, sheet.room(left, _SCORES + 14))
     _add_scores(sheet, step, shown)
     keys = [
         key_entry(theme.muted, "probability, in the token's colour"),
@@ -125,14 +125,15 @@ def _signed(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
+def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme, room: float) -> Properties:
     tokens = [(show_token(own.text, _LABEL_LIMIT), own.token_id) for own in shown]
     names = [
         chosen_label(token, theme) if token_id == step.token_id else token
         for token, token_id in tokens
     ]
     low = min(0.0, *(own.penalty for own in shown))
-    across = {"range": [low - (_LABEL_SHARE if low else 0), 1 + _LABEL_SHARE]}
+    share = max(_LABEL_SHARE, _LABEL * (1 - low) / (room - 2 * _LABEL))
+    across = {"range": [low - (share if low else 0), 1 + share]}
     places = [at for at in (-1, -0.5, 0, 0.5, 1) if at >= low]
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": [_signed(at, 1) for at in places]}
     ends = [len(shown) - 0.5, -0.5]

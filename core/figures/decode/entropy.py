@@ -29,9 +29,11 @@ Unit: TypeAlias = Literal["nats", "bits"]
 
 _TITLE = "How sure the model was"
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
-# More tokens than this can't be written below the axis, so every n-th is.
+# More tokens than this aren't written below the axis of a page, so every n-th is.
 _MOST_TICKS = 32
 _MOST_STEMS = 60
+# What the name of a token below the axis takes, px.
+_TICK = 13
 _LEFT = 48
 # Of the ramp of uncertainties, for bars behind marks.
 _PALE = 0.3
@@ -70,7 +72,8 @@ def uncertainty(
         below=116,
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
-    sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme)
+    most = int(sheet.room(_LEFT, 18) / _TICK) if paper.printed else _MOST_TICKS
+    sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most)
     if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
         add_frame(
@@ -135,9 +138,12 @@ def _points(surprisal: list[float], theme: Theme) -> Properties:
     }
 
 
-def _axes(steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme) -> Properties:
+def _axes(
+    steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme, most: int
+) -> Properties:
+    """The axes, with at most so many tokens named."""
     first, last = nth(steps[0].index), nth(steps[-1].index)
-    named = steps[:: math.ceil(len(steps) / _MOST_TICKS)]
+    named = steps[:: math.ceil(max(len(steps), 8) / most)]
     across = axis(
         theme,
         "chosen token and its step",

@@ -166,11 +166,11 @@ def _label_stage(
     name = escaped(stage_setting(stage.name, trace.config))
     note = ", the model's own" if row == 0 else " → final" if last else ""
     said = _removed(step, stage, row)
-    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=-1)
+    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=1)
 
 
 def _label(sheet: Sheet, row: int, text: str) -> None:
-    label_bar(sheet, row - BAR / 2, text, yshift=-1)
+    label_bar(sheet, row - BAR / 2, text, yshift=1)
 
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
@@ -211,9 +211,7 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     if step.origin == "forced":
         _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
     elif step.draw.interval is not None:
-        label_pair(
-            sheet, row - BAR / 2, "<b>draw</b>", f"{uniform:.4f} falls on {token}", yshift=-1
-        )
+        label_pair(sheet, row - BAR / 2, "<b>draw</b>", f"{uniform:.4f} falls on {token}", yshift=1)
         if uniform is not None:
             mark_uniform(sheet, uniform, row)
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}

@@ -14,7 +14,7 @@ from core.figures.base.axes import add_key, axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.measure import fitted
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
@@ -23,8 +23,8 @@ _TITLE = "Who says the same"
 _NAME, _CELL, _KEY, _LINE = 56, 34, 18, 16
 # A cell is no wider, px.
 _WIDEST = 90
-# A cell narrower than this holds no number.
-_MOST_NUMBERS = 10
+# What a number needs with its sign, and without; px.
+_NUMBER, _BARE_NUMBER = 40, 22
 
 
 def evaluate_agreement(
@@ -39,8 +39,8 @@ def evaluate_agreement(
         theme,
         paper,
         title=_TITLE,
-        subtitle="Questions that two ways answer with the same text. A lossless rule agrees with "
-        f"its target on all of them.{so_far(evaluation)}",
+        subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
+        f"agrees with its target on all of them.{so_far(evaluation)}",
         caption=caption(evaluation),
         alt=_alt(ways, shares),
         plot_height=max(90, _CELL * len(ways)),
@@ -49,8 +49,8 @@ def evaluate_agreement(
         above=_KEY,
         below=_LINE * len(ways) + 12,
     )
-    sheet.traces = [_cells(ways, shares, theme)]
     end = min(1.0, _WIDEST * len(ways) / sheet.room(EDGE + _KEY))
+    sheet.traces = [_cells(ways, shares, theme, end * sheet.room(EDGE + _KEY) / len(ways))]
     names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
     add_key(sheet, names, EDGE + _KEY)
     sheet.layout |= {
@@ -67,9 +67,10 @@ def _short(name: str, paper: Paper) -> str:
 
 
 def _cells(
-    ways: Sequence[str], shares: Mapping[tuple[str, str], Share], theme: Theme
+    ways: Sequence[str], shares: Mapping[tuple[str, str], Share], theme: Theme, room: float
 ) -> Properties:
-    """The matrix itself, its numbers left out where a cell has no room for one."""
+    """The matrix itself; a cell of so many px has its number, or none."""
+    number = f"%{{text}}{NBSP}%" if room >= _NUMBER else "%{text}" if room >= _BARE_NUMBER else ""
     numbers = [str(at) for at in range(1, len(ways) + 1)]
     rows = [[shares[one, other].value for other in ways] for one in ways]
     return {
@@ -85,8 +86,8 @@ def _cells(
         "showscale": False,
         "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
         "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
-        "texttemplate": f"%{{text}}{NBSP}%" if len(ways) <= _MOST_NUMBERS else "",
-        "textfont": {"size": 12, "color": theme.ink},
+        "texttemplate": number,
+        "textfont": {"size": 12 if room >= _NUMBER else SMALL, "color": theme.ink},
         "hovertext": [[_hover(one, other, shares) for other in ways] for one in ways],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples, mistakes
 from core.evaluation.types import AnswerRule
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import NO_FADE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
@@ -20,6 +21,7 @@ from core.figures.reasoning.words import share_errors, share_record, share_words
 
 _TITLE = "One answer out of N samples"
 _LEFT, _HEIGHT, _APART = 52, 250, 0.13
+_THIN = 1.9
 _MARKS: dict[AnswerRule, tuple[str, str, str]] = {
     "majority": ("blue", "circle", "●"),
     "best_of_n": ("orange", "square", "■"),
@@ -60,15 +62,14 @@ def best_of(
         "xaxis": axis(theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks),
         "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
     }
-    words = [key_entry(theme.named[_MARKS[r][0]], RULE_WORDS[r], _MARKS[r][2]) for r in rules]
-    add_key(sheet, words, _LEFT, offset=46)
+    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
+    add_key(sheet, ["".join(words)], _LEFT, offset=46)
     return sheet.figure()
 
 
 def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties:
     """A rule's shares, set a little aside of the others."""
-    color, symbol, _ = _MARKS[points[0].rule]
-    ink = theme.named[color]
+    ink, symbol = _ink(points[0].rule, theme), _MARKS[points[0].rule][1]
     shares = [point.correct for point in points]
     texts = [
         f"<b>{RULE_WORDS[p.rule]}</b>, {p.samples} sample{'s' * (p.samples > 1)}"
@@ -88,6 +89,12 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
         "cliponaxis": False,
         **NO_FADE,
     }
+
+
+def _ink(rule: AnswerRule, theme: Theme) -> str:
+    """A rule's colour, dark enough for a line."""
+    color = theme.named[_MARKS[rule][0]]
+    return blend(color, theme.ink, 0.4) if contrast(color, theme.paper) < _THIN else color
 
 
 def _alt(points: Sequence[RulePoint]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.counting import nth
+from core.decoding.counting import counted, nth
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
@@ -120,8 +120,9 @@ def _color(act: str, theme: Theme) -> str:
         "mlp": "blue",
         "shaping": "green",
         "draw": "yellow",
+        "text": "vermillion",
     }
-    other = {"text": theme.categories[3], "record": theme.categories[4], "other": theme.rest}
+    other = {"record": theme.categories[4], "other": theme.panel}
     return theme.named[named[act]] if act in named else other[act]
 
 
@@ -130,6 +131,7 @@ def _bars(
 ) -> Properties:
     color = _color(act, theme)
     ink = theme.text_on(color)
+    edge = theme.muted if act == "other" else theme.paper
     room = [(width - 28) * mark.call.seconds / total - _PADDING for mark in marks]
     return {
         "type": "bar",
@@ -144,7 +146,7 @@ def _bars(
         "textangle": 0,
         "text": [_label(mark.call, held) for mark, held in zip(marks, room, strict=True)],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": ink},
-        "marker": {"color": color, "line": {"color": theme.paper, "width": 0.5}},
+        "marker": {"color": color, "line": {"color": edge, "width": 0.5}},
         **hover_texts([_hover(mark) for mark in marks]),
         "customdata": [[mark.step] for mark in marks],
         "cliponaxis": True,
@@ -189,7 +191,7 @@ def _key(acts: set[str], theme: Theme) -> list[str]:
 
 
 def _subtitle(what: str, total: float, hidden: int) -> str:
-    left = f" {hidden:,} calls too short to be seen are left out." if hidden else ""
+    left = f" Too short to be seen: {counted(hidden, 'call')}." if hidden else ""
     return (
         f"Each bar is a call, below the one that made it; {what} took {milliseconds(total)}.{left}"
     )

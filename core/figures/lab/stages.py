@@ -198,7 +198,8 @@ def _frame_panel(
     if sheet.paper.printed:
         width = sheet.room(margin["l"], margin["r"])
     room = width / count - 6
-    share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), 0.6)
+    most = 0.86 if sheet.paper.printed else 0.6
+    share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), most)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"
     )

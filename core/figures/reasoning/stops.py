@@ -10,7 +10,14 @@ import plotly.graph_objects as go
 
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
 from core.figures.base.axes import add_key, axis, key_entry
-from core.figures.base.labels import NBSP, escaped, plain_name, show_token, table_text
+from core.figures.base.labels import (
+    NBSP,
+    escaped,
+    plain_name,
+    show_token,
+    table_text,
+    with_prompt,
+)
 from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
@@ -33,6 +40,7 @@ def reason_stops(
     Args:
         caption: of the run whose thinking it is; plain text.
     """
+    caption = with_prompt(caption, strip.problem.question, paper)
     if not strip.points:
         sentence = "The thinking was not stopped anywhere yet."
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)

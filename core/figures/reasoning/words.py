@@ -96,7 +96,9 @@ def share_bars(
     """
     best = max(share.value for share in shares)
     colors = [
-        blend(theme.first if share.value == best else theme.muted, theme.paper, 0.5)
+        blend(theme.first, theme.paper, 0.45)
+        if share.value == best
+        else blend(theme.muted, theme.paper, 0.65)
         for share in shares
     ]
     return {

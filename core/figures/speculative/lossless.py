@@ -15,6 +15,7 @@ from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     escaped,
     percent,
+    percent_ticks,
     settings_caption,
     show_token,
     table_text,
@@ -25,7 +26,7 @@ from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.words import kind_color, rule_words
+from core.figures.speculative.words import bar_color, rule_words
 
 _ROW, _LIMIT, _MOST = 30, 18, 12
 # What a p-value has to fall below before chance is no explanation any more.
@@ -183,7 +184,7 @@ def spec_enumeration(
         right=20,
         below=58,
     )
-    accepted, recovered = kind_color("accepted", theme), kind_color("recovered", theme)
+    accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
     sheet.traces = [
         _stack("accepted", rows, [row.accepted for row in rows], accepted),
         _stack("recovered", rows, [row.recovered for row in rows], recovered),
@@ -191,7 +192,7 @@ def spec_enumeration(
         _level("draft", [row.draft_prob for row in rows], theme.second, 2),
     ]
     top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
-    upright = {"range": [0, top * 1.08 or 1], "nticks": 5, "tickformat": ".0%"}
+    upright = {"range": [0, top * 1.08 or 1], **percent_ticks(max(top * 1.08, 0.01))}
     font, ends = {"size": 13, "color": theme.ink}, [-0.5, len(rows) - 0.5]
     shown = [show_token(name) for name in names]
     sheet.layout |= {

@@ -12,13 +12,13 @@ from core.decoding.speculative.metrics import PositionRate, acceptance_by_positi
 from core.decoding.speculative.report import LengthSweep, SweepPoint
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
-from core.figures.base.labels import percent, settings_caption
+from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import NO_FADE, OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.words import kind_color, rule_of
+from core.figures.speculative.words import bar_color, rule_of
 
 _LEFT = 56
 
@@ -43,17 +43,17 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
         right=20,
         below=66,
     )
-    drafted, reached = kind_color("accepted", theme), kind_color("bonus", theme)
+    drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
     sheet.traces = [
         _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
         _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
     ]
     slot = sheet.room(_LEFT, 20) / max(len(rates), 4)
-    if 0.4 * slot < text_width("100%", SMALL) + 2:
+    if 0.4 * slot < text_width(f"100{NBSP}%", SMALL) + 2:
         sheet.traces = [{**trace, "text": None} for trace in sheet.traces]
     ends, ticks = [0.5, max(len(rates), 4) + 0.5], range(1, len(rates) + 1, 1 + len(rates) // 20)
     across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
-    upright = {"range": [0, 1.12], "tickvals": [0, 0.5, 1], "tickformat": ".0%"}
+    upright = {"range": [0, 1.12], **percent_ticks(1.0, 2)}
     sheet.layout |= {
         "barmode": "overlay",
         "xaxis": axis(theme, "draft position", **across),
@@ -83,7 +83,7 @@ def _bars(
         "y": list(values),
         "width": 0.38,
         "marker": {"color": color, "line": {"width": 0}},
-        "text": ["" if v is None else f"{v:.0%}" for v in values],
+        "text": ["" if v is None else f"{100 * v:.0f}{NBSP}%" for v in values],
         "textfont": {"size": SMALL},
         **OUTSIDE,
         **hover_texts(texts),

@@ -12,13 +12,13 @@ from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
-from core.figures.base.marks import overlaid
+from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.timeline_cells import (
     GAP,
-    LEVEL_COLUMNS,
+    LEVEL,
     add_cells,
     add_marks,
     add_ring,
@@ -38,6 +38,8 @@ COLUMNS = 40
 _TITLE = "Rounds, and what became of them"
 _SUBTITLE = "A column is a round; its last row is the target’s own token."
 _LEFT, _FEWEST = 92, 8
+# On a page the rounds share so many px; a narrower column has no number of its own.
+_WIDTH, _NUMBER = 830.0, 26
 # More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
 # Upright tokens of up to so many rows have room for longer words.
@@ -75,7 +77,8 @@ def spec_timeline(
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
-    flat, height = depth > _TALL_ROWS, _row_height(drawn, depth)
+    width = (paper.width - _LEFT - EDGE if paper.printed else _WIDTH) / drawn
+    flat, height = depth > _TALL_ROWS, _row_height(width, depth)
     cells = token_cells(rounds, first, depth)
     sheet = lay_out(
         theme,
@@ -89,10 +92,14 @@ def spec_timeline(
         above=24,
         below=34,
     )
-    add_cells(sheet, cells, drawn, height, flat=flat)
-    add_marks(sheet, cells, drawn, height, flat=flat)
+    add_cells(sheet, cells, width, height, flat=flat)
+    add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
-    sheet.layout |= overlaid(SMALL) | {"xaxis": _round_axis(first, len(rounds), drawn, theme)}
+    sheet.layout |= overlaid(SMALL) | {
+        "xaxis": _round_axis(first, len(rounds), drawn, width, theme)
+    }
+    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4}
+    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, color=theme.muted, **where)
     sheet.layout["yaxis"] = _place_axis(depth, theme)
     keys = [key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS]
     add_key(sheet, ["".join(keys)], _LEFT, offset=10)
@@ -100,10 +107,10 @@ def spec_timeline(
     return sheet.figure()
 
 
-def _round_axis(first: int, count: int, drawn: int, theme: Theme) -> Properties:
-    every = 1 if drawn <= LEVEL_COLUMNS else 5
+def _round_axis(first: int, count: int, drawn: int, width: float, theme: Theme) -> Properties:
+    every = 1 if width >= _NUMBER else 5
     shown = [at for at in range(count) if at == 0 or nth(first + at) % every == 0]
-    names = [f"{'round ' if at == 0 else ''}{nth(first + at)}" for at in shown]
+    names = [str(nth(first + at)) for at in shown]
     return top_axis(theme, [-0.5, drawn - 0.5], shown, names)
 
 
@@ -138,10 +145,10 @@ def _part(trace: Trace, first: int, count: int) -> str:
     return "" if count == whole else f" {span_of('Rounds', first, first + count, whole)}."
 
 
-def _row_height(drawn: int, depth: int) -> int:
+def _row_height(width: float, depth: int) -> int:
     if depth > _TALL_ROWS:
         return 22
-    if drawn <= LEVEL_COLUMNS:
+    if width >= LEVEL:
         return 35
     return 84 if depth <= _HIGH_ROWS else 66
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.labels import percent, show_token
+from core.figures.base.labels import escaped, percent, show_token, visible_token
 from core.figures.base.marks import NO_FADE, add_frame, cell_bars, hover_texts, no_fade
+from core.figures.base.measure import fitted
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.speculative.words import (
     EXTRA,
@@ -22,14 +23,14 @@ from core.figures.speculative.words import (
     soft_color,
 )
 
-# More columns than this are too narrow for level text in a figure 900 px wide.
-LEVEL_COLUMNS = 18
+# A narrower column has no room for level text, px.
+LEVEL = 46
 # Between the draft positions and the target's own row.
 GAP = 0.22
-# What a mark takes of an upright cell, and a character of its text; px.
-_MARK_ROOM, _CHARACTER = 24, 7.25
-# Of a level cell: what all of them share, and what keeps a text from its edges; px.
-_WIDTH, _PADDING, _LEGIBLE_CHARACTER = 830, 6, 5.4
+# What a mark takes of an upright cell, the size of its text, and the longest text; px.
+_MARK_ROOM, _TEXT, _LONGEST = 24, 12, 116
+# What keeps a level text from the edges of its cell, px.
+_PADDING = 6
 
 
 class TokenCell(NamedTuple):
@@ -88,16 +89,18 @@ def _extra_hover(at: int, step: DraftRound) -> str:
 
 
 def add_cells(
-    sheet: Sheet, cells: Sequence[TokenCell], drawn: int, height: int, *, flat: bool
+    sheet: Sheet, cells: Sequence[TokenCell], width: float, height: int, *, flat: bool
 ) -> None:
-    """A bar for each cell, in the colour of its kind, with its token; `height` of a row in px."""
-    theme, narrow = sheet.theme, drawn > LEVEL_COLUMNS
+    """A bar for each cell, in the colour of its kind, with its token.
+
+    Args:
+        width, height: of a cell, px.
+    """
+    theme, narrow = sheet.theme, width < LEVEL
     # A small cell holds the mark alone.
     bare = flat and narrow
-    upright = int((height - _MARK_ROOM) / _CHARACTER)
-    level = min(int((_WIDTH / drawn - _PADDING) / _LEGIBLE_CHARACTER), 16)
-    limit = upright if narrow else level - 2 * flat
-    turned: Properties = {"textangle": -90} if narrow else {}
+    room = height - _MARK_ROOM if narrow else width - _PADDING - 16 * flat
+    longest = min(room, _LONGEST)
     for kind in KINDS:
         own = [cell for cell in cells if cell.kind == kind]
         if not own:
@@ -112,10 +115,10 @@ def add_cells(
             {
                 **cell_bars([(cell.column, cell.row - 0.5) for cell in own], 1),
                 "name": kind_words(kind),
-                "text": ["" if bare else show_token(cell.text, limit) for cell in own],
+                "text": ["" if bare else _fitted(cell.text, longest) for cell in own],
                 "insidetextanchor": "middle" if flat else "end",
-                **turned,
-                "textfont": {"family": theme.mono, "size": 12, "color": ink},
+                "textangle": -90 if narrow else 0 if sheet.paper.printed else "auto",
+                "textfont": {"family": theme.mono, "size": _TEXT, "color": ink},
                 **hover_texts([cell.hover for cell in own]),
                 "customdata": [list(cell.key) for cell in own],
                 "marker": marker,
@@ -124,11 +127,15 @@ def add_cells(
         )
 
 
+def _fitted(text: str, room: float) -> str:
+    return escaped(fitted(visible_token(text, 60), room, _TEXT, "mono"))
+
+
 def add_marks(
-    sheet: Sheet, cells: Sequence[TokenCell], drawn: int, height: int, *, flat: bool
+    sheet: Sheet, cells: Sequence[TokenCell], width: float, height: int, *, flat: bool
 ) -> None:
     """Over the token; in flat rows beside it, or in its place."""
-    narrow = drawn > LEVEL_COLUMNS
+    narrow = width < LEVEL
     aside = 0.4 if flat and not narrow else 0.0
     up = 0.0 if flat else 0.5 - 11 / height if narrow else 0.25
     size = 8 if narrow else 9

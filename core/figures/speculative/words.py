@@ -65,6 +65,11 @@ def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
     return blend(theme.named[_COLORS[kind]], theme.ink, _LIGHTER[theme.name])
 
 
+def bar_color(kind: Kind, theme: Theme = LIGHT) -> str:
+    """The colour of a bar: in grey one that has a pattern."""
+    return theme.named[_COLORS[kind]] if theme.patterns else kind_color(kind, theme)
+
+
 def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
     """The colour behind a token."""
     if kind == "not_reached":
