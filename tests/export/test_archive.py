@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 
 from core.decoding.trace import Trace
 from core.export import latex
@@ -83,6 +84,14 @@ def test_hypotheses_are_a_table_of_booktabs() -> None:
     text = opened(filled(trace))["figures.tex"].decode()
     assert r"\toprule" in text and r"\bottomrule" in text
     assert text.count(r" \\") == 1 + len(trace.hypotheses)
+
+
+def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
+    many = DataFrame({f"a long column name {at}": [0.5] for at in range(9)})
+    assert latex.table(many, "Wide.").count(r"\resizebox{\linewidth}{!}{\begin{tabular}") == 1
+    assert r"p{0.45\linewidth}" in latex.table(DataFrame({"text": ["word " * 40]}), "Long.")
+    assert r"height=0.8\textheight" in latex.figure("a.pdf", "A.", "a", 85)
+    assert latex.document([latex.figure("a.pdf", "A.", "a", 85)] * 20).count(r"\clearpage") == 2
 
 
 def test_text_of_a_model_is_no_command_of_latex() -> None:

@@ -69,6 +69,13 @@ def faults(page: Page, figure: go.Figure) -> list[str]:
         for one, other in combinations(texts, 2)
         if _overlap(one, other)
     ]
+    found += [
+        f"over a mark: {text['text']!r} {_box(text)} and {_box(mark)}"
+        for text in texts
+        if "bartext" in text["kind"]
+        for mark in drawn["marks"]
+        if _overlap(text, mark)
+    ]
     return found
 
 

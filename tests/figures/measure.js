@@ -1,4 +1,4 @@
-// What the browser says of a drawn figure: its texts and their boxes, px from its left upper corner.
+// What the browser says of a drawn figure: its texts and marks and their boxes, px from its left upper corner.
 window.measure = (root) => {
   const home = root.getBoundingClientRect();
   const shown = (node) => {
@@ -33,5 +33,6 @@ window.measure = (root) => {
       });
     }
   }
-  return { width: home.width, height: home.height, texts };
+  const marks = [...root.querySelectorAll(".scatterlayer .point")].filter(shown).map((point) => box(point.getBoundingClientRect()));
+  return { width: home.width, height: home.height, texts, marks };
 };

@@ -146,6 +146,10 @@ def test_grey_is_grey_and_tells_its_categories_apart() -> None:
         assert contrast(color, GREY.text_on(color)) >= 4.5
     drawn = [d for e in entries() if e[0] == "timing" for d in draw(e, theme=GREY).data]
     assert any(bars.type == "bar" and bars.marker.pattern.shape for bars in drawn)
+    candidates = next(e for e in entries() if e[0] == "candidate_bars 5")
+    final = trace_named(draw(candidates, theme=GREY), "final")
+    # Each bar's own ground below its lines: Plotly drops the ground in the other mode.
+    assert final.marker.pattern.fillmode == "overlay" and len(set(final.marker.color)) > 3
 
 
 def test_no_token_of_a_tree_is_cut_without_an_ellipsis() -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from core.figures import lab_tree, printed
 from core.figures.lab.token_tree import MOST_NODES, lay_out_tree, merged
+from core.traces.lab import load_lab
 from tests.figures.labs import make_rows, row_of
+from tests.figures.looking import trace_named
 
 ROWS = make_rows().rows
+LAB = Path(__file__).parents[2] / "assets" / "traces" / "lab.json"
 
 
 def test_shared_beginnings_are_one_node() -> None:
@@ -67,3 +73,17 @@ def test_more_than_500_nodes_are_cut_at_a_step() -> None:
 def test_nothing_gives_nothing() -> None:
     assert lay_out_tree([]).cells == ()
     assert lay_out_tree([row_of(1)]).cells == ()
+
+
+def test_in_print_the_steps_stand_in_rows_with_every_token() -> None:
+    grown = load_lab(LAB).continuations
+    for fold in (False, True):
+        whole = lab_tree(grown, fold=fold)
+        column = lab_tree(grown, fold=fold, paper=printed("85mm"))
+        steps = [int(note.text) for note in column.layout.annotations if note.name == "step"]
+        first = [int(name) for name in column.layout.xaxis.ticktext]
+        assert [*first, *steps] == list(range(1, 21)) and len(first) < 8
+        cells, all_cells = (trace_named(figure, "tokens") for figure in (column, whole))
+        assert all(cells.text) and max(cells.x) < column.layout.xaxis.range[1]
+        area = [w * h for w, h in zip(cells.width, cells.y, strict=True)]
+        assert sum(area) == sum(w * h for w, h in zip(all_cells.width, all_cells.y, strict=True))

@@ -54,14 +54,14 @@ def draw(evaluation: Evaluation) -> None:
             Shelf(
                 "evaluation",
                 "evaluate",
-                partial(_subject, evaluation),
+                partial(subject, evaluation),
                 lambda _: parts(evaluation),
-                lambda: [(words, frame) for frame, words in _tables(evaluation)],
+                partial(tables, evaluation),
             )
         )
 
 
-def _subject(evaluation: Evaluation) -> Subject:
+def subject(evaluation: Evaluation) -> Subject:
     """The evaluation with its plan and all its rows."""
     plan = evaluation.plan
     settings = {
@@ -75,13 +75,13 @@ def _subject(evaluation: Evaluation) -> Subject:
     return Subject(caption(evaluation), settings, files)
 
 
-def _tables(evaluation: Evaluation) -> list[tuple[pd.DataFrame, str]]:
+def tables(evaluation: Evaluation) -> list[tuple[str, pd.DataFrame]]:
     """What each way gained and cost, and against the first one."""
     import pandas as pd
 
-    found = [(figures.evaluate_accuracy_data(evaluation), "What each way gained and cost.")]
+    found = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
     pairs = all_paired(evaluation)
-    return found + ([(pd.DataFrame(pairs), "Every way against the first one.")] if pairs else [])
+    return found + ([("Every way against the first one.", pd.DataFrame(pairs))] if pairs else [])
 
 
 def parquet(evaluation: Evaluation) -> bytes:
@@ -123,12 +123,11 @@ def web_page(evaluation: Evaluation) -> bytes:
     replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
     title = f"Evaluation: {evaluation.plan.questions.name}"
     said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
-    notes = [*_tables(evaluation), (replies, "Every run.")]
     run = Run(
         title=plain_name(title, 120),
         settings=caption(evaluation),
         prompt="",
         text=said,
-        notes=[(words, frame) for frame, words in notes],
+        notes=[*tables(evaluation), ("Every run.", replies)],
     )
     return run_page(run, parts(evaluation), figure_choices.theme())

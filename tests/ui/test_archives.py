@@ -1,0 +1,72 @@
+"""What each page's archive holds, without a browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from core.decoding.trace import Trace
+from core.evaluation.plan.files import read_evaluation
+from core.export.archive import Archive
+from core.export.part import Part
+from core.figures import printed
+from pages.ui import registry
+from pages.ui.evaluate import files
+from pages.ui.inside import save as inside_save
+from pages.ui.inside.state import InsideView
+from pages.ui.requests.state import RequestsView
+from pages.ui.run import save
+
+STORED = Path(__file__).parents[2] / "assets"
+PAPER = printed("85mm")
+
+
+@pytest.fixture(autouse=True)
+def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controls have their defaults."""
+    monkeypatch.setattr(st, "session_state", {})
+
+
+@pytest.mark.parametrize("name", ["decode", "beam", "speculative", "reasoning"])
+def test_a_request_s_run_leaves_as_from_its_own_page(name: str) -> None:
+    file = json.loads((STORED / f"traces/{name}.json").read_text(encoding="utf-8"))
+    trace = Trace.from_dict(file.get("run", file))
+    own = save.as_on_its_page(RequestsView(), trace)
+    row = registry.page_of(trace.config.method)
+    parts = row.parts(own, trace, PAPER)
+    assert own.trace == trace and isinstance(own, row.view.find().__self__)
+    assert len({part.name for part in parts}) == len(parts)
+    assert sum(part.draw is not None for part in parts) >= 5 or name in ("beam", "reasoning")
+    assert row.tables(own, trace)
+
+
+def test_on_its_own_page_a_view_stays() -> None:
+    trace = Trace.load(STORED / "traces/beam.json")
+    view = registry.page_of("beam").view.find().__self__()
+    assert save.as_on_its_page(view, trace) is view
+
+
+def test_an_evaluation_leaves_with_its_plan_and_rows() -> None:
+    evaluation = read_evaluation(STORED / "evaluation/hot-draft.jsonl")
+    archive = Archive(files.subject(evaluation), PAPER, tables=files.tables(evaluation))
+    with zipfile.ZipFile(io.BytesIO(archive.encode())) as packed:
+        names = set(packed.namelist())
+        settings = json.loads(packed.read("settings.json"))
+        assert packed.read("evaluation.jsonl") == files.file_of(evaluation)
+    assert {"plan.yaml", "figures.tex", "figures.md"} <= names
+    assert [way["name"] for way in settings["ways"]] == [w.name for w in evaluation.plan.ways]
+    assert settings["width"] == "85mm" and len(files.parts(evaluation)) >= 2
+
+
+def test_what_was_not_read_inside_a_run_is_named() -> None:
+    view = InsideView()
+    view.figures["lens"] = Part("lens", lambda **_: None)
+    found = {part.name: part.needs for part in inside_save.parts(view)}
+    assert found["lens-step-1"] == "" and "Modules" in found["modules"] and len(found) == 4
+    view.select(0)
+    assert all(part.needs for part in inside_save.parts(view))
