@@ -7,6 +7,7 @@ import math
 import unicodedata
 from collections.abc import Collection
 from dataclasses import fields
+from functools import lru_cache
 
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
@@ -30,6 +31,8 @@ _UNSAID = {"shaping", "top_candidates", "seed"}
 _ALWAYS_SAID = {"num_beams", "draft_length"}
 # So many columns of a prompt are in a printed caption.
 _PROMPT = 120
+# Tokens of at most so many characters are worked out once.
+_REMEMBERED = 40
 # So many of a list, such as the stop strings, are in a caption.
 _MOST_ITEMS = 3
 
@@ -42,6 +45,11 @@ def visible_token(text: str, limit: int | None = None) -> str:
     Args:
         limit: at most so many columns (a CJK character takes two), an ellipsis included.
     """
+    return _visible(text, limit) if len(text) <= _REMEMBERED else _visible.__wrapped__(text, limit)
+
+
+@lru_cache(maxsize=8192)
+def _visible(text: str, limit: int | None) -> str:
     if not text:
         return EMPTY
     # A long token is cut before its characters are looked at one by one.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import networkx as nx
 
@@ -46,7 +47,8 @@ def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
     return str(node[1] + 1) if is_grouped(trace) else " "
 
 
-class Spot(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Spot:
     """A node in a band."""
 
     position: NodePosition
@@ -56,17 +58,17 @@ class Spot(NamedTuple):
     def node(self) -> Node:
         return self.position.node
 
-    @property
+    @cached_property
     def start(self) -> float:
         """Its left edge, px."""
         return self.band.columns.starts[self.position.column]
 
-    @property
+    @cached_property
     def lane(self) -> float:
         """How far down it is, lanes."""
         return round(self.band.top + self.position.lane, 3)
 
-    @property
+    @cached_property
     def room(self) -> float:
         """How wide it may be, px."""
         return self.band.columns.rooms[self.position.column]
@@ -88,6 +90,7 @@ class Drawing:
         stem: Sequence[str] = (),
     ) -> None:
         self._trace, self._tree, self._theme = trace, tree, theme
+        self._steps = trace.beam_steps
         self._stem = stem
         self._spots = [Spot(place, band) for band in bands for place in band.layout.positions]
         self._of_band = [
@@ -293,11 +296,11 @@ class Drawing:
             step,
             node[1],
             show_token(candidate.text, 40),
-            place_words(self._trace.beam_steps[step], candidate),
+            place_words(self._steps[step], candidate),
             nats(candidate.logprob),
             nats(candidate.cum_logprob),
             nats(score_at(self._trace, step, candidate)),
             f"{before} (row {nth(candidate.parent)})",
-            escaped(fate_words(self._trace.beam_steps[step], candidate)),
+            escaped(fate_words(self._steps[step], candidate)),
             f"step {nth(step)}",
         ]
