@@ -47,6 +47,7 @@ def attention_map(
     """Positions across, a row for each head; of many heads one for each layer, their mean.
 
     Args:
+        prompt: of the run; in print the caption names it.
         layer: the heads of this one alone.
         first: the first position drawn.
     """

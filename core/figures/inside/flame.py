@@ -63,6 +63,7 @@ def flame_chart(
     """Calls as bars, as long as they took, each below the one that made it.
 
     Args:
+        prompt: of the run; in print the caption names it.
         what: which calls they are, in words.
         first_step: the step that they begin in; -1 for the prompt's.
 

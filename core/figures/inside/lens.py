@@ -57,6 +57,7 @@ def lens_heatmap(
     """Positions across, layers from the embedding upwards; a ring where a token was decided.
 
     Args:
+        prompt: of the run; in print the caption names it.
         first: which of the lens' positions is drawn first.
         show: what the cells say: the likeliest `token`, or the `rank` of the one that came out.
         selected: the position to mark, counted in the whole text.

@@ -48,6 +48,7 @@ def module_times(
     """Milliseconds of every module, a bar for each forward.
 
     Args:
+        prompt: of the run; in print the caption names it.
         forwards: a name and a forward each: the prompt's, and one token's.
     """
     caption = with_prompt(caption, prompt, paper)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -49,17 +49,17 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
         shown: the trace as the page shows it, where that isn't the trace as it was run.
     """
     row = registry.page_of(trace.config.method)
-    seen, own = shown or trace, as_on_its_page(view, trace)
+    seen, own = shown or trace, cache(partial(as_on_its_page, view, trace))
     file = partial(trace_file, trace)
     shelf = Shelf(
         stem("decoding", trace.config),
         row.path or "decode",
         lambda: Subject.of_trace(seen, file()),
-        lambda paper: row.parts(own, seen, paper),
-        lambda: row.tables(own, seen),
+        lambda paper: row.parts(own(), seen, paper),
+        lambda: row.tables(own(), seen),
         link_run.link_to(view, trace),
     )
-    save(shelf, file, lambda: row.web_page(own, seen, style.theme()), run=True)
+    save(shelf, file, lambda: row.web_page(own(), seen, style.theme()), run=True)
 
 
 def as_on_its_page(view: View, trace: Trace) -> View:
