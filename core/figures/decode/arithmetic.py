@@ -32,7 +32,7 @@ from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "Three tokens, worked out"
-_TOKENS, _ROW, _HEAD, _LABEL_LIMIT = 3, 30, 2, 10
+_TOKENS, _ROW, _HIGH_ROW, _HEAD, _LABEL_LIMIT = 3, 30, 37, 2, 10
 # e to this power is more than a float holds.
 _OVERFLOW = 709.0
 _TINY = 1e-4
@@ -104,6 +104,8 @@ def softmax_row(
     found = worked_out(step, trace)
     rows, muted = len(found.rows) + 1, theme.muted
     left = _left(found)
+    final = _shaped_further(step)
+    two_lines = final and any(row.candidate.removed_by for row in found.rows)
     sheet = lay_out(
         theme,
         paper,
@@ -112,11 +114,10 @@ def softmax_row(
         f"T is {found.temperature:g}; max is the largest y, {_number(found.rows[0].divided)}.",
         caption=caption,
         alt=_alt(step, found),
-        plot_height=_ROW * (rows + _HEAD),
+        plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
         left=left,
         right=EDGE,
     )
-    final = _shaped_further(step)
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
     heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
     last = [f"100{NBSP}%"] * (1 + final)

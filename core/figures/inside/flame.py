@@ -187,7 +187,9 @@ def _axes(sheet: Sheet, depth: int, total: float) -> None:
 
 
 def _key(acts: set[str], theme: Theme) -> list[str]:
-    entries = [key_entry(_color(act, theme), ACTS[act]) for act in ACTS if act in acts]
+    drawn = [act for act in ACTS if act in acts and act != "other"]
+    entries = [key_entry(_color(act, theme), ACTS[act]) for act in drawn]
+    entries += [key_entry(theme.muted, ACTS["other"], "□")] if "other" in acts else []
     return ["".join(entries[at : at + 4]) for at in range(0, len(entries), 4)]
 
 

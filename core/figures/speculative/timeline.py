@@ -95,23 +95,22 @@ def spec_timeline(
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
-    sheet.layout |= overlaid(SMALL) | {
-        "xaxis": _round_axis(first, len(rounds), drawn, width, theme)
-    }
-    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4}
-    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, color=theme.muted, **where)
-    sheet.layout["yaxis"] = _place_axis(depth, theme)
+    sheet.layout |= overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}
+    _count_rounds(sheet, first, len(rounds), drawn, width)
     keys = [key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS]
     add_key(sheet, ["".join(keys)], _LEFT, offset=10)
     sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
     return sheet.figure()
 
 
-def _round_axis(first: int, count: int, drawn: int, width: float, theme: Theme) -> Properties:
+def _count_rounds(sheet: Sheet, first: int, count: int, drawn: int, width: float) -> None:
+    """The rounds' numbers over their columns."""
+    theme, where = sheet.theme, {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4}
     every = 1 if width >= _NUMBER else 5
     shown = [at for at in range(count) if at == 0 or nth(first + at) % every == 0]
     names = [str(nth(first + at)) for at in shown]
-    return top_axis(theme, [-0.5, drawn - 0.5], shown, names)
+    sheet.layout["xaxis"] = top_axis(theme, [-0.5, drawn - 0.5], shown, names)
+    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, color=theme.muted, **where)
 
 
 def _place_axis(depth: int, theme: Theme) -> Properties:
