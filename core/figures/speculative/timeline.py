@@ -78,8 +78,7 @@ def spec_timeline(
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), _FEWEST)
     width = (paper.width - _LEFT - EDGE if paper.printed else _WIDTH) / drawn
-    flat, height = depth > _TALL_ROWS, _row_height(width, depth)
-    cells = token_cells(rounds, first, depth)
+    height, flat = _row_height(width, depth), depth > _TALL_ROWS
     sheet = lay_out(
         theme,
         paper,
@@ -92,15 +91,20 @@ def spec_timeline(
         above=24,
         below=34,
     )
+    cells = token_cells(rounds, first, depth)
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
     sheet.layout |= overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}
     _count_rounds(sheet, first, len(rounds), drawn, width)
-    keys = [key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=10)
+    add_key(sheet, [_key(theme)], _LEFT, offset=10)
     sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
     return sheet.figure()
+
+
+def _key(theme: Theme) -> str:
+    entries = (key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS)
+    return "".join(entries)
 
 
 def _count_rounds(sheet: Sheet, first: int, count: int, drawn: int, width: float) -> None:
