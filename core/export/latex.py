@@ -19,6 +19,18 @@ _SPECIAL = {
     "→": r"\ensuremath{\rightarrow}",
     "↵": r"\ensuremath{\hookleftarrow}",
     "…": r"\ldots{}",
+    **{"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---"},
+    **{
+        sign: rf"\ensuremath{{\{name}}}"
+        for sign, name in {
+            "σ": "sigma",
+            "χ": "chi",
+            "α": "alpha",
+            "≤": "le",
+            "≥": "ge",
+            "∅": "emptyset",
+        }.items()
+    },
     "\n": r"\newline{}",
 }
 # A page's floats; LaTeX holds 18 back at most.

@@ -97,6 +97,7 @@ def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
 def test_text_of_a_model_is_no_command_of_latex() -> None:
     assert "\\input" not in latex.escaped(HOSTILE)
     assert latex.escaped("100% & #1") == r"100\% \& \#1"
+    assert latex.escaped("“σ”") == r"``\ensuremath{\sigma}''"
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -262,7 +262,7 @@ def patterned(trace: Properties, theme: Theme) -> Properties:
     pattern: Properties = {"size": 6, "solidity": 0.2}
     if isinstance(colors, list):
         # Plotly takes the ground from the bar's own colour in this mode alone.
-        pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.45}
+        pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.34}
     else:
         ink = theme.pattern_ink(many[0])
         pattern |= {"shape": shapes[0], "fillmode": "replace", "bgcolor": colors, "fgcolor": ink}

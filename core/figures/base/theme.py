@@ -90,7 +90,7 @@ class Theme:
 
     def pattern_ink(self, color: str) -> str:
         """The lines of the pattern on a colour."""
-        return blend(color, readable_on(color), 0.45)
+        return blend(color, readable_on(color), 0.34)
 
     def text_on(self, background: str) -> str:
         """Text colour over a cell, contrast 4.5 or more."""
