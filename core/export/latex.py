@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+_SIGNS = {"σ": "sigma", "χ": "chi", "α": "alpha", "≤": "le", "≥": "ge", "∅": "emptyset"}
 _SPECIAL = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -19,18 +20,13 @@ _SPECIAL = {
     "→": r"\ensuremath{\rightarrow}",
     "↵": r"\ensuremath{\hookleftarrow}",
     "…": r"\ldots{}",
-    **{"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---"},
-    **{
-        sign: rf"\ensuremath{{\{name}}}"
-        for sign, name in {
-            "σ": "sigma",
-            "χ": "chi",
-            "α": "alpha",
-            "≤": "le",
-            "≥": "ge",
-            "∅": "emptyset",
-        }.items()
-    },
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "–": "--",
+    "—": "---",
+    **{sign: rf"\ensuremath{{\{name}}}" for sign, name in _SIGNS.items()},
     "\n": r"\newline{}",
 }
 # A page's floats; LaTeX holds 18 back at most.
