@@ -172,7 +172,7 @@ def _cells(row: Worked, *, final: bool) -> list[str]:
 
 def _short(value: float) -> str:
     """Four digits, or a power of ten."""
-    if value == 0 or value >= _TINY:
+    if not 0 < value < _TINY:
         return f"{value:.4g}"
     digits, power = f"{value:.2e}".split("e")
     return f"{digits}e−{int(power[1:])}"
