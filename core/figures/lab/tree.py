@@ -109,13 +109,13 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> N
     """Steps over each row of them, and the names of the lanes before it."""
     theme, lanes = sheet.theme, len(layout.lanes) + _APART
     every = 1 if across <= 24 else 5
-    rows = [range(start, min(start + across, layout.steps)) for start in
-            range(0, layout.steps, across)]  # fmt: skip
+    starts = range(0, layout.steps, across)
+    rows = [range(start, min(start + across, layout.steps)) for start in starts]
     ticks = [[step for step in row if step % every == 0 or step == row[0]] for row in rows]
     middles, names = [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
     sheet.layout["xaxis"] = top_axis(theme, [0, across], middles, names)
-    sheet.layout["yaxis"] = _lane_axis(layout, theme, [lanes * at for at in range(len(rows))])
-    sheet.layout["yaxis"]["range"] = [height, 0]
+    tops = [lanes * at for at in range(len(rows))]
+    sheet.layout["yaxis"] = _lane_axis(layout, theme, tops, height)
     for at, shown in enumerate(ticks[1:], start=1):
         for step in shown:
             where = {"yanchor": "bottom", "yshift": -1}
@@ -123,7 +123,10 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> N
             add_note(sheet, "step", name, x, lanes * at, size=SMALL, color=theme.muted, **where)
 
 
-def _lane_axis(layout: TreeLayout, theme: Theme, tops: Sequence[float]) -> Properties:
+def _lane_axis(
+    layout: TreeLayout, theme: Theme, tops: Sequence[float], height: float
+) -> Properties:
+    """The lanes' names, from the top of each row of steps on."""
     names = [
         f'<b><span style="color:{theme.ink}">{_name(row)}</span></b> '
         if row.seed is None
@@ -132,7 +135,8 @@ def _lane_axis(layout: TreeLayout, theme: Theme, tops: Sequence[float]) -> Prope
     ]
     middles = [top + lane + 0.5 for top in tops for lane in range(len(names))]
     quiet = {"tickfont": {"size": 11, "color": theme.muted}, "showline": False}
-    return named_axis(theme, names * len(tops), **quiet, tickvals=middles)
+    ends = [height, 0.0]
+    return named_axis(theme, names * len(tops), range=ends, **quiet, tickvals=middles)
 
 
 def _scale(sheet: Sheet) -> Properties:
