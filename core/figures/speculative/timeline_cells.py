@@ -101,6 +101,9 @@ def add_cells(
     bare = flat and narrow
     room = height - _MARK_ROOM if narrow else width - _PADDING - 16 * flat
     longest = min(room, _LONGEST)
+    # On a page Plotly turns level texts where a phone has no room for them.
+    turned: Properties = {"textangle": -90} if narrow else {}
+    turned |= {"textangle": 0} if sheet.paper.printed and not narrow else {}
     for kind in KINDS:
         own = [cell for cell in cells if cell.kind == kind]
         if not own:
@@ -117,7 +120,7 @@ def add_cells(
                 "name": kind_words(kind),
                 "text": ["" if bare else _fitted(cell.text, longest) for cell in own],
                 "insidetextanchor": "middle" if flat else "end",
-                "textangle": -90 if narrow else 0 if sheet.paper.printed else "auto",
+                **turned,
                 "textfont": {"family": theme.mono, "size": _TEXT, "color": ink},
                 **hover_texts([cell.hover for cell in own]),
                 "customdata": [list(cell.key) for cell in own],
