@@ -17,7 +17,7 @@ from core.models.scripted import ScriptedModel
 from pages.ui.decode import controls, work
 from pages.ui.decode import save as decode_save
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.tabs import _timed_runs
+from pages.ui.decode.tabs import timed_runs
 from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.run import bar
 from pages.ui.run import save as share
@@ -181,7 +181,7 @@ def test_the_time_tab_times_the_cache_on_and_off_in_turns(open_app: Open) -> Non
     assert {run.config.use_cache for run in on} == {True}
     assert {run.config.use_cache for run in off} == {False}
     # No time that the run itself recorded stands beside those of now.
-    drawn, others = _timed_runs(view, view.trace)
+    drawn, others = timed_runs(view, view.trace)
     assert view.trace not in [run for _, run in drawn] and others == [on, off]
 
 
