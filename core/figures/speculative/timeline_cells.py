@@ -27,7 +27,8 @@ from core.figures.speculative.words import (
 LEVEL = 46
 # Between the draft positions and the target's own row.
 GAP = 0.22
-# What a mark takes of an upright cell, the size of its text, and the longest text; px.
+# What a mark takes of an upright cell, the size of its text (1 px less in print), and the
+# longest text; px.
 _MARK_ROOM, _TEXT, _LONGEST = 24, 12, 116
 # What keeps a level text from the edges of its cell, px.
 _PADDING = 6
@@ -100,7 +101,7 @@ def add_cells(
     # A small cell holds the mark alone.
     bare = flat and narrow
     room = height - _MARK_ROOM if narrow else width - _PADDING - 16 * flat
-    longest = min(room, _LONGEST)
+    longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed
     # On a page Plotly turns level texts where a phone has no room for them.
     turned: Properties = {"textangle": -90} if narrow else {}
     turned |= {"textangle": 0} if sheet.paper.printed and not narrow else {}
@@ -118,10 +119,10 @@ def add_cells(
             {
                 **cell_bars([(cell.column, cell.row - 0.5) for cell in own], 1),
                 "name": kind_words(kind),
-                "text": ["" if bare else _fitted(cell.text, longest) for cell in own],
+                "text": ["" if bare else _fitted(cell.text, longest, size) for cell in own],
                 "insidetextanchor": "middle" if flat else "end",
                 **turned,
-                "textfont": {"family": theme.mono, "size": _TEXT, "color": ink},
+                "textfont": {"family": theme.mono, "size": size, "color": ink},
                 **hover_texts([cell.hover for cell in own]),
                 "customdata": [list(cell.key) for cell in own],
                 "marker": marker,
@@ -130,8 +131,8 @@ def add_cells(
         )
 
 
-def _fitted(text: str, room: float) -> str:
-    return escaped(fitted(visible_token(text, 60), room, _TEXT, "mono"))
+def _fitted(text: str, room: float, size: float) -> str:
+    return escaped(fitted(visible_token(text, 60), room, size, "mono"))
 
 
 def add_marks(
