@@ -33,6 +33,8 @@ T = TypeVar("T")
 ROW_HEIGHT = 28
 _TEXT_SIZE, _CHARACTER = 12, 7.25
 _PADDING, _LONGEST_TEXT = 6, 18
+# The colour bar, px.
+_BAR = 130
 # Of a figure's width: what the names of the rows and the edge take; px.
 GRID_LEFT, _EDGES = 64, 78
 # A column with room for a word, px, and a narrow one as a share of it.
@@ -305,15 +307,17 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
     """A slim level colour bar beside the key, where a phone shows it without scrolling.
 
     Args:
-        left: px from the left edge of the plotting area.
+        left: px from the left edge of the plotting area, less where it would not fit.
         offset: px below its lower edge.
     """
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    left = min(left, max(int(sheet.room(margin["l"], margin["r"])) - _BAR - 4, 0))
     return {
         "orientation": "h",
         "thickness": 9,
         "lenmode": "pixels",
         # The length counts the padding on both sides, which only moves the bar to its place.
-        "len": 130 + 2 * left,
+        "len": _BAR + 2 * left,
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
