@@ -16,7 +16,8 @@ from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.contexts import CachedContext, UncachedContext
-from core.models.fused import MOST_TOKENS, FusedStep, fused_step
+from core.models.fused.check import fused_step
+from core.models.fused.step import MOST_TOKENS, FusedStep
 from core.models.inputs import Limits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from core.models.fused import FusedStep, fused_step
+from core.models.fused.check import fused_step
+from core.models.fused.step import FusedStep
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import SLIDING_WINDOW, random_language_model, random_model
 
@@ -33,15 +34,30 @@ FUSED = {
     },
     "smollm3": {},
     "olmo2": {},
+    "olmo3": {},
     "gemma": {},
+    "gemma2": {
+        "sliding_window": 512,
+        "attn_logit_softcapping": 2.0,
+        "final_logit_softcapping": 5.0,
+    },
     "gemma3_text": {"sliding_window": 512},
+    "granite": {},
+    "nemotron": {},
+    "starcoder2": {},
+    "phi": {},
+    "stablelm": {},
+    "stablelm in parallel": {"use_parallel_residual": True},
+    "gpt_neox": {},
+    "gpt_neox in sequence": {"use_parallel_residual": False},
+    "gpt2": {},
+    "llama with biases": {"attention_bias": True, "mlp_bias": True},
+    "llama with another activation": {"hidden_act": "gelu"},
 }
 NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "gpt2": ("gpt2", {}),
-    "capped logits": ("gemma2", {}),
-    "biases in the output projection": ("llama", {"attention_bias": True}),
-    "biases in the MLP": ("llama", {"mlp_bias": True}),
-    "another activation": ("llama", {"hidden_act": "gelu"}),
+    "another block": ("mixtral", {}),
+    "another activation": ("llama", {"hidden_act": "tanh"}),
+    "norms that the family has not": ("stablelm", {"qk_layernorm": True}),
     "positions that depend on the length": (
         "llama",
         {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}},
@@ -151,9 +167,9 @@ def test_other_models_run_through_transformers(why: str) -> None:
 
 
 def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = FusedStep._rotation
+    honest = FusedStep.rotation
     monkeypatch.setattr(
-        FusedStep, "_rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n)
+        FusedStep, "rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n)
     )
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 

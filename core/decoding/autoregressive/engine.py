@@ -15,7 +15,7 @@ from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
-from core.decoding.shaping.long_rows import first_maximum
+from core.decoding.shaping.long_rows import Ranking, first_maximum, ranked
 from core.decoding.shaping.stages import (
     Distribution,
     only,
@@ -66,12 +66,16 @@ def continue_from(
 
 
 class Picked(NamedTuple):
-    """A pick with the distributions that led to it; times in seconds."""
+    """A pick with the distributions that led to it; times in seconds.
+
+    `top` ranks the candidates of the first one, where the pick was their first.
+    """
 
     pick: Pick
     stages: list[Distribution]
     shaping_seconds: float
     draw_seconds: float
+    top: Ranking | None = None
 
 
 class Picker:
@@ -97,15 +101,15 @@ class Picker:
         held_back = self._eos if index < self._config.min_new_tokens else []
         processors = penalties(self._config.shaping, previous_ids, held_back)
         stages = shape(raw_distribution(logits), [*processors, *self._warpers])
-        shaped = perf_counter()
+        shaped, top = perf_counter(), None
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
             pick = draw(stages[-1], method, noise)
         else:
-            stages, pick = _argmax(stages)
-        return Picked(pick, stages, shaped - started, perf_counter() - shaped)
+            top, stages, pick = _argmax(stages, self._config.top_candidates)
+        return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
 
     def record(
         self,
@@ -118,7 +122,8 @@ class Picker:
     ) -> TokenStep:
         """The frozen step."""
         pick = picked.pick
-        reading = read_step(self._model, picked.stages, pick, self._config.top_candidates)
+        count = self._config.top_candidates
+        reading = read_step(self._model, picked.stages, pick, count, picked.top)
         method = self._sampling.draw if self._sampling else "argmax"
         return TokenStep(
             index=index,
@@ -137,8 +142,12 @@ class Picker:
         )
 
 
-def _argmax(stages: list[Distribution]) -> tuple[list[Distribution], Pick]:
+def _argmax(
+    stages: list[Distribution], count: int
+) -> tuple[Ranking | None, list[Distribution], Pick]:
     """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins."""
     last = stages[-1]
-    place = first_maximum(last.logits)
-    return [*stages, only(last, place)], Pick(last.token_id(place))
+    # Where nothing acted before, the ranking that the step records says it already.
+    top = ranked(last.logits, count) if len(stages) == 1 else None
+    place = first_maximum(last.logits) if top is None else top.ids[0]
+    return top, [*stages, only(last, place)], Pick(last.token_id(place))

@@ -12,7 +12,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.draws import Pick, noisy_scores
-from core.decoding.shaping.long_rows import highest
+from core.decoding.shaping.long_rows import Ranking, ranked
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
@@ -31,15 +31,24 @@ class Reading(NamedTuple):
 
 
 def read_step(
-    model: Vocabulary, stages: Sequence[Distribution], pick: Pick, top_candidates: int
+    model: Vocabulary,
+    stages: Sequence[Distribution],
+    pick: Pick,
+    top_candidates: int,
+    top: Ranking | None = None,
 ) -> Reading:
-    """The candidates by rank, the chosen one among them, and what every stage did to them."""
+    """The candidates by rank, the chosen one among them, and what every stage did to them.
+
+    Args:
+        top: as many of the highest logits of the first stage, where they are known already.
+    """
     raw = stages[0]
     total = float(raw.probs.sum())
-    entropy = _entropy(raw)
-    ids, ranks = _with_chosen(raw.logits, ranked_ids(raw.logits, top_candidates), pick.token_id)
-    wanted = torch.tensor(ids)
-    log_probs = [stage.log_probs_of(wanted) for stage in stages]
+    top = top or ranked(raw.logits, top_candidates)
+    entropy = _entropy(raw, top.logits[0])
+    (ids, logits, wanted), ranks = _with_chosen(raw.logits, top, pick.token_id)
+    log_probs = [[logit - raw.log_norm for logit in logits]]
+    log_probs += [stage.log_probs_of(wanted) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
     tails = [max(0.0, total - sum(shown[0]))]
     tails += [_tail_mass(stage, row) for stage, row in zip(stages[1:], shown[1:], strict=True)]
@@ -51,7 +60,6 @@ def read_step(
     records.append(Stage("final", last.probs, last.tail_mass, last.kept, 0.0))
     text = model.token_text
     removed = _removed_by(stages, log_probs)
-    logits = raw.logits[wanted].tolist()
     candidates = tuple(
         map(Candidate, ids, map(text, ids), ranks, logits, shown[0], shown[-1], removed)
     )
@@ -62,9 +70,8 @@ def read_step(
     return Reading(candidates, tuple(records), entropy, tails[0], surprisal, scores)
 
 
-def _entropy(raw: Distribution) -> float:
-    """`_entropies` of one distribution, whose norm is known."""
-    top = float(raw.logits.amax(dim=-1))
+def _entropy(raw: Distribution, top: float) -> float:
+    """`_entropies` of one distribution, whose norm and highest logit are known."""
     below = float(torch.linalg.vecdot(raw.probs, raw.logits - top))
     if math.isnan(below):
         return float(_entropies(raw.probs[None], raw.logits[None])[0])
@@ -86,26 +93,17 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
 
 def ranked_ids(logits: Tensor, count: int) -> list[int]:
     """The ids of the highest logits `[vocab]` by rank, ties by id; tokens ruled out never."""
-    size = min(count, len(logits))
-    top, places = highest(logits, min(size + 1, len(logits)))
-    values: list[float] = top.tolist()
-    if size < len(values) and values[size - 1] == values[size]:
-        # A tie straddles the end, and any of the tied tokens may be among the highest.
-        places = torch.nonzero(logits >= values[size - 1]).squeeze(-1)
-        values = logits[places].tolist()
-    elif len(set(values)) == len(values) and values[-1] > -math.inf:
-        ids: list[int] = places[:size].tolist()
-        return ids
-    pairs = sorted((-value, at) for value, at in zip(values, places.tolist(), strict=True))
-    return [token_id for negated, token_id in pairs[:size] if negated < math.inf]
+    return ranked(logits, count).ids
 
 
-def _with_chosen(logits: Tensor, ids: list[int], chosen: int) -> tuple[list[int], list[int]]:
-    """Ids and ranks, the chosen token appended where it is not among the first."""
-    ranks = list(range(1, len(ids) + 1))
-    if chosen in ids:
-        return ids, ranks
-    return [*ids, chosen], [*ranks, rank_of(logits, chosen)]
+def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, list[int]]:
+    """A ranking with its ranks, the chosen token appended where it is not among the first."""
+    ranks = list(range(1, len(top.ids) + 1))
+    if chosen in top.ids:
+        return top, ranks
+    ids = [*top.ids, chosen]
+    longer = Ranking(ids, [*top.logits, float(logits[chosen])], torch.tensor(ids))
+    return longer, [*ranks, rank_of(logits, chosen)]
 
 
 def rank_of(logits: Tensor, token_id: int) -> int:
@@ -163,8 +161,8 @@ def _read_position(
     probs: Tensor,
     entropy: float,
 ) -> PromptPosition:
-    ids = ranked_ids(logits, PROMPT_CANDIDATES)
-    top = zip(ids, logits[ids].tolist(), probs[ids].tolist(), strict=True)
+    first = ranked(logits, PROMPT_CANDIDATES)
+    top = zip(first.ids, first.logits, probs[first.places].tolist(), strict=True)
     candidates = tuple(
         Candidate(token_id, model.token_text(token_id), rank, logit, prob, prob)
         for rank, (token_id, logit, prob) in enumerate(top, start=1)

@@ -6,6 +6,7 @@ A block's maximum is vectorised; `topk`, `argmax` and `nonzero` are not.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,6 +27,31 @@ def highest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     places = torch.cat(((first[:, None] + torch.arange(_BLOCK)).flatten(), rest))
     values, at = torch.topk(logits[places], count)
     return values, places[at]
+
+
+class Ranking(NamedTuple):
+    """The highest logits of a row, by rank: their places as a list and as a tensor."""
+
+    ids: list[int]
+    logits: list[float]
+    places: Tensor
+
+
+def ranked(logits: Tensor, count: int) -> Ranking:
+    """The `count` highest of `[vocab]`, ties by place; tokens ruled out never."""
+    size = min(count, len(logits))
+    top, places = highest(logits, min(size + 1, len(logits)))
+    values: list[float] = top.tolist()
+    if size < len(values) and values[size - 1] == values[size]:
+        # A tie straddles the end, and any of the tied tokens may be among the highest.
+        places = torch.nonzero(logits >= values[size - 1]).squeeze(-1)
+        values = logits[places].tolist()
+    elif len(set(values)) == len(values) and values[-1] > -math.inf:
+        first = places[:size]
+        return Ranking(first.tolist(), values[:size], first)
+    pairs = sorted((-value, at) for value, at in zip(values, places.tolist(), strict=True))
+    ids = [at for negated, at in pairs[:size] if negated < math.inf]
+    return Ranking(ids, [-negated for negated, _ in pairs[: len(ids)]], torch.tensor(ids))
 
 
 def first_maximum(logits: Tensor) -> int:

@@ -1,0 +1,68 @@
+"""Which models have a fused step: those whose logits it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from core.models.cache import GrowingCache
+from core.models.fused.families import FAMILIES
+from core.models.fused.step import ACTIVATIONS, FusedStep, activation_of
+
+# Position embeddings that depend on the position alone, not on how long the sequence is.
+_ROPE_TYPES = {"default", "linear", "llama3"}
+_KINDS = {"full_attention", "sliding_attention"}
+_TOLERANCE = 1e-4
+
+
+def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | None:
+    """The fused step of a model, None where it has none or where its logits would differ.
+
+    Changes the strides of the model's weights, not their values.
+    """
+    if not _can_be_fused(model, layer_types):
+        return None
+    step = FusedStep(model, layer_types)
+    return step if _equals_transformers(step, model, layer_types) else None
+
+
+def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
+    config = model.config
+    return (
+        type(model).__name__ in FAMILIES
+        and model.dtype is torch.float32
+        and bool(layer_types)
+        and _KINDS.issuperset(layer_types)
+        and activation_of(config) in ACTIVATIONS
+        and _ROPE_TYPES.issuperset(_rope_types(getattr(config, "rope_parameters", None) or {}))
+        and not getattr(config, "use_bidirectional_attention", None)
+    )
+
+
+def _rope_types(parameters: dict[str, Any]) -> Iterator[str]:
+    """Of all layers, or of each kind of layer."""
+    inner = [value for value in parameters.values() if isinstance(value, dict)]
+    for own in inner or [parameters]:
+        yield own.get("rope_type", "default")
+
+
+@torch.inference_mode()
+def _equals_transformers(step: FusedStep, model: PreTrainedModel, layer_types: list[str]) -> bool:
+    ids = torch.arange(1, 9, device=model.device).view(2, 4) % model.config.vocab_size
+    expected = model(input_ids=ids, use_cache=False).logits[:, -1]
+    scale = max(1.0, float(expected.abs().max()))
+    # One row and several rows take different ways through the matrix products.
+    for rows in (1, 2):
+        cache = GrowingCache(layer_types)
+        model(input_ids=ids[:rows, :2], past_key_values=cache, use_cache=True)
+        for at in (2, 3):
+            logits = step(ids[:rows, at : at + 1], cache)[:, 0]
+        cache.truncate(2)
+        together = step(ids[:rows, 2:], cache)[:, -1]
+        deviation = torch.stack([logits, together]) - expected[:rows]
+        if not deviation.abs().max() <= _TOLERANCE * scale:
+            return False
+    return True

@@ -1,0 +1,124 @@
+"""The fused step of one token in one row, where Python takes longer than the products.
+
+What lies between the products is allocated once, with its views. A norm's division is left to the
+product that follows, and all heads are turned by one product with the position's rotation.
+"""
+
+from __future__ import annotations
+
+import math
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from core.models.cache import GrowingCache
+from core.models.fused.layer import Layer, Norm, RootMeanSquare
+
+if TYPE_CHECKING:
+    from core.models.fused.step import FusedStep
+
+
+class OneToken:
+    """The layers of Llamas, and of what differs from them by biases or norms of the heads only."""
+
+    def __init__(self, step: FusedStep) -> None:
+        layer, width = step.layers[0], step.head_dim
+        heads, keys = step.heads, step.kv_heads
+        new = step.embedding.new_empty
+        self._step = step
+        self._scaled = new(1, len(layer.qkv))
+        self._joined = new(1, layer.qkv.shape[1])
+        self._inner = new(1, layer.gate_up.shape[1])
+        self._gate, self._up = self._inner.chunk(2, dim=-1)
+        of_heads = self._joined.view(-1, width)
+        self._queries, self._keys, values = of_heads.split_with_sizes([heads, keys, keys])
+        self._turning = of_heads[: heads + keys]
+        self._turned = new(heads + keys, width)
+        self._values = values.view(1, keys, 1, width)
+        # A head's keys are a row of their own, so that what its queries mix lies side by side.
+        self._attending = {
+            turns: (
+                own[:heads].view(keys, 1, heads // keys, width),
+                own[heads:].view(1, keys, 1, width),
+            )
+            for turns, own in ((False, self._turning), (True, self._turned))
+        }
+        cos = step.rotation(layer.kind, 0, 1)[0]
+        turned = cos.shape[-1]
+        self._rotation = torch.eye(width)
+        self._inner_rotation = self._rotation[:turned, :turned]
+        self._eye = torch.eye(turned)
+        self._swap = self._eye.roll(turned // 2, dims=1)
+        # Its buffers are one run's; who comes meanwhile takes the longer way.
+        self.lock = Lock()
+
+    @staticmethod
+    def fits(step: FusedStep) -> bool:
+        """Whether this model's steps can be taken here."""
+        return (
+            step.embedding.device.type == "cpu"
+            and not step.cap
+            and step.turns
+            and all(_is_plain(layer) for layer in step.layers)
+            and len({(one.qkv.shape, one.gate_up.shape) for one in step.layers}) == 1
+        )
+
+    def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
+        """What the last layer gives `[1, width]` for a token `[1, 1]`, which the cache takes in."""
+        step, start = self._step, cache.get_seq_length()
+        hidden = step.embedded(ids, start)
+        self._turn_to(start)
+        for layer, cached in zip(step.layers, cache.layers, strict=True):
+            self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
+            hidden.addmm_(self._attend(layer, cached), layer.out)
+            self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
+            hidden.addmm_(step.activation(self._gate).mul_(self._up), layer.down)
+        return hidden
+
+    def _turn_to(self, position: int) -> None:
+        """Make the matrix that a head is multiplied by at a position."""
+        cos, sin = self._step.rotation(self._step.layers[0].kind, position, 1)
+        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
+
+    def _product(
+        self, hidden: Tensor, norm: Norm | None, matrix: Tensor, bias: Tensor | None, out: Tensor
+    ) -> None:
+        """norm(hidden) @ matrix + bias."""
+        assert isinstance(norm, RootMeanSquare)
+        flat = hidden.view(-1)
+        length = math.sqrt(float(torch.dot(flat, flat)) + norm.least)
+        torch.mul(hidden, norm.scale, out=self._scaled)
+        start, share = (out, 0) if bias is None else (bias, 1)
+        torch.addmm(start, self._scaled, matrix, beta=share, alpha=1 / length, out=out)
+
+    def _attend(self, layer: Layer, cached: Any) -> Tensor:
+        """`[1, heads * head_dim]` of the queries, keys and values that are there."""
+        if layer.query_norm is not None and layer.key_norm is not None:
+            self._queries.copy_(layer.query_norm(self._queries))
+            self._keys.copy_(layer.key_norm(self._keys))
+        if layer.turns:
+            torch.mm(self._turning, self._rotation, out=self._turned)
+        queries, key = self._attending[layer.turns]
+        keys, values = cached.update(key, self._values)
+        mixed = F.scaled_dot_product_attention(
+            queries, keys.transpose(0, 1), values.transpose(0, 1), scale=layer.scaling
+        )
+        return mixed.reshape(1, -1)
+
+
+def _is_plain(layer: Layer) -> bool:
+    """Whether a layer has norms by root mean square before its two parts, and adds plainly."""
+    return (
+        isinstance(layer.before, RootMeanSquare)
+        and isinstance(layer.mlp_before, RootMeanSquare)
+        and layer.after is None
+        and layer.mlp_after is None
+        and layer.out_bias is None
+        and layer.down_bias is None
+        and layer.gated
+        and not layer.parallel
+        and layer.residual_scale == 1
+    )
