@@ -8,7 +8,10 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from benchmarks.decoding import EMBEDDED, HEADER, compare
 from core import Greedy
 
-KINDS = ("llama", "mistral", "qwen2", "qwen3", "phi3", "smollm3", "olmo2", "gemma", "gemma3_text")
+KINDS = (
+    *("llama", "mistral", "qwen2", "qwen3", "phi3", "smollm3", "olmo2", "olmo3", "gemma", "gemma2"),
+    *("gemma3_text", "granite", "nemotron", "starcoder2", "stablelm", "phi", "gpt_neox", "gpt2"),
+)
 TOKENS = 60
 _SHAPE = {
     "hidden_size": 256,

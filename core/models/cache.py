@@ -46,6 +46,24 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
             self._value_buffer = _copy_into(self._value_buffer, start, capacity)
         self._key_buffer.narrow(-2, start, added).copy_(key_states)
         self._value_buffer.narrow(-2, start, added).copy_(value_states)
+        return self._held()
+
+    def append(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, place: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """`update` by one token, a third as long.
+
+        Args:
+            place: `[1]`, how many tokens are held.
+        """
+        if not self.is_initialized or self.length == self._key_buffer.shape[-2]:
+            return self.update(key_states, value_states)
+        self.length += 1
+        self._key_buffer.index_copy_(-2, place, key_states)
+        self._value_buffer.index_copy_(-2, place, value_states)
+        return self._held()
+
+    def _held(self) -> tuple[torch.Tensor, torch.Tensor]:
         self.keys = self._key_buffer.narrow(-2, 0, self.length)
         self.values = self._value_buffer.narrow(-2, 0, self.length)
         return self.keys, self.values

@@ -55,7 +55,7 @@ FUSED = {
     "llama with another activation": {"hidden_act": "gelu"},
 }
 NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "another block": ("mixtral", {}),
+    "another block": ("mixtral", {"num_key_value_heads": 2}),
     "another activation": ("llama", {"hidden_act": "tanh"}),
     "norms that the family has not": ("stablelm", {"qk_layernorm": True}),
     "positions that depend on the length": (
@@ -148,6 +148,16 @@ def test_what_is_longer_than_a_sliding_window_goes_through_transformers(kind: st
     for at, token in enumerate(IDS[2 : 2 * SLIDING_WINDOW], start=3):
         logits = context.extend([token])[0, -1]
         torch.testing.assert_close(logits, _expected(model, IDS[:at]), rtol=0, atol=2e-5)
+
+
+def test_one_token_has_a_way_of_its_own_that_one_thread_takes_at_a_time() -> None:
+    model = random_language_model("llama")
+    assert model._fused is not None and model._fused._one_token is not None
+    alone = model.start(IDS[:4]).extend([9])
+    with model._fused._one_token.lock:
+        meanwhile = model.start(IDS[:4]).extend([9])
+    torch.testing.assert_close(alone, meanwhile, rtol=0, atol=2e-5)
+    assert not model._fused._one_token.lock.locked()
 
 
 def test_a_prompt_of_one_token_can_be_fused(model: TransformersModel) -> None:

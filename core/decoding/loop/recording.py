@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.draws import Pick, noisy_scores
-from core.decoding.shaping.long_rows import Ranking, ranked
+from core.decoding.shaping.long_rows import Ranking, ranked, ranked_rows
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
@@ -147,34 +147,45 @@ def read_prompt(
     if bool(probs.sum(dim=-1).isnan().any()):
         raise DecodingError(NO_DISTRIBUTION)
     entropies = _entropies(probs, logits).tolist()
+    nexts = _nexts(logits, probs, prompt_ids[first + 1 : first + 1 + len(logits)])
+    rows = zip(ranked_rows(logits, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
     return [
-        _read_position(model, prompt_ids, first + row, logits[row], probs[row], entropies[row])
-        for row in range(len(logits))
+        _read_position(model, first + row, prompt_ids[first + row], *found)
+        for row, found in enumerate(rows)
     ]
+
+
+_Next: TypeAlias = tuple[int, float, int] | tuple[None, None, None]
+
+
+def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Next]:
+    """Of each row the token that follows, its probability and its rank; nothing at the end."""
+    if not token_ids:
+        return [(None, None, None)] * len(logits)
+    places = torch.tensor(token_ids)[:, None]
+    rows = logits[: len(places)]
+    own = rows.gather(1, places)
+    first = torch.arange(logits.shape[-1]) < places
+    higher = ((rows > own) | (rows == own) & first).sum(dim=-1, dtype=torch.int32)
+    shares = probs[: len(places)].gather(1, places).squeeze(1).tolist()
+    found: list[_Next] = list(zip(token_ids, shares, (higher + 1).tolist(), strict=True))
+    return [*found, *[(None, None, None)] * (len(logits) - len(found))]
 
 
 def _read_position(
     model: LanguageModel,
-    prompt_ids: Sequence[int],
     at: int,
-    logits: Tensor,
+    token_id: int,
+    top: Ranking,
     probs: Tensor,
     entropy: float,
+    following: _Next,
 ) -> PromptPosition:
-    first = ranked(logits, PROMPT_CANDIDATES)
-    top = zip(first.ids, first.logits, probs[first.places].tolist(), strict=True)
+    shares = probs.take(top.places).tolist()
     candidates = tuple(
-        Candidate(token_id, model.token_text(token_id), rank, logit, prob, prob)
-        for rank, (token_id, logit, prob) in enumerate(top, start=1)
+        Candidate(candidate, model.token_text(candidate), rank, logit, prob, prob)
+        for rank, (candidate, logit, prob) in enumerate(
+            zip(top.ids, top.logits, shares, strict=True), start=1
+        )
     )
-    following = prompt_ids[at + 1] if at + 1 < len(prompt_ids) else None
-    return PromptPosition(
-        index=at,
-        token_id=prompt_ids[at],
-        text=model.token_text(prompt_ids[at]),
-        entropy=entropy,
-        candidates=candidates,
-        next_token_id=following,
-        next_prob=None if following is None else float(probs[following]),
-        next_rank=None if following is None else rank_of(logits, following),
-    )
+    return PromptPosition(at, token_id, model.token_text(token_id), entropy, candidates, *following)

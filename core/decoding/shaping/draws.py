@@ -137,7 +137,7 @@ def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:
     """The token with the highest ln p + noise, `[vocab]` standard Gumbel (Gumbel 1954)."""
-    own = noise if distribution.ids is None else noise[distribution.ids]
+    own = noise if distribution.ids is None else noise.take(distribution.ids)
     place = int(torch.argmax(distribution.logits - distribution.log_norm + own))
     return Pick(distribution.token_id(place), noise=noise)
 
@@ -147,7 +147,7 @@ def _multinomial(distribution: Distribution, exponential: Tensor) -> Pick:
 
     ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
     """
-    own = exponential if distribution.ids is None else exponential[distribution.ids]
+    own = exponential if distribution.ids is None else exponential.take(distribution.ids)
     place = first_maximum(distribution.probs / own)
     return Pick(distribution.token_id(place), noise=-exponential.log())
 
@@ -156,7 +156,7 @@ def noisy_scores(pick: Pick, token_ids: Tensor, log_probs: list[float]) -> list[
     """ln p + noise of some tokens; None where a token was removed or nothing was added."""
     if pick.noise is None:
         return [None] * len(log_probs)
-    own = pick.noise[token_ids].tolist()
+    own = pick.noise.take(token_ids).tolist()
     return [
         None if log_prob == -math.inf else log_prob + noise
         for log_prob, noise in zip(log_probs, own, strict=True)

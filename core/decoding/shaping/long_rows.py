@@ -25,8 +25,8 @@ def highest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     blocks, rest = _blocks(logits)
     first = torch.topk(blocks.amax(dim=-1), count).indices * _BLOCK
     places = torch.cat(((first[:, None] + torch.arange(_BLOCK)).flatten(), rest))
-    values, at = torch.topk(logits[places], count)
-    return values, places[at]
+    values, at = torch.topk(logits.take(places), count)
+    return values, places.take(at)
 
 
 class Ranking(NamedTuple):
@@ -39,13 +39,26 @@ class Ranking(NamedTuple):
 
 def ranked(logits: Tensor, count: int) -> Ranking:
     """The `count` highest of `[vocab]`, ties by place; tokens ruled out never."""
+    top, places = highest(logits, min(count + 1, len(logits)))
+    return _ranking(logits, top.tolist(), places, count)
+
+
+def ranked_rows(rows: Tensor, count: int) -> list[Ranking]:
+    """`ranked` of each of `[n, vocab]`."""
+    size = rows.shape[-1]
+    if size >= _LONG:
+        return [ranked(row, count) for row in rows]
+    top, places = torch.topk(rows, min(count + 1, size))
+    return [_ranking(*row, count) for row in zip(rows, top.tolist(), places, strict=True)]
+
+
+def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) -> Ranking:
+    """Of the highest values and their places, one more than are asked for where there are."""
     size = min(count, len(logits))
-    top, places = highest(logits, min(size + 1, len(logits)))
-    values: list[float] = top.tolist()
     if size < len(values) and values[size - 1] == values[size]:
         # A tie straddles the end, and any of the tied tokens may be among the highest.
         places = torch.nonzero(logits >= values[size - 1]).squeeze(-1)
-        values = logits[places].tolist()
+        values = logits.take(places).tolist()
     elif len(set(values)) == len(values) and values[-1] > -math.inf:
         first = places[:size]
         return Ranking(first.tolist(), values[:size], first)
@@ -73,7 +86,7 @@ def places_left(logits: Tensor) -> Tensor:
     blocks, rest = _blocks(logits)
     used = torch.nonzero(blocks.amax(dim=-1) > -math.inf)
     places = torch.cat(((used * _BLOCK + torch.arange(_BLOCK)).flatten(), rest))
-    return places[logits[places] > -math.inf]
+    return places[logits.take(places) > -math.inf]
 
 
 def _blocks(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -69,7 +69,7 @@ class Distribution:
         """ln p of some tokens, `[n]` ids; -inf where a token was removed."""
         log_norm = self.log_norm
         if self.ids is None:
-            return [logit - log_norm for logit in self.logits[token_ids].tolist()]
+            return [logit - log_norm for logit in self.logits.take(token_ids).tolist()]
         if len(self.ids) <= _FEW:
             few: dict[int, float] = dict(zip(self.ids.tolist(), self.logits.tolist(), strict=True))
             return [few.get(token, -math.inf) - log_norm for token in token_ids.tolist()]
@@ -201,7 +201,7 @@ def _processed(before: Distribution, processor: Processor, vocab_size: int) -> T
     if not sorts or before.ids is None or not _has_ties(before.logits):
         return function(before.logits)
     row = torch.full((vocab_size,), -math.inf).scatter_(0, before.ids, before.logits)
-    return function(row)[before.ids]
+    return function(row).take(before.ids)
 
 
 def _has_ties(logits: Tensor) -> bool:
@@ -224,8 +224,9 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
     removed_mass = max(0.0, -math.expm1(log_norm - had))
     if keep is None:
         return Distribution(name, before.ids, logits, probs, log_norm, kept, removed_mass)
-    ids = keep if before.ids is None else before.ids[keep]
-    return Distribution(name, ids, logits[keep], probs[keep], log_norm, kept, removed_mass)
+    ids = keep if before.ids is None else before.ids.take(keep)
+    left = logits.take(keep), probs.take(keep)  # A third of what an index takes.
+    return Distribution(name, ids, *left, log_norm, kept, removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

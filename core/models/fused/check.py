@@ -25,8 +25,11 @@ def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | No
     """
     if not _can_be_fused(model, layer_types):
         return None
-    step = FusedStep(model, layer_types)
-    return step if _equals_transformers(step, model, layer_types) else None
+    try:
+        step = FusedStep(model, layer_types)
+        return step if _equals_transformers(step, model, layer_types) else None
+    except (AttributeError, RuntimeError, StopIteration):  # Not what its class is known for.
+        return None
 
 
 def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:

@@ -47,6 +47,7 @@ class Layer:
             self.key_norm = norm_of(attention.k_norm, family, eps)
         self.parallel = family.parallel or bool(getattr(layer, "use_parallel_residual", False))
         self.residual_scale = float(getattr(layer, "residual_multiplier", 1.0))
+        self.head_dim = int(first_of(attention, "head_dim", "head_size"))
         self.scaling = float(attention.scaling)
         self.turns = bool(getattr(attention, "use_rope", True))
         self.kind = kind

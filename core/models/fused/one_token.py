@@ -38,10 +38,10 @@ class OneToken:
         self._turning = of_heads[: heads + keys]
         self._turned = new(heads + keys, width)
         self._values = values.view(1, keys, 1, width)
-        # A head's keys are a row of their own, so that what its queries mix lies side by side.
+        # Query heads that share a key head attend as rows of one query.
         self._attending = {
             turns: (
-                own[:heads].view(keys, 1, heads // keys, width),
+                own[:heads].view(1, keys, heads // keys, width),
                 own[heads:].view(1, keys, 1, width),
             )
             for turns, own in ((False, self._turning), (True, self._turned))
@@ -69,11 +69,11 @@ class OneToken:
     def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         """What the last layer gives `[1, width]` for a token `[1, 1]`, which the cache takes in."""
         step, start = self._step, cache.get_seq_length()
-        hidden = step.embedded(ids, start)
+        hidden, place = step.embedded(ids, start), torch.tensor((start,))
         self._turn_to(start)
         for layer, cached in zip(step.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
-            hidden.addmm_(self._attend(layer, cached), layer.out)
+            hidden.addmm_(self._attend(layer, cached, place), layer.out)
             self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
             hidden.addmm_(step.activation(self._gate).mul_(self._up), layer.down)
         return hidden
@@ -94,7 +94,7 @@ class OneToken:
         start, share = (out, 0) if bias is None else (bias, 1)
         torch.addmm(start, self._scaled, matrix, beta=share, alpha=1 / length, out=out)
 
-    def _attend(self, layer: Layer, cached: Any) -> Tensor:
+    def _attend(self, layer: Layer, cached: Any, place: Tensor) -> Tensor:
         """`[1, heads * head_dim]` of the queries, keys and values that are there."""
         if layer.query_norm is not None and layer.key_norm is not None:
             self._queries.copy_(layer.query_norm(self._queries))
@@ -102,10 +102,8 @@ class OneToken:
         if layer.turns:
             torch.mm(self._turning, self._rotation, out=self._turned)
         queries, key = self._attending[layer.turns]
-        keys, values = cached.update(key, self._values)
-        mixed = F.scaled_dot_product_attention(
-            queries, keys.transpose(0, 1), values.transpose(0, 1), scale=layer.scaling
-        )
+        keys, values = cached.append(key, self._values, place)
+        mixed = F.scaled_dot_product_attention(queries, keys, values, scale=layer.scaling)
         return mixed.reshape(1, -1)
 
 

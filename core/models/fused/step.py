@@ -59,8 +59,8 @@ class FusedStep:
         self.activation = ACTIVATIONS[activation_of(config)]
         self._head, self._head_bias = matrix_of(head)
         self.heads = config.num_attention_heads
-        self.kv_heads = getattr(config, "num_key_value_heads", None) or self.heads
-        self.head_dim = self.layers[0].qkv.shape[1] // (self.heads + 2 * self.kv_heads)
+        self.head_dim = self.layers[0].head_dim
+        self.kv_heads = (self.layers[0].qkv.shape[1] // self.head_dim - self.heads) // 2
         self._rotary = getattr(body, "rotary_emb", None)
         self.turns = self._rotary is not None
         self._turns: dict[str, tuple[Tensor, Tensor]] = {}

@@ -33,6 +33,7 @@ NO_MODEL_THERE = (
     "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
 )
 EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
+PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
 
 LOADS = SharedLoads()
 _templates: dict[str, bool] = {}
@@ -66,7 +67,7 @@ def hint(where: str) -> str:
     if where in PACKAGED:
         return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
     if is_embedded(where):
-        return EMBEDDED_KNOWS
+        return EMBEDDED_KNOWS + (PACKAGED_KNOWS if free_choice() else "")
     if where not in _described and is_on_server(where):
         return "On a server: what it gives is asked at the first run."
     return _described.get(where, "")
