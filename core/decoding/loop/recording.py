@@ -123,12 +123,13 @@ def _tail_mass(stage: Distribution, shown: list[float]) -> float:
 def _removed_by(
     stages: Sequence[Distribution], log_probs: Sequence[Sequence[float]]
 ) -> list[str | None]:
-    names = [stage.name for stage in stages]
-    columns = zip(*log_probs, strict=True)
-    return [
-        next((name for name, value in zip(names, column, strict=True) if value == -math.inf), None)
-        for column in columns
-    ]
+    removed: list[str | None] = [None] * len(log_probs[0])
+    for stage, row in zip(stages, log_probs, strict=True):
+        if -math.inf in row:
+            for at, value in enumerate(row):
+                if value == -math.inf and removed[at] is None:
+                    removed[at] = stage.name
+    return removed
 
 
 def read_prompt(

@@ -205,6 +205,8 @@ def _processed(before: Distribution, processor: Processor, vocab_size: int) -> T
 
 
 def _has_ties(logits: Tensor) -> bool:
+    if len(logits) <= _FEW:
+        return len(set(logits.tolist())) < len(logits)
     return bool((torch.sort(logits)[0].diff() == 0).any())
 
 

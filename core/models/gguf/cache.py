@@ -7,6 +7,7 @@ never used.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 from core.decoding.errors import ModelError
 from core.models.loading.memory import in_words
 
+SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 1  # Of what a conversion holds; another number converts anew.
 _SAMPLED_BYTES = 2**20
 _BEGUN = "begun-"
@@ -51,6 +53,30 @@ def converted(key: str) -> Path | None:
     """The folder of a whole conversion."""
     folder = cache_root() / key
     return folder if folder.is_dir() else None
+
+
+def content_of(path: Path) -> str:
+    """The digest of a whole file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def moved(key: str, content: str, dtype: str) -> Path | None:
+    """The conversion of a file with the same content, which now goes by this key.
+
+    The file was copied, or installed anew.
+    """
+    root = cache_root()
+    for folder in root.iterdir() if root.is_dir() else ():
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+            if (said["sha256"], said["dtype"]) == (content, dtype) and not _begun(folder):
+                return folder.rename(root / key)
+    return None
+
+
+def _begun(folder: Path) -> bool:
+    return folder.name.startswith(_BEGUN)
 
 
 @contextmanager
@@ -94,7 +120,7 @@ def cached_bytes() -> tuple[int, int]:
     """How many conversions there are, and the bytes that they take with what was left over."""
     root = cache_root()
     folders = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-    whole = sum(not path.name.startswith(_BEGUN) for path in folders)
+    whole = sum(not _begun(path) for path in folders)
     size = 0
     for folder in folders:
         for path in folder.rglob("*"):

@@ -5,7 +5,6 @@ It follows what a stranger's file says, so it runs in a child process (`core.mod
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -25,11 +24,11 @@ from transformers import (
 )
 
 from core.decoding.errors import ModelError
+from core.models.gguf.cache import SOURCE_FILE, content_of
 from core.models.gguf.header import quantization, read_header
 from core.models.loading.errors import explain
 from core.models.reporting import Report, current_report
 
-SOURCE_FILE = "gguf_source.json"
 # Saving copies no more than one such piece at a time.
 _SHARD = "1GB"
 _DIGEST_LENGTH = 12
@@ -55,22 +54,20 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
     report("Writing the converted model")
     tokenizer.save_pretrained(folder)
     _save(model, folder)
-    _write_source(file, folder, name)
+    _write_source(file, folder, name, dtype)
 
 
-def source_of(folder: Path) -> str:
+def source_of(folder: Path, file: Path) -> str:
     """What a trace names a converted file by: its name, its quantization and a digest."""
     said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
-    return f"{said['file']} {said['quantization']} {said['sha256'][:_DIGEST_LENGTH]}"
+    return f"{file.name} {said['quantization']} {said['sha256'][:_DIGEST_LENGTH]}"
 
 
-def _write_source(file: Path, folder: Path, name: str) -> None:
-    with file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+def _write_source(file: Path, folder: Path, name: str, dtype: str) -> None:
     said = {
-        "file": file.name,
         "quantization": quantization(read_header(file, name)),
-        "sha256": digest,
+        "sha256": content_of(file),
+        "dtype": dtype,
     }
     (folder / SOURCE_FILE).write_text(json.dumps(said), encoding="utf-8")
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import ModelError
-from core.models.gguf.cache import being_converted, cache_root, check_room, converted, key_of
+from core.models.gguf.cache import (
+    being_converted,
+    cache_root,
+    check_room,
+    content_of,
+    converted,
+    key_of,
+    moved,
+)
 from core.models.gguf.header import SUFFIX, GgufHeader, read_header
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits
@@ -62,7 +70,7 @@ def converted_folder(
     size = 4 if dtype == "float32" else 2
     check_memory(model_id, size * header.parameters)
     key = key_of(file, dtype)
-    if folder := converted(key):
+    if folder := converted(key) or moved(key, content_of(file), dtype):
         return folder
     needed = size * header.parameters + _WHILE_CONVERTED * header.largest
     check_memory(model_id, needed)

@@ -149,7 +149,7 @@ def _folder_of(
         return source.folder, ""
     number_type = str(torch.float32 if dtype == "auto" else dtype).removeprefix("torch.")
     folder = converted_folder(file, source.model_id, name, number_type, should_stop)
-    return folder, source_of(folder)
+    return folder, source_of(folder, file)
 
 
 def _device(device: str | torch.device | None) -> torch.device:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,19 @@ def test_the_second_load_converts_nothing(good: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(source, "_convert", None)
     second = load_model(good)
     assert torch.equal(_logits(first.hf_model), _logits(second.hf_model))
+
+
+def test_a_file_that_was_installed_anew_keeps_its_conversion(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_model(good)
+    copy = Path(shutil.copyfile(good, tmp_path / "copy.gguf"))
+    os.utime(copy, (1, 1))
+    monkeypatch.setattr(source, "_convert", None)
+    second = load_model(copy)
+    assert torch.equal(_logits(second.hf_model), _logits(first.hf_model))
+    assert second.revision == first.revision.replace("good.gguf", "copy.gguf")
+    assert cached_bytes()[0] == 1
 
 
 def test_another_file_of_the_same_name_is_converted_anew(tmp_path: Path) -> None:
