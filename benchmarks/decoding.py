@@ -114,7 +114,7 @@ def generate_call(
 def products_call(model: TransformersModel, tokens: int) -> Callable[[], object]:
     """The matrix products of as many steps of one row."""
     assert model._fused is not None
-    pairs = [(torch.randn(1, len(matrix)), matrix) for matrix in model._fused.matrices()]
+    pairs = [(torch.randn(1, len(matrix)), matrix) for matrix in model._fused.body.matrices()]
 
     @torch.inference_mode()
     def products() -> None:

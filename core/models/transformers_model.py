@@ -181,7 +181,7 @@ class TransformersModel(Tokenizing):
     def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
         """Whether the fused step takes so many tokens; a prompt's first ones it never does."""
         held = cache.get_seq_length()
-        if step.most_length is not None and held + added > step.most_length:
+        if step.body.most_length is not None and held + added > step.body.most_length:
             return False
         return added == 1 or (added <= MOST_TOKENS and held > 0)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from core.models.fused.body import Body
 from core.models.fused.check import fused_step
 from core.models.fused.step import FusedStep
 from core.models.transformers_model import TransformersModel
@@ -143,7 +144,7 @@ def test_a_step_whose_positions_see_later_ones_is_not_used(
 @pytest.mark.parametrize("kind", ["mistral", "gemma3_text"])
 def test_what_is_longer_than_a_sliding_window_goes_through_transformers(kind: str) -> None:
     model = random_language_model(kind)
-    assert model._fused is not None and model._fused.most_length == SLIDING_WINDOW
+    assert model._fused is not None and model._fused.body.most_length == SLIDING_WINDOW
     context = model.start(IDS[:2])
     for at, token in enumerate(IDS[2 : 2 * SLIDING_WINDOW], start=3):
         logits = context.extend([token])[0, -1]
@@ -152,12 +153,12 @@ def test_what_is_longer_than_a_sliding_window_goes_through_transformers(kind: st
 
 def test_one_token_has_a_way_of_its_own_that_one_thread_takes_at_a_time() -> None:
     model = random_language_model("llama")
-    assert model._fused is not None and model._fused._one_token is not None
+    assert model._fused is not None and model._fused.one_token is not None
     alone = model.start(IDS[:4]).extend([9])
-    with model._fused._one_token.lock:
+    with model._fused.one_token.lock:
         meanwhile = model.start(IDS[:4]).extend([9])
     torch.testing.assert_close(alone, meanwhile, rtol=0, atol=2e-5)
-    assert not model._fused._one_token.lock.locked()
+    assert not model._fused.one_token.lock.locked()
 
 
 def test_a_prompt_of_one_token_can_be_fused(model: TransformersModel) -> None:
@@ -177,10 +178,8 @@ def test_other_models_run_through_transformers(why: str) -> None:
 
 
 def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = FusedStep.rotation
-    monkeypatch.setattr(
-        FusedStep, "rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n)
-    )
+    honest = Body.rotation
+    monkeypatch.setattr(Body, "rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n))
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 
 

@@ -9,8 +9,9 @@ import torch
 from transformers import PreTrainedModel
 
 from core.models.cache import GrowingCache
+from core.models.fused.body import ACTIVATIONS, activation_of
 from core.models.fused.families import FAMILIES
-from core.models.fused.step import ACTIVATIONS, FusedStep, activation_of
+from core.models.fused.step import FusedStep
 
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}

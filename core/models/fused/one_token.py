@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import math
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from core.models.cache import GrowingCache
+from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm, RootMeanSquare
-
-if TYPE_CHECKING:
-    from core.models.fused.step import FusedStep
 
 
 class OneToken:
     """The layers of Llamas, and of what differs from them by biases or norms of the heads only."""
 
-    def __init__(self, step: FusedStep) -> None:
-        layer, width = step.layers[0], step.head_dim
-        heads, keys = step.heads, step.kv_heads
-        new = step.embedding.new_empty
-        self._step = step
+    def __init__(self, body: Body) -> None:
+        layer, width = body.layers[0], body.head_dim
+        heads, keys = body.heads, body.kv_heads
+        new = body.embedding.new_empty
+        self._body = body
         self._scaled = new(1, len(layer.qkv))
         self._joined = new(1, layer.qkv.shape[1])
         self._inner = new(1, layer.gate_up.shape[1])
@@ -46,7 +44,7 @@ class OneToken:
             )
             for turns, own in ((False, self._turning), (True, self._turned))
         }
-        cos = step.rotation(layer.kind, 0, 1)[0]
+        cos = body.rotation(layer.kind, 0, 1)[0]
         turned = cos.shape[-1]
         self._rotation = torch.eye(width)
         self._inner_rotation = self._rotation[:turned, :turned]
@@ -56,31 +54,31 @@ class OneToken:
         self.lock = Lock()
 
     @staticmethod
-    def fits(step: FusedStep) -> bool:
+    def fits(body: Body) -> bool:
         """Whether this model's steps can be taken here."""
         return (
-            step.embedding.device.type == "cpu"
-            and not step.cap
-            and step.turns
-            and all(_is_plain(layer) for layer in step.layers)
-            and len({(one.qkv.shape, one.gate_up.shape) for one in step.layers}) == 1
+            body.embedding.device.type == "cpu"
+            and not body.cap
+            and body.turns
+            and all(_is_plain(layer) for layer in body.layers)
+            and len({(one.qkv.shape, one.gate_up.shape) for one in body.layers}) == 1
         )
 
     def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         """What the last layer gives `[1, width]` for a token `[1, 1]`, which the cache takes in."""
-        step, start = self._step, cache.get_seq_length()
-        hidden, place = step.embedded(ids, start), torch.tensor((start,))
+        body, start = self._body, cache.get_seq_length()
+        hidden, place = body.embedded(ids, start), torch.tensor((start,))
         self._turn_to(start)
-        for layer, cached in zip(step.layers, cache.layers, strict=True):
+        for layer, cached in zip(body.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
             hidden.addmm_(self._attend(layer, cached, place), layer.out)
             self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
-            hidden.addmm_(step.activation(self._gate).mul_(self._up), layer.down)
+            hidden.addmm_(body.activation(self._gate).mul_(self._up), layer.down)
         return hidden
 
     def _turn_to(self, position: int) -> None:
         """Make the matrix that a head is multiplied by at a position."""
-        cos, sin = self._step.rotation(self._step.layers[0].kind, position, 1)
+        cos, sin = self._body.rotation(self._body.layers[0].kind, position, 1)
         torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
 
     def _product(
