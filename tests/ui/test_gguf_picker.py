@@ -13,7 +13,6 @@ from core.models.gguf.cache import cache_root, cached_bytes
 from pages.ui.shell import models, prompts
 from tests.models.gguf.files import write_gguf
 from tests.ui.conftest import Open
-from tests.ui.seen import texts
 from tests.ui.test_decode_page import markup
 
 
@@ -64,7 +63,7 @@ def test_the_button_empties_the_cache(open_app: Open) -> None:
     kept.mkdir(parents=True)
     (kept / "model.safetensors").write_bytes(bytes(3_000_000))
     app = open_app()
-    assert "GGUF cache: 1 model, 3 MB" in texts(app)
+    assert "GGUF cache: 1 model, 3 MB" in markup(app)
     app.button(key="empty_gguf_cache").click().run()
     assert cached_bytes() == (0, 0)
 

@@ -146,9 +146,11 @@ def _cache() -> None:
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return
-    with st.container(key="gguf-cache", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key="gguf-cache", horizontal=True, wrap=False, vertical_alignment="center", gap="small"
+    ):
         models_kept = "1 model" if count == 1 else f"{count} models"
-        st.text(f"GGUF cache: {models_kept}, {in_words(size)}", width="stretch")
+        st.html(f'<p class="de-hint">GGUF cache: {models_kept}, {in_words(size)}</p>')
         st.button(
             "Empty",
             key="empty_gguf_cache",
