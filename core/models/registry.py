@@ -117,7 +117,7 @@ def _source(where: str | Path) -> Source:
     if model_id.startswith(EMBEDDED_PREFIX):
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
     elif model_id in PACKAGED:
-        folder = packaged_file(model_id)
+        folder, trusted = packaged_file(model_id), True
     elif isinstance(where, Path) or looks_like_path(model_id):
         folder = _expanded(model_id)
     if not trusted:

@@ -72,7 +72,7 @@ class Source:
     Args:
         model_id: as the user named it.
         folder: its files, or a GGUF file; None for a model of the hub.
-        trusted: it came with the app.
+        trusted: it came with the app, or in a package that was installed for it.
     """
 
     model_id: str
@@ -122,9 +122,9 @@ def _load_as(
     if source.folder is None:
         hub_id(source.model_id)
     with quiet():
-        if source.trusted and source.folder is not None:
-            return load(source.folder, "")
         folder, revision = _folder_of(source, number_type, should_stop)
+        if source.trusted:
+            return load(folder, revision)
         seen = state_of(folder)
         needed = _inspect(folder, source, number_type, should_stop, head)
         with reserved(source.model_id, needed, should_stop):
