@@ -1,4 +1,4 @@
-"""How steps, rounds and positions are counted where people read of them: from 1.
+"""How steps, rounds, positions and times are written where people read of them; from 1.
 
 Indices in code, in trace files and in what a click hands over begin at 0.
 """
@@ -30,3 +30,10 @@ def span_of(what: str, first: int, last: int, count: int) -> str:
 def counted(count: int, thing: str) -> str:
     """As "1 token" or "2 tokens"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def duration(seconds: float) -> str:
+    """With three digits, as "1.25 ms", "312 ms" or "8.64 s"."""
+    value, unit = (seconds, "s") if seconds >= 0.9995 else (1000 * seconds, "ms")
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:,.{digits}f} {unit}"

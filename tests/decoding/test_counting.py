@@ -1,6 +1,6 @@
 """What people read counts from 1, and says of how many."""
 
-from core.decoding.counting import counted, nth, place_of, span_of
+from core.decoding.counting import counted, duration, nth, place_of, span_of
 
 
 def test_the_last_of_forty_is_the_fortieth() -> None:
@@ -18,4 +18,11 @@ def test_one_thing_is_not_several() -> None:
         "0 sequences",
         "1 sequence",
         "2 sequences",
+    ]
+
+
+def test_a_time_has_three_digits_in_the_unit_that_fits() -> None:
+    times = (0.00123, 0.0123, 0.31244, 0.9996, 8.64334, 75.04)
+    assert [duration(one) for one in times] == [
+        *("1.23 ms", "12.3 ms", "312 ms", "1.00 s", "8.64 s", "75.0 s"),
     ]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted, duration, nth
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry
-from core.figures.base.labels import escaped, milliseconds, table_text, visible_token, with_prompt
+from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
@@ -170,7 +170,7 @@ def _hover(mark: _Mark) -> str:
     lines = [
         f"<b>{escaped(call.function)}</b>",
         f"{escaped(call.file)}:{call.line}",
-        f"{milliseconds(call.seconds)} · {step}",
+        f"{duration(call.seconds)} · {step}",
         *(f"IN {escaped(name)}: {_short(text)}" for name, text in call.arguments[:6]),
     ]
     return "<br>".join([*lines, f"OUT {_short(call.result)}"] if call.result else lines)
@@ -196,7 +196,7 @@ def _key(acts: set[str], theme: Theme) -> list[str]:
 def _subtitle(what: str, total: float, hidden: int) -> str:
     left = f" Too short to be seen: {counted(hidden, 'call')}." if hidden else ""
     return (
-        f"Each bar is a call, below the one that made it; {what} took {milliseconds(total)}.{left}"
+        f"Each bar is a call, below the one that made it; {what} took {duration(total)}.{left}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.decoding.counting import duration
 from core.traces.data_path.fold import Row, fold
 from core.traces.data_path.types import PHASES, Call, DataPath, Phase
 
@@ -43,11 +44,11 @@ def _of(row: Row, at: int) -> Iterator[str]:
     call, indent = row.first, _INDENT * at
     if len(row.functions) > 1:
         names = ", ".join(row.functions)
-        yield f"{indent}loop x {row.times}: {names}  {in_ms(row.seconds)}"
+        yield f"{indent}loop x {row.times}: {names}  {duration(row.seconds)}"
         return
     many = f" x {row.times}" if row.times > 1 else ""
-    goes_on = " (goes on)" if call.resumed else ""
-    yield f"{indent}{call.function}{goes_on}{many}  {call.file}:{call.line}  {in_ms(row.seconds)}"
+    goes_on, took = " (goes on)" if call.resumed else "", duration(row.seconds)
+    yield f"{indent}{call.function}{goes_on}{many}  {call.file}:{call.line}  {took}"
     if call.arguments:
         yield f"{indent}{_INDENT}-> {put_in(call)}"
     if call.result and call.result != "None":
@@ -57,8 +58,3 @@ def _of(row: Row, at: int) -> Iterator[str]:
 def put_in(call: Call) -> str:
     """A call's arguments in one line."""
     return ", ".join(f"{name}: {text}" for name, text in call.arguments)
-
-
-def in_ms(seconds: float) -> str:
-    """As "1.25 ms"."""
-    return f"{1e3 * seconds:.2f} ms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from core.decoding.counting import counted, place_of
+from core.decoding.counting import counted, duration, place_of
 from core.decoding.trace import Candidate, TokenStep, Trace
 from core.figures.base.labels import (
     percent,
@@ -16,7 +16,6 @@ from core.figures.base.labels import (
 )
 from core.traces.data_path.fold import Row, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
-from core.traces.data_path.text import in_ms
 from core.traces.data_path.types import Call
 from pages.ui.inside.work import Recorded
 from pages.ui.widgets.token_strip import ending
@@ -124,7 +123,7 @@ class _Rows:
         self._left = _MOST_ROWS
         found = list(calls)
         seconds = sum(call.seconds for call in found)
-        took = in_ms(seconds) if found else ""
+        took = duration(seconds) if found else ""
         number = _NUMBERS.get(box, "")
         return {"id": box, "number": number, "took": took, "rows": self._rows(fold(found), box, 0)}
 
@@ -142,7 +141,7 @@ class _Rows:
     def _row(self, row: Row, name: str, depth: int) -> Data:
         inner = self._rows(row.inside(), name, depth + 1)
         call = row.first
-        said: Data = {"id": name, "x": row.times, "ms": in_ms(row.seconds), "rows": inner}
+        said: Data = {"id": name, "x": row.times, "ms": duration(row.seconds), "rows": inner}
         if len(row.functions) > 1:
             return said | {"name": f"loop: {', '.join(row.functions)}"}
         self.places[name] = (call.file, call.line)

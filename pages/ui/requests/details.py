@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import counted
+from core.decoding.counting import counted, duration
 from core.decoding.methods import config_to_dict
 from core.server.api.history import Record
 from core.traces.data_path.types import DataPath
@@ -88,12 +88,12 @@ def _path(record: Record) -> None:
 
 def _calls(path: DataPath, stem: str) -> None:
     from core.traces.data_path import export
-    from core.traces.data_path.text import as_lines, in_ms
+    from core.traces.data_path.text import as_lines
 
     st.subheader("What ran, with what went in and came out", anchor=False)
     count = counted(sum(1 for _ in path.walk()), "call")
     with st.container(key="path-files", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"{count} in {in_ms(path.seconds)}, recording included", width="stretch")
+        st.text(f"{count} in {duration(path.seconds)}, recording included", width="stretch")
         _file("JSON", stem, lambda: export.as_json(path))
         _file("Chrome trace", f"{stem}-chrome", lambda: export.as_chrome(path))
         _file("OpenTelemetry", f"{stem}-otlp", lambda: export.as_otlp(path))

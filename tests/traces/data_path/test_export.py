@@ -52,13 +52,13 @@ def test_a_round_of_several_calls_folds_too() -> None:
 def test_the_text_says_what_went_in_and_out_and_where() -> None:
     assert list(as_lines(PATH, 2)) == [
         "== The loop: forward, shaping, draw, append, text",
-        "whole  core/a.py:7  3000.00 ms",
+        "whole  core/a.py:7  3.00 s",
         "  -> text: '<b>&\u202e'",
         "  <- 3",
-        "  step  core/a.py:7  1000.00 ms",
+        "  step  core/a.py:7  1.00 s",
         "    -> text: '<b>&\u202e'",
         "    <- 3",
-        "  step (goes on) x 2  core/a.py:7  1500.00 ms",
+        "  step (goes on) x 2  core/a.py:7  1.50 s",
         "    -> text: '<b>&\u202e'",
         "    <- 3",
         "(2 more calls were not kept)",
