@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.decoding.counting import counted
 from core.decoding.errors import TraceError
 from core.decoding.validation import shortened
 
 MAX_TOKENS, MAX_TOP, MAX_TEXT = 20_000, 1_000, 1_000
 MAX_BYTES = 5 * 2**20
+# llama.cpp says about this for the logarithm of 0, others say minus infinity.
+_LOWEST = -1e38
 NO_LOGPROBS = (
     "This answer holds no log-probabilities: ask for them (logprobs and top_logprobs, of responses "
     "include=message.output_text.logprobs) and open it again."
@@ -29,7 +32,7 @@ class ForeignToken:
 
     Args:
         logprob: nats; None where it wasn't given (a prompt's first token).
-        top: the tokens that it named as the most probable, each with its log-probability.
+        top: the tokens that it named as the most probable, by their log-probabilities.
     """
 
     text: str
@@ -37,37 +40,63 @@ class ForeignToken:
     top: tuple[tuple[str, float], ...]
 
     @property
+    def least_rank(self) -> int:
+        """It is this one (1 for the most probable) or a later one."""
+        own = -math.inf if self.logprob is None else self.logprob
+        return 1 + sum(logprob > own for _, logprob in self.top)
+
+    @property
     def rank(self) -> int | None:
-        """1 for the most probable; None where it isn't among those that were named."""
-        if self.logprob is None or all(text != self.text for text, _ in self.top):
+        """1 for the most probable; None where it isn't known.
+
+        vLLM names the token that came out whatever its rank, so that being named says nothing: it
+        is known where a token below it is named, or where those that aren't named are too few.
+        """
+        if self.logprob is None or self.tail_mass is None:
             return None
-        return 1 + sum(logprob > self.logprob for _, logprob in self.top)
+        above = any(logprob < self.logprob for _, logprob in self.top)
+        return self.least_rank if above or self.tail_mass < self.probability else None
+
+    @property
+    def probability(self) -> float:
+        """0 where it wasn't given."""
+        return 0.0 if self.logprob is None else math.exp(self.logprob)
 
     @property
     def tail_mass(self) -> float | None:
         """The probability of all tokens that were not named, as far as the numbers tell."""
         if not self.top:
             return None
-        return max(0.0, 1.0 - math.fsum(math.exp(min(0.0, lp)) for _, lp in self.top))
+        return max(0.0, 1.0 - math.fsum(math.exp(lp) for _, lp in self.top))
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignAnswer:
-    """An answer of another server."""
+    """An answer of another server.
+
+    Args:
+        choices: how many it holds; the tokens are the first one's.
+    """
 
     model: str
     tokens: tuple[ForeignToken, ...]
+    choices: int = 1
 
     @property
     def unknown(self) -> tuple[str, ...]:
         """What such an answer can't tell, in sentences."""
         named = max((len(token.top) for token in self.tokens), default=0)
         beyond = sum(t.rank is None and t.logprob is not None for t in self.tokens)
+        others = (
+            f"Each place names {counted(named, 'token')} at most: which tokens share the rest is "
+            "not known, only how much it is."
+        )
+        more = f"Of its {self.choices} choices the first is drawn; paste another one alone."
         return (
-            f"Each place names {named} tokens at most: which tokens share the rest is not known, "
-            "only how much it is.",
-            f"{beyond} of {len(self.tokens)} tokens are not among those named: their rank is not "
-            "known.",
+            *([more] if self.choices > 1 else []),
+            others if named else "No place names its most probable tokens: ask for top_logprobs.",
+            f"The rank of {beyond} of {counted(len(self.tokens), 'token')} is not known: tokens "
+            "that are not named may be more probable.",
             "Whether the numbers are the model's own or those after temperature and filters, only "
             "the server can say.",
             "Settings, seed and draws are not in the answer, so that nothing of it can be proved.",
@@ -96,7 +125,8 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
     if not tokens:
         raise TraceError(NO_LOGPROBS)
     model = data.get("model")
-    return ForeignAnswer(shortened(model, 100) if isinstance(model, str) else "", tuple(tokens))
+    named = shortened(model, 100) if isinstance(model, str) else ""
+    return ForeignAnswer(named, tuple(tokens), max(1, len(_objects(data.get("choices")))))
 
 
 def _tokens(data: Mapping[str, Any]) -> Iterator[ForeignToken]:
@@ -121,7 +151,7 @@ def _entry(entry: Mapping[str, Any]) -> ForeignToken:
         (_text(one.get("token")), _logprob(one.get("logprob")))
         for one in _objects(entry.get("top_logprobs"))[:MAX_TOP]
     ]
-    return ForeignToken(_text(entry.get("token")), _logprob(entry.get("logprob")), tuple(top))
+    return ForeignToken(_text(entry.get("token")), _logprob(entry.get("logprob")), _ranked(top))
 
 
 def _legacy(logprobs: Mapping[str, Any]) -> Iterator[ForeignToken]:
@@ -134,8 +164,12 @@ def _legacy(logprobs: Mapping[str, Any]) -> Iterator[ForeignToken]:
         raise TraceError("The lists of this answer's log-probabilities differ in length.")
     for text, value, named in zip(texts, values, tops, strict=True):
         pairs = list(named.items())[:MAX_TOP] if isinstance(named, Mapping) else []
-        top = sorted(((_text(key), _logprob(own)) for key, own in pairs), key=lambda one: -one[1])
-        yield ForeignToken(_text(text), None if value is None else _logprob(value), tuple(top))
+        top = _ranked([(_text(key), _logprob(own)) for key, own in pairs])
+        yield ForeignToken(_text(text), None if value is None else _logprob(value), top)
+
+
+def _ranked(top: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(top, key=lambda one: -one[1]))
 
 
 def _text(value: Any) -> str:
@@ -146,6 +180,6 @@ def _text(value: Any) -> str:
 
 def _logprob(value: Any) -> float:
     wrong = isinstance(value, bool) or not isinstance(value, int | float)
-    if wrong or not -1e6 <= value <= 0.01:
+    if wrong or not value <= 0.01:
         raise TraceError("A log-probability of this answer is no number from minus infinity to 0.")
-    return min(0.0, float(value))
+    return float(min(0.0, max(value, _LOWEST)))

@@ -52,7 +52,28 @@ def test_every_shape_gives_ranks_and_what_is_left(body: Any) -> None:
     assert found.model == "m"
     assert (inside.text, inside.rank, beyond.rank) == (" a", 1, None)
     assert inside.tail_mass == pytest.approx(0.25)
-    assert "1 of 2 tokens are not among those named" in found.unknown[1]
+    assert "The rank of 1 of 2 tokens is not known" in found.unknown[1]
+
+
+def test_a_token_that_is_named_because_it_came_out_has_no_rank() -> None:
+    """vLLM puts it first among the most probable, and leaves the last of these out."""
+    named = [{"token": "z", "logprob": log(0.01)}, {"token": "a", "logprob": log(0.5)}]
+    found = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": named}]}}]})
+    (token,) = found.tokens
+    assert [text for text, _ in token.top] == ["a", "z"]
+    assert (token.rank, token.least_rank) == (None, 2)
+    certain = [named[0], {"token": "a", "logprob": log(0.985)}]
+    found = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": certain}]}}]})
+    assert found.tokens[0].rank == 2
+
+
+def test_the_logarithm_of_0_may_be_the_lowest_number_and_of_choices_the_first_is_read() -> None:
+    entry = {**ENTRY, "top_logprobs": [{"token": "x", "logprob": -3.4028234663852886e38}]}
+    found = read({"choices": [{"logprobs": {"content": [entry]}}] * 2})
+    assert found.tokens[0].tail_mass == 1.0
+    assert "Of its 2 choices the first" in found.unknown[0]
+    assert read_foreign('{"choices": [{"logprobs": {"content": [{"token": "a", "logprob": -%s}]}}]}'
+                        % ("9" * 400)).tokens[0].probability == 0  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -178,12 +178,12 @@ def test_another_servers_answer_is_drawn_and_says_what_it_cannot_tell(service: S
     app.text_area(key="foreign").set_value(json.dumps(answer)).run()
     assert not app.exception
     said = texts(app)
-    assert "1 of 1 tokens are not among those named" in said
-    assert "rank beyond 1, not known" in said and "nothing of it was run or checked" in said
+    assert "The rank of 1 of 1 token is not known" in said
+    assert "rank 2 or later, not known" in said and "nothing of it was run or checked" in said
     place, every = (frame.value for frame in app.dataframe)
     assert list(place["rank"]) == ["1", "?"]
     assert place["probability"].sum() == pytest.approx(1.0)
-    assert list(every["rank"]) == ["> 1"]
+    assert list(every["rank"]) == ["≥ 2"]
     assert every["probability"][0] == pytest.approx(0.6065, abs=1e-4)
     app.button(key="close_foreign").click().run()
     assert not app.dataframe

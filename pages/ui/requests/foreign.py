@@ -98,7 +98,11 @@ def _draw_place(at: int, token: ForeignToken) -> None:
     if token.tail_mass is None:
         st.text("No other token is named at this place.")
         return
-    rows = [(str(nth(i)), visible_token(text, 60), lp) for i, (text, lp) in enumerate(token.top)]
+    own = (token.text, token.logprob)
+    rows = [
+        (_rank(token) if one == own else str(nth(i)), visible_token(one[0], 60), one[1])
+        for i, one in enumerate(token.top)
+    ]
     table.draw(
         "foreign-place",
         {
@@ -114,8 +118,8 @@ def _draw_place(at: int, token: ForeignToken) -> None:
 def _known_of(token: ForeignToken) -> str:
     if token.logprob is None:
         return "its probability is not given"
-    rank = f"rank {token.rank}" if token.rank else f"rank beyond {len(token.top)}, not known"
-    return f"probability {percent(math.exp(token.logprob))}, {rank}"
+    rank = f"rank {token.rank}" if token.rank else f"rank {token.least_rank} or later, not known"
+    return f"probability {percent(token.probability)}, {rank}"
 
 
 def _draw_all(answer: ForeignAnswer) -> None:
@@ -126,7 +130,7 @@ def _draw_all(answer: ForeignAnswer) -> None:
             "no.": [nth(at) for at in range(len(tokens))],
             "token": [visible_token(token.text, 60) for token in tokens],
             "probability": [_probability(token) for token in tokens],
-            "rank": [str(token.rank or f"> {len(token.top)}") for token in tokens],
+            "rank": [_rank(token) for token in tokens],
             "not named": [token.tail_mass for token in tokens],
             "most probable": [_top(token) for token in tokens],
         },
@@ -137,7 +141,13 @@ def _draw_all(answer: ForeignAnswer) -> None:
 
 
 def _probability(token: ForeignToken) -> float | None:
-    return None if token.logprob is None else math.exp(token.logprob)
+    return None if token.logprob is None else token.probability
+
+
+def _rank(token: ForeignToken) -> str:
+    if token.logprob is None:
+        return ""
+    return str(token.rank or f"≥ {token.least_rank}")
 
 
 def _top(token: ForeignToken) -> str:
