@@ -147,11 +147,9 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _entry(entry: Mapping[str, Any]) -> ForeignToken:
-    top = [
-        (_text(one.get("token")), _logprob(one.get("logprob")))
-        for one in _objects(entry.get("top_logprobs"))[:MAX_TOP]
-    ]
-    return ForeignToken(_text(entry.get("token")), _logprob(entry.get("logprob")), _ranked(top))
+    named = _objects(entry.get("top_logprobs")) or _objects(entry.get("top_probs"))
+    own, *top = [(_text(one.get("token")), _given(one)) for one in (entry, *named[:MAX_TOP])]
+    return ForeignToken(*own, _ranked(top))
 
 
 def _legacy(logprobs: Mapping[str, Any]) -> Iterator[ForeignToken]:
@@ -176,6 +174,14 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise TraceError("A token of this answer is no text, or a very long one.")
     return value.encode("utf-8", "replace").decode()
+
+
+def _given(entry: Mapping[str, Any]) -> float:
+    """A log-probability, or a probability as llama.cpp gives them with `post_sampling_probs`."""
+    prob = entry.get("prob")
+    if "logprob" in entry or not isinstance(prob, float | int) or not 0 <= prob <= 1.01:
+        return _logprob(entry.get("logprob"))
+    return _logprob(math.log(prob) if prob else _LOWEST)
 
 
 def _logprob(value: Any) -> float:

@@ -16,7 +16,13 @@ ENTRY = {
     "logprob": log(0.5),
     "top_logprobs": [{"token": " a", "logprob": log(0.5)}, {"token": "b", "logprob": log(0.25)}],
 }
+POST = [{"token": " a", "prob": 0.5}, {"token": "b", "prob": 0.25}]
+PAIR = ((" a", 0.5), ("c", 0.01))
 BEYOND = {**ENTRY, "token": "c", "logprob": log(0.01)}
+
+
+def _choice(*entries: Any) -> Any:
+    return {"model": "m", "choices": [{"logprobs": {"content": list(entries)}}]}
 
 
 def read(body: Any) -> Any:
@@ -26,7 +32,7 @@ def read(body: Any) -> Any:
 @pytest.mark.parametrize(
     "body",
     [
-        {"model": "m", "choices": [{"logprobs": {"content": [ENTRY, BEYOND]}}]},
+        _choice(ENTRY, BEYOND),
         {
             "model": "m",
             "output": [{"content": [{"type": "output_text", "logprobs": [ENTRY, BEYOND]}]}],
@@ -43,8 +49,9 @@ def read(body: Any) -> Any:
                 }
             ],
         },
+        _choice(*({"token": one, "prob": p, "top_probs": POST} for one, p in PAIR)),
     ],
-    ids=["chat", "response", "completion"],
+    ids=["chat", "response", "completion", "post-sampling probabilities"],
 )
 def test_every_shape_gives_ranks_and_what_is_left(body: Any) -> None:
     found = read(body)
@@ -72,8 +79,9 @@ def test_the_logarithm_of_0_may_be_the_lowest_number_and_of_choices_the_first_is
     found = read({"choices": [{"logprobs": {"content": [entry]}}] * 2})
     assert found.tokens[0].tail_mass == 1.0
     assert "Of its 2 choices the first" in found.unknown[0]
-    assert read_foreign('{"choices": [{"logprobs": {"content": [{"token": "a", "logprob": -%s}]}}]}'
-                        % ("9" * 400)).tokens[0].probability == 0  # fmt: skip
+    assert read(_choice({"token": "a", "prob": 0})).tokens[0].probability == 0
+    lowest = json.dumps(_choice({"token": "a", "logprob": 5})).replace("5", "-" + "9" * 400)
+    assert read_foreign(lowest).tokens[0].probability == 0
 
 
 @pytest.mark.parametrize(
