@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from tests.browser.spec_page import SpecPage
 
@@ -25,9 +25,19 @@ def go(page: Page, tab: str, path: str) -> None:
 
 
 def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) -> None:
+    missing: list[str] = []
+
+    def on_response(response: Response) -> None:
+        if response.status >= 400:
+            missing.append(response.url)
+
+    page.on("response", on_response)
     spec = SpecPage(page, server).open(**ASKED, temperature="0.5")
     expect(spec.status).to_contain_text("Your run · 12 tokens in")
     expect(spec.tokens).to_have_count(12)
+    page.remove_listener("response", on_response)
+    # A page's own address is not where its server is looked for.
+    assert missing == []
     text = spec.text()
     go(page, "Beam search", "beam")
     spec.set_number("beams", 3)

@@ -99,6 +99,8 @@ def read_prompts(fields: Fields) -> tuple[Prompt, ...]:
 
 
 def _prompt(fields: Fields, value: Any) -> Prompt:
+    if value in ("", []):
+        raise fields.wrong("prompt", "is empty: write at least one word")
     if isinstance(value, str) and 0 < len(value) <= MAX_TEXT:
         return value
     if isinstance(value, list) and value and all(_is_id(one) for one in value):

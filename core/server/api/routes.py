@@ -51,12 +51,14 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
         ),
     ]
     every = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
-    rest = Route("/{path:path}", api.guarded(api.nothing), methods=every)
+    nothing = api.guarded(api.nothing)
+    rest = Route("/{path:path}", nothing, methods=every)
     methods = ["GET", "POST", "DELETE"]
     allowed: Any = {"allow_origins": origins, "allow_methods": methods, "allow_headers": ["*"]}
     cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
     return [
         Mount("/v1", routes=[*models, *made, rest], middleware=cors),
+        Route("/v1", nothing, methods=every),
         Route("/tokenize", api.guarded(api.tokenize), methods=["POST"]),
         Route("/detokenize", api.guarded(api.detokenize), methods=["POST"]),
         Route("/metrics", api.guarded(api.metrics), methods=["GET"]),

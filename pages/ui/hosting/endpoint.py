@@ -13,28 +13,28 @@ from pages.ui.hosting import reach
 from pages.ui.run.jobs import QUEUE
 from pages.ui.shell import models
 
+OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
+
 
 @cache
 def service() -> Service:
-    """The one of this process; closed where others could reach it without a key."""
-    keys = settings().api_keys
+    """The one of this process; closed where the operator or a missing key says so."""
+    own = settings()
+    unguarded = NO_KEY if reach.shared() and not own.api_keys else ""
     return Service(
         load=models.load,
         offered=models.offered,
         queue=QUEUE,
-        keys=keys,
-        closed=NO_KEY if reach.shared() and not keys else "",
+        keys=own.api_keys,
+        closed=unguarded if own.api else OFF,
     )
 
 
 def endpoint_routes() -> list[BaseRoute]:
-    """What `app.py` serves beside the pages; nothing where the operator switched it off."""
-    own = settings()
-    return routes(service(), own.api_origins) if own.api else []
+    """What `app.py` serves beside the pages; where it is closed, that it is."""
+    return routes(service(), settings().api_origins)
 
 
 def said(url: str) -> str:
     """What the start says of it."""
-    if not settings().api:
-        return ""
     return f"  {service().closed or f'OpenAI-compatible endpoint: {url}/v1'}\n"

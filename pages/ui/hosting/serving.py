@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.cli_util import open_browser
-from streamlit.file_util import get_static_dir
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
 from core.server.settings import settings
-from pages.ui.hosting import endpoint, reach, uploads
+from pages.ui.hosting import endpoint, reach, start_page, uploads
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
 
@@ -35,15 +33,14 @@ def middleware() -> list[Middleware]:
             shared=reach.shared(),
             api_origins=set_by_operator.api_origins,
         ),
-        Middleware(SecurityHeaders, frames=set_by_operator.frames, scripts=_scripts_in_place()),
+        Middleware(
+            SecurityHeaders,
+            frames=set_by_operator.frames,
+            scripts=inline_scripts(start_page.html()),
+        ),
         Middleware(ClosedMetrics, is_open=set_by_operator.metrics),
         Middleware(UploadBounds),
     ]
-
-
-def _scripts_in_place() -> tuple[str, ...]:
-    """Those of Streamlit's page."""
-    return inline_scripts(Path(get_static_dir(), "index.html").read_text(encoding="utf-8"))
 
 
 @asynccontextmanager

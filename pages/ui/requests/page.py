@@ -10,7 +10,6 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
 from core.server.api.history import Record
-from core.server.settings import settings
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, controls, foreign, opened, request_list
 from pages.ui.requests.state import RequestsView
@@ -18,7 +17,6 @@ from pages.ui.run import jobs, panel
 from pages.ui.shell import fragments
 from pages.ui.widgets.control import in_words
 
-OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
 NEEDS_KEY = "This server's requests are seen with the key that made them. Type your key above."
 
 
@@ -26,11 +24,6 @@ def base_url() -> str:
     """The endpoint's address, as the browser would write it."""
     parts = urlsplit(st.context.url or "http://127.0.0.1:8501")
     return f"{parts.scheme}://{parts.netloc}/v1"
-
-
-def closed() -> str:
-    """Why nothing can be asked here; empty where it can."""
-    return OFF if not settings().api else endpoint.service().closed
 
 
 def draw_send(view: RequestsView) -> None:
@@ -42,7 +35,7 @@ def draw_send(view: RequestsView) -> None:
             key="send",
             icon=":material/send:",
             type="primary",
-            disabled=bool(closed()),
+            disabled=bool(endpoint.service().closed),
             on_click=_send,
             args=(view,),
         )
@@ -79,7 +72,7 @@ def draw_key(view: RequestsView) -> None:
     service = endpoint.service()
     if not service.needs_key:
         view.owner = ""
-    elif not closed():
+    elif not endpoint.service().closed:
         _read_key(view)
 
 
@@ -97,11 +90,11 @@ def _read_key(view: RequestsView) -> None:
 
 def draw(view: RequestsView) -> None:
     """The list, and what was chosen."""
-    panel.failure(closed() or view.failure)
+    panel.failure(endpoint.service().closed or view.failure)
     view.failure = ""
-    if not closed() and view.owner is None:
+    if not endpoint.service().closed and view.owner is None:
         st.text(NEEDS_KEY)
-    elif not closed():
+    elif not endpoint.service().closed:
         record = chosen(view)
         fragments.polled(_list, _poll_seconds)(view, _seen(view, record))
         if view.foreign is not None:

@@ -179,6 +179,7 @@ def test_another_host_or_another_sites_page_is_refused(endpoint: Served) -> None
 
 
 def test_what_is_not_there_is_said_in_json(endpoint: Served) -> None:
-    assert error_of(endpoint.post("/v1/embeddings", {}), 404)["code"] == "unknown_url"
+    for path in ("/v1/embeddings", "/v1"):
+        assert error_of(endpoint.post(path, {}), 404)["code"] == "unknown_url"
     assert error_of(httpx2.get(f"{endpoint.url}/v1/completions"), 404)
     assert error_of(httpx2.get(f"{endpoint.url}/v1/responses/resp_1"), 404)

@@ -1,0 +1,35 @@
+"""The page that a browser loads at a page's address: Streamlit's, told where its server is.
+
+Left alone it looks below that address first: requests that fail before those that count.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import BaseRoute, Route
+from streamlit.file_util import get_static_dir
+
+from pages.ui import registry
+
+_SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</script>"
+
+
+@cache
+def html() -> str:
+    """The page."""
+    own = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
+    return own.replace("<head>", f"<head>\n    {_SERVER}", 1)
+
+
+def routes() -> list[BaseRoute]:
+    """Of every page but the first, whose address is the server's."""
+    return [Route(f"/{page.path}", _answer) for page in registry.PAGES if page.path]
+
+
+async def _answer(request: Request) -> HTMLResponse:
+    del request
+    return HTMLResponse(html(), headers={"cache-control": "no-cache"})
