@@ -256,6 +256,8 @@ def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service:
     assert watched.path is not None
     functions = {call.function for call in watched.path.walk()}
     assert {"encode_prompt", "Picker.pick", "Writer.on_step"} <= functions
+    # Where the operator's models lie, and how they are loaded, is not for the key's holder.
+    assert not {"load", "load_model", "offered", "settings"} & functions
     assert watched.bytes > 600 * sum(1 for _ in watched.path.walk())
     service.watch("", False)
     assert ask(service).path is None

@@ -59,7 +59,7 @@ class Runner:
         record = self.record
         try:
             # A chat template that loops asks too.
-            with stoppable(self._should_stop), self._watched():
+            with stoppable(self._should_stop):
                 self._run_all()
             if record.stopping.is_set():
                 raise LoadingStoppedError
@@ -89,15 +89,20 @@ class Runner:
         self.put(Failed(error))
 
     def _run_all(self) -> None:
-        plan, record = self.plan, self.record
-        model, *second = (self.load(name, self._should_stop) for name in plan.models)
+        model, *second = (self.load(name, self._should_stop) for name in self.plan.models)
         _leave_a_processor()
+        # Where models lie is their operator's matter.
+        with self._watched():
+            self._run_loaded(model, second[0] if second else None)
+
+    def _run_loaded(self, model: LanguageModel, draft: LanguageModel | None) -> None:
+        plan, record = self.plan, self.record
         runs = list(self._prepare(model))
         record.configs = tuple(run.config for run in runs)
         self._require_bounds(model, runs)
         for run in runs:
             # Says what is wrong before the answer begins, and starts nothing.
-            decode(model, run.prompt_ids, run.config, draft=second[0] if second else None)
+            decode(model, run.prompt_ids, run.config, draft=draft)
         firsts = [run for run in runs if run.choices[0] % plan.n == 0]
         record.prompt_tokens = sum(len(run.prompt_ids) for run in firsts)
         record.state = "waiting"
@@ -108,7 +113,7 @@ class Runner:
                 if not turn.held or record.stopping.is_set():
                     return
                 record.begin_run()
-                self._decode(model, second[0] if second else None, run, turn)
+                self._decode(model, draft, run, turn)
 
     def _should_stop(self) -> bool:
         return self.record.stopping.is_set()

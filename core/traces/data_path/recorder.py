@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"
-# The recorder itself, and the queue, in which a run only waits.
+# The recorder itself, the queue, in which a run only waits, and what reads an operator's keys.
 _UNSEEN = (
     f"{Path(__file__).parent}/",
-    *(str(ROOT / "core" / "server" / name) for name in ("queue.py", "shares.py")),
+    *(f"{_OWN}server/{name}" for name in ("queue.py", "shares.py", "settings.py")),
+    *(f"{_OWN}models/remote/{name}" for name in ("http.py", "keys.py")),
 )
 MOST_CALLS = 200_000
 _RESUME = opmap["RESUME"]

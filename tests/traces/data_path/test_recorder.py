@@ -12,11 +12,15 @@ import torch
 
 from core import BeamSearch, Candidate, Greedy, Sampling, Shaping, Speculative, collect, load_model
 from core.decoding.config import MethodConfig
+from core.models.remote.address import read_address
+from core.models.remote.keys import key_for
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
+from core.server.settings import settings
 from core.traces.data_path.phases import BEGINS
 from core.traces.data_path.recorder import ROOT, record
 from core.traces.data_path.short import LONGEST, short
+from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import PHASES, Call, DataPath
 from tests.models.builders import random_model, tiny_tokenizer
 
@@ -55,6 +59,19 @@ def test_n_tokens_are_one_forward_of_the_prompt_and_n_less_one_of_a_token(
     forwards = [call for call in path.walk() if call.function.endswith(".extend")]
     assert len(forwards) - len(inside) == TOKENS - 1
     assert all(call.result == "float32 [1, 1, 8]" for call in forwards[len(inside) :])
+
+
+def test_no_recording_holds_a_key_or_a_setting_of_the_operator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DECODING_EXPLORER_API_KEYS", "first-secret-key,second-secret-key")
+    monkeypatch.setenv("DECODING_EXPLORER_MODEL_KEYS", "http://127.0.0.1:9=third-secret-key")
+    with record() as recorder:
+        read_address("vllm:http://127.0.0.1:9#m")
+        assert len(settings().api_keys) == 2
+        assert key_for("http://127.0.0.1:9") == "third-secret-key"
+    assert "secret" not in "".join(as_lines(recorder.path))
+    assert named(recorder.path, "read_address")
 
 
 def test_what_goes_in_comes_out_again(model: ScriptedModel) -> None:
