@@ -271,8 +271,12 @@ def _shaping(trace: Trace, step: TokenStep) -> Data:
         chosen = candidate.token_id == step.token_id
         share = None if out else candidate.prob
         chips.append(_chip(visible_token(candidate.text, 16), value, share, chosen=chosen))
-    way = " → ".join(["softmax", *names]) if names else "softmax"
-    return _box("Shaping: logits become probabilities", ("stages", way), chips=chips)
+    words = "Softmax makes probabilities of the logits"
+    words += "; each setting behind it makes another distribution." if names else "."
+    way = " → ".join(["raw", *names])
+    return _box(
+        "Shaping: logits become probabilities", ("distributions", way), words=words, chips=chips
+    )
 
 
 def _draw(trace: Trace, step: TokenStep) -> Data:
