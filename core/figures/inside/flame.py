@@ -160,7 +160,9 @@ def _label(call: Call, room: float) -> str:
     if room < _LEAST:
         return ""
     module = call.function.partition(" ")[2]
-    name = ".".join(module.split(".")[-2:]) if module else call.function.rpartition(".")[2]
+    # An object that is called has its class's name.
+    own = call.function.removesuffix(".__call__").rpartition(".")[2]
+    name = ".".join(module.split(".")[-2:]) if module else own
     return escaped(fitted(visible_token(name), room, _TEXT_SIZE, "mono"))
 
 
