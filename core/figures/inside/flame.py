@@ -197,9 +197,7 @@ def _key(acts: set[str], theme: Theme) -> list[str]:
 
 def _subtitle(what: str, total: float, hidden: int) -> str:
     left = f" Too short to be seen: {counted(hidden, 'call')}." if hidden else ""
-    return (
-        f"Each bar is a call, below the one that made it; {what} took {duration(total)}.{left}"
-    )
+    return f"Each bar is a call, below the one that made it; {what} took {duration(total)}.{left}"
 
 
 def _alt(marks: list[_Mark], what: str, total: float) -> str:
