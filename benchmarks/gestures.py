@@ -27,7 +27,8 @@ _WATCH = """([shown, text]) => {
     const place = document.querySelector(shown)
     if (text) return place?.innerText ?? ''
     const plot = place?.querySelector('.js-plotly-plot')
-    return plot?.querySelector('.main-svg') ? `${plot.layout?.meta?.alt}` : ''
+    const { alt, caption } = plot?.layout?.meta ?? {}
+    return plot?.querySelector('.main-svg') ? `${alt} ${caption}` : ''
   }
   const before = said()
   const watch = {}

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.testing.v1 import AppTest, app_test
 
 from pages.ui.shell import fragments
 
@@ -26,3 +29,30 @@ def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -
     for turn in range(4):
         part(turn)
     assert told == [0.15, 0.6, 0.15] and drawn == [0, 1, 2, 3]
+
+
+def _page_with_a_file() -> None:
+    import streamlit as st
+
+    from pages.ui.shell import fragments
+
+    def offer() -> None:
+        st.download_button("A file", lambda: b"content", "file.txt", on_click="ignore")
+
+    fragments.reset()
+    fragments.mount(lambda: None, key="other")()
+    fragments.mount(offer, key="offered")()
+    st.button("Other", on_click=lambda: fragments.rerun("other"))
+    fragments.mark_ready()
+
+
+def test_a_file_is_there_still_when_another_part_was_drawn_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = MediaFileManager(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr(app_test, "MediaFileManager", lambda _: files)
+    app = AppTest.from_function(_page_with_a_file).run()
+    offered = app.get("download_button")[0].proto.deferred_file_id
+    app.button[0].click().run()
+    assert not app.get("download_button")  # The other part alone was drawn.
+    assert files.execute_deferred(offered)

@@ -78,7 +78,7 @@ def _head(view: InsideView, trace: Trace) -> None:
         st.text(" · ".join(said), width="stretch")
         proof.badge(view, trace)
         history.menu(view)
-        fragments.mount(save.menu, files=True, key=panel.SAVE)(view, trace)
+        fragments.mount(save.menu, key=panel.SAVE)(view, trace)
 
 
 def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:

@@ -56,7 +56,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         failure, settings, step = _step(lab, ref)
         if settings is not None and step is not None:
             with head, st.container(key="lab-save", width="content"):
-                fragments.mount(save.menu, files=True, key=panel.SAVE)(lab, ref, settings, step)
+                fragments.mount(save.menu, key=panel.SAVE)(lab, ref, settings, step)
             fragments.mount(_words, key=controls.WORDS)(lab, ref)
         elif failure:
             st.text(OTHER_STEP)

@@ -36,9 +36,9 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
 
     name = f"decoding-lab-seed{settings.config.seed}"
     file = lambda: lab_bytes(now())  # noqa: E731
-    tables = partial(step_tables, step.step, step.trace)
+    tables = lambda: step_tables(now().step.step, now().step.trace)  # noqa: E731
     figures_now = lambda paper: parts(now())  # noqa: ARG005, E731
-    subject = lambda: Subject.of_trace(_read_before(step), file())  # noqa: E731
+    subject = lambda: Subject.of_trace(_read_before(now().step), file())  # noqa: E731
     shelf = Shelf(name, "", subject, figures_now, tables)
     save.save(shelf, file, lambda: web_page(now(), style.theme()))
 

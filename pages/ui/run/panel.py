@@ -100,7 +100,7 @@ def head(
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
         history.menu(view)
-        fragments.mount(_save, files=True, key=SAVE)(view, trace, shown)
+        fragments.mount(_save, key=SAVE)(view, trace, shown)
 
 
 def _save(view: View, trace: Trace, shown: Callable[[], Trace] | None) -> None:

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
@@ -19,19 +20,11 @@ from pages.ui.shell import guard
 P = ParamSpec("P")
 
 _MOUNTED_ON = "fragments_mounted_on"
-_WITH_FILES = "fragments_with_files"
+_FILES = "fragments_files"
 
 
-def mount(draw: Callable[P, None], *, files: bool = False, **options: Any) -> Callable[P, None]:
-    """`st.fragment` for what may fail: the rest of the page stands.
-
-    Args:
-        files: it offers files, and is rerun with every other fragment: Streamlit forgets all files
-            when a callback begins and keeps those that are offered again.
-        options: of `st.fragment`.
-    """
-    if files:
-        st.session_state.setdefault(_WITH_FILES, []).append(options["key"])
+def mount(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
+    """`st.fragment` for what may fail: the rest of the page stands. `options` are its own."""
     mounted: Callable[P, None] = st.fragment(guard.guarded(draw), **options)
     return mounted
 
@@ -39,12 +32,13 @@ def mount(draw: Callable[P, None], *, files: bool = False, **options: Any) -> Ca
 def reset() -> None:
     """Full rerun started: no fragment is mounted yet. The first line of every run."""
     st.session_state.pop(_MOUNTED_ON, None)
-    st.session_state.pop(_WITH_FILES, None)
+    st.session_state.pop(_FILES, None)
 
 
 def mark_ready() -> None:
     """Every fragment of this page is mounted now."""
     st.session_state[_MOUNTED_ON] = _page()
+    st.session_state[_FILES] = _files()[_session()]
 
 
 def rerun(*keys: str) -> None:
@@ -56,7 +50,19 @@ def rerun(*keys: str) -> None:
     if mounted_on is None:
         st.rerun()
     if mounted_on == _page():
-        st.rerun(list(dict.fromkeys((*keys, *st.session_state.get(_WITH_FILES, ())))))
+        _keep_files()
+        st.rerun(list(keys))
+
+
+def _keep_files() -> None:
+    """Keep what the page offers for download.
+
+    Streamlit forgets a session's files before a callback that begins a full rerun, and fragments
+    alone offer few of them again.
+    """
+    offered = st.session_state.get(_FILES)
+    if offered is not None:
+        _files()[_session()] = offered
 
 
 def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, None]:
@@ -86,6 +92,18 @@ def _tell(seconds: float) -> None:
         message.auto_rerun.interval = seconds
         message.auto_rerun.fragment_id = fragment_id
         context.enqueue(message)
+
+
+def _files() -> dict[str, dict[str, str]]:
+    """The files that each session's page offers, by their place on it."""
+    found: dict[str, dict[str, str]]
+    found = runtime.get_instance().media_file_mgr._files_by_session_and_coord
+    return found
+
+
+def _session() -> str:
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
 
 
 def _page() -> str:
