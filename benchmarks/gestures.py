@@ -27,7 +27,7 @@ _WATCH = """([shown, text]) => {
     const place = document.querySelector(shown)
     if (text) return place?.innerText ?? ''
     const plot = place?.querySelector('.js-plotly-plot')
-    const { alt, caption } = plot?.layout?.meta ?? {}
+    const { alt, caption } = plot?.layout?.words ?? plot?.layout?.meta ?? {}
     return plot?.querySelector('.main-svg') ? `${alt} ${caption}` : ''
   }
   const before = said()

@@ -105,7 +105,7 @@ def _measured(scene: Any) -> tuple[float, float]:
 
 
 _NEW_STAGES = """part => document.querySelector('.st-key-figure-stages .js-plotly-plot')
-?.layout?.meta?.caption?.includes(part)"""
+?.layout?.words?.caption?.includes(part)"""
 
 
 def _screen(repeats: int) -> float:

@@ -41,10 +41,10 @@ class SamplingPage(AppPage):
         """Wait until a figure's caption tells of a setting."""
         self.page.wait_for_function(
             "([name, part]) => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
-            "?.layout?.meta?.caption?.includes(part)",
+            "?.layout?.words?.caption?.includes(part)",
             arg=[name, part],
             timeout=PATIENCE_MS,
         )
 
     def caption(self, name: str) -> str:
-        return str(self.figure_data(name)["layout"]["meta"]["caption"])
+        return str(self.figure_data(name)["layout"]["words"]["caption"])

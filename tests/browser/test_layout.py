@@ -65,7 +65,7 @@ def knob(app: AppPage, name: str = "Temperature") -> Locator:
 
 
 def caption(app: AppPage, figure: str) -> str:
-    return str(app.figure_data(figure)["layout"]["meta"]["caption"])
+    return str(app.figure_data(figure)["layout"]["words"]["caption"])
 
 
 def move_knob(app: AppPage, figure: str) -> None:
@@ -73,7 +73,7 @@ def move_knob(app: AppPage, figure: str) -> None:
     knob(app).press("ArrowRight")
     app.page.wait_for_function(
         "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
-        "?.layout?.meta?.caption?.includes('temperature 0.85')",
+        "?.layout?.words?.caption?.includes('temperature 0.85')",
         arg=figure,
     )
 

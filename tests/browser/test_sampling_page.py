@@ -41,7 +41,7 @@ def test_the_example_is_there_at_first_and_follows_its_knobs(lab: SamplingPage) 
     lab.page.get_by_role("slider", name="Temperature").press("ArrowRight")
     lab.wait_for_caption("stages", "temperature 0.85")
     kept = "part => part.isConnected || part.ownerDocument.querySelector("
-    kept += "'.st-key-figure-flips .js-plotly-plot')?.layout.meta.caption.includes('ure 0.85')"
+    kept += "'.st-key-figure-flips .js-plotly-plot')?.layout.words.caption.includes('ure 0.85')"
     assert flips.evaluate(kept), "drawn anew though nothing had changed"
     lab.wait_for_caption("flips", "temperature 0.85")
     lab.wait_for_caption("rolls", "temperature 0.85")
@@ -87,7 +87,7 @@ def test_the_dice_stay_while_a_knob_moves_and_are_thrown_anew_by_a_press(lab: Sa
     lab.set_number("top_k", 1)
     lab.wait_for_caption("draw", "top-k 1")
     assert mark_of(lab) == number
-    top = lab.figure_data("stages")["layout"]["meta"]["alt"]
+    top = lab.figure_data("stages")["layout"]["words"]["alt"]
     assert "rank 1," in top
     expect(lab.outcome).to_contain_text("flipped by the last change: it was")
     # Roll again throws other dice, and the number moves.

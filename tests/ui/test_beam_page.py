@@ -246,7 +246,7 @@ def test_everything_follows_the_ranking(open_beam: Open, search: Trace) -> None:
     best = rerank(search, length_penalty=-2.0).hypotheses[0]
     assert best.token_ids != search.hypotheses[0].token_ids
     for name in ("beam-tree", "beam-step"):
-        caption = chart(app, name)["layout"]["meta"]["caption"]  # type: ignore[index]
+        caption = chart(app, name)["layout"]["words"]["caption"]  # type: ignore[index]
         assert "length penalty -2 " in caption
         assert caption.endswith("ranked anew after a search with length penalty 1")
     view, wanted = view_of(app), BeamSearch(num_beams=5, length_penalty=-2.0)

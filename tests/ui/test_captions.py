@@ -15,7 +15,7 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
     caption = settings_caption(make_trace())
     assert texts(app).count(caption) == 1
     for spec in specs(app):
-        assert spec["layout"]["meta"]["caption"] == caption
+        assert spec["layout"]["words"]["caption"] == caption
         assert "caption" not in [one.get("name") for one in spec["layout"]["annotations"]]
 
 

@@ -85,7 +85,7 @@ def settle(app: AppTest) -> AppTest:
 
 def captions(app: AppTest) -> list[str]:
     specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return [spec["layout"]["meta"]["caption"] for spec in specs]
+    return [spec["layout"]["words"]["caption"] for spec in specs]
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:

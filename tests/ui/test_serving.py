@@ -6,12 +6,15 @@ import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.file_util import get_static_dir
 
 from pages.ui.hosting import serving
+from pages.ui.hosting.early import EarlyScripts
 from tests.ui.conftest import ROOT
 
 
@@ -48,3 +51,22 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence() -> None:
     assert done.returncode == 1
     assert "DECODING_EXPLORER_HOSTS names hosts without scheme" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "named"), [("text/html; charset=utf-8", 6), ("text/css", 0)])
+def test_a_page_names_the_scripts_of_its_first_elements(kind: str, named: int) -> None:
+    headers: list[tuple[bytes, bytes]] = []
+
+    async def answer(scope: object, receive: object, send: Any) -> None:  # noqa: ARG001
+        start = {"type": "http.response.start", "headers": [(b"Content-Type", kind.encode())]}
+        await send({**start, "status": 200})
+
+    async def send(message: Any) -> None:
+        headers.extend(message["headers"])
+
+    asyncio.run(EarlyScripts(answer)({"type": "http"}, None, send))  # type: ignore[arg-type]
+    links = [value.decode() for name, value in headers if name == b"link"]
+    assert len(links) == named
+    for link in links:
+        assert Path(get_static_dir(), link[1 : link.index(">")]).is_file()
+        assert link.endswith("rel=modulepreload; crossorigin")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _CONFIG = {"displayModeBar": False, "displaylogo": False, "showSendToCloud": False}
+# Streamlit parses a chart's values anew right after it has drawn them, and sets what a click needs;
+# Plotly would take every array, and values that it doesn't look into, for others and draw again.
+_SAME_ARRAYS = {"datarevision": 1}
+_CLICKED = {"clickmode": "event+select", "dragmode": "pan"}
 _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))
 
@@ -49,7 +53,7 @@ def chart(
         on_click: gets the `customdata` of a clicked mark.
     """
     draw, data = partial(draw, *of), partial(data, *of)
-    figure = _drawn(name, draw, depends)
+    figure = _drawn(name, draw, depends, clicked=on_click is not None)
     with st.container(key=f"figure-{name}", gap=None):
         st.plotly_chart(
             figure,
@@ -64,25 +68,34 @@ def chart(
     return figure
 
 
-def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> go.Figure:
+def _drawn(
+    name: str,
+    draw: Callable[..., go.Figure],
+    depends: tuple[Hashable, ...],
+    *,
+    clicked: bool,
+) -> go.Figure:
     """The figure without its caption where the page says that; each is built when it is needed."""
     kept = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name][0] != key:
-        kept[name] = (key, {False: _built(draw, caption=False)})
+        kept[name] = (key, {False: _built(draw, caption=False, clicked=clicked)})
     figures: dict[bool, go.Figure] = kept[name][1]
     bare = figures[False]
     if bare.layout.meta["caption"] in st.session_state.get(_SAID, ()):
         return bare
     if True not in figures:
-        figures[True] = _built(draw, caption=True)
+        figures[True] = _built(draw, caption=True, clicked=clicked)
     return figures[True]
 
 
-def _built(draw: Callable[..., go.Figure], *, caption: bool) -> go.Figure:
+def _built(draw: Callable[..., go.Figure], *, caption: bool, clicked: bool = False) -> go.Figure:
     paper = signature(draw).parameters["paper"].default
     figure = draw(theme=style.theme(), paper=replace(paper, caption=caption))
     plain = plain_values(figure)
+    plain["layout"].pop("template")
+    words = plain["layout"].pop("meta")
+    plain["layout"] |= _SAME_ARRAYS | (_CLICKED if clicked else {}) | {"words": words}
     # Streamlit asks for the plain values at every run, and Plotly would copy all of them each time.
     figure.to_dict = lambda: plain  # type: ignore[method-assign]
     return figure

@@ -1,0 +1,41 @@
+"""The scripts of a page's first elements, which a browser fetches while the page connects.
+
+Streamlit asks for each once an element of its kind has come, after the script run that made it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from streamlit.file_util import get_static_dir
+
+from core.server.hosts import ASGIApp, Message, Receive, Send
+
+# As Streamlit's build names them, before the hash; the charts' script is as large as all others.
+_NAMES = ("PlotlyChart", "BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")
+
+
+class EarlyScripts:
+    """Middleware that names the scripts to a browser that asks for a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        async def with_scripts(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [(name.lower(), value) for name, value in message.get("headers", ())]
+                if any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers):
+                    message = {**message, "headers": [*headers, *_links()]}
+            await send(message)
+
+        await self.app(scope, receive, with_scripts if scope["type"] == "http" else send)
+
+
+@cache
+def _links() -> tuple[tuple[bytes, bytes], ...]:
+    """A header for each script that is there."""
+    found = (file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*"))
+    kind = "rel=modulepreload; crossorigin"
+    return tuple((b"link", f"<./static/js/{file.name}>; {kind}".encode()) for file in found)
