@@ -27,7 +27,7 @@ def test_after_a_run_the_most_uncertain_step_is_selected(open_app: Open) -> None
     view.select(0)
     view.show(make_trace(7), "run")
     entropies = [step.entropy for step in view.steps]
-    assert entropies[view.selected] == max(entropies) and view.linked_step is None
+    assert entropies[view.selected] == max(entropies) and not view.linked
 
 
 def test_the_selected_step_is_in_the_address_and_comes_back_with_it(open_app: Open) -> None:
@@ -38,10 +38,12 @@ def test_the_selected_step_is_in_the_address_and_comes_back_with_it(open_app: Op
     assert app.query_params["step"] == str(first + 1)
     app.button(key="previous").click().run()
     assert "step" not in app.query_params
-    for linked, selected in (("3", 3), ("9999999999999", first), ("999", 11), ("x", first)):
+    for linked, selected in (("3", 3), ("9999999999999", first), ("12", first), ("x", first)):
         other = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=60)
         other.query_params["step"] = linked
         assert view_of(other.run()).selected == selected
+        told = f"“{linked}” in the link is no step of this run"
+        assert [told in one.value for one in other.toast] == [True] * (linked != "3")
 
 
 def test_the_next_uncertain_step_has_more_entropy_than_the_mean(open_app: Open) -> None:

@@ -85,7 +85,7 @@ class BeamView(View):
 
     def _follow(self, linked: Linked) -> None:
         """Look at what the link names, as far as the search has it; the rest is told."""
-        first = _whole(linked.first) if linked.first else 0
+        first = link.whole(linked.first) if linked.first else 0
         if first is not None and first < len(self.beam_steps):
             self.first = first
         elif linked.first:
@@ -101,7 +101,7 @@ class BeamView(View):
 
     def _look_at_linked(self, node: str) -> bool:
         parts = node.split(".")
-        step, place = map(_whole, parts) if len(parts) == 2 else (None, None)
+        step, place = map(link.whole, parts) if len(parts) == 2 else (None, None)
         return step is not None and place is not None and self.look_at(step, place)
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
@@ -146,11 +146,6 @@ class BeamView(View):
         if 0 <= step < len(steps) and not first <= step < last:
             found = windows(steps, span, pruned=pruned)
             self.first = next(first for first, last in found if first <= step < last)
-
-
-def _whole(text: str) -> int | None:
-    """A number of at most six digits; None for any other text."""
-    return int(text) if text.isdecimal() and len(text) < 7 else None
 
 
 def keep_in_address(found: BeamView) -> None:

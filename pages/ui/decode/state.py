@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.trace import Trace
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
+from pages.ui.widgets import link
 
 # In the address.
 _STEP = "step"
@@ -30,7 +31,7 @@ class DecodeView(View):
     Args:
         prompt_first: where the window of the prompt begins.
         compared: the same run with the KV cache on and off, once both were timed in turns.
-        linked_step: the step that the link which opened the page names, until a run has shown it.
+        linked: the step as the link which opened the page names it, until a run has shown it.
     """
 
     key: ClassVar[str] = "view"
@@ -40,16 +41,15 @@ class DecodeView(View):
 
     prompt_first: int = 0
     compared: CacheRuns | None = None
-    linked_step: int | None = None
+    linked: str = ""
 
     @classmethod
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
         found = super().initial()
-        linked = st.query_params.get(_STEP, "")
-        if len(linked) <= 9 and linked.isascii() and linked.isdecimal():
-            found.linked_step = int(linked)
-            found.select(found.linked_step)
+        found.linked = st.query_params.get(_STEP, "")
+        if st.query_params.get("run") != "1":
+            found._follow()
         return found
 
     def show(self, trace: Trace, source: Source) -> None:
@@ -57,9 +57,18 @@ class DecodeView(View):
         super().show(trace, source)
         self.prompt_first = 0
         self.select(_most_open_step(trace))
-        if source == "run" and self.linked_step is not None:
-            self.select(self.linked_step)
-            self.linked_step = None
+        if source == "run":
+            self._follow()
+
+    def _follow(self) -> None:
+        """Look at the step that the link names; where the run has none such, say so."""
+        step = link.whole(self.linked)
+        if step is not None and step < len(self.steps):
+            self.select(step)
+        elif self.linked:
+            told = f"{link.quoted(self.linked)} in the link is no step of this run"
+            link.tell(f"{told} (links count from 0): its most uncertain one is selected.")
+        self.linked = ""
 
     @property
     def untouched(self) -> bool:
@@ -74,7 +83,7 @@ class DecodeView(View):
 def tell_step(view: DecodeView) -> None:
     """Let the address name the selected step, where it isn't the one that is shown first."""
     first = view.trace is None or view.selected == _most_open_step(view.trace)
-    waits = view.linked_step is not None and view.active("decode")
+    waits = view.linked and view.active("decode")
     if not waits:
         address.tell(_STEP, None if first else str(view.selected))
 

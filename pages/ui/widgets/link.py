@@ -64,6 +64,11 @@ def quoted(word: str) -> str:
     return "“" + re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", word[:_SHOWN]) + "”"
 
 
+def whole(word: str) -> int | None:
+    """A number of at most six digits; None for any other word."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 7 else None
+
+
 def refused_models() -> list[str]:
     """Keys of the menus of models for which the address names one that isn't offered.
 
@@ -106,7 +111,12 @@ def _refused_number(row: Number | Slider, word: str, shown: str) -> tuple[str, s
     if not math.isfinite(number):
         return f"{shown} is no number", None
     if not low <= number <= high:
-        return f"{number:,g} in the link lies outside {low:,g} to {high:,g}", None
+        return f"{_digits(number)} in the link lies outside {_digits(low)} to {_digits(high)}", None
     if row.cast(number) != number:
-        return f"{number:,g} in the link is no whole number", f"{row.cast(number):g}"
+        return f"{_digits(number)} in the link is no whole number", f"{row.cast(number):g}"
     return "", None
+
+
+def _digits(number: float) -> str:
+    """A number with all digits of whole ones, as long as they can be read."""
+    return f"{number:,.0f}" if number == int(number) and abs(number) < 1e12 else f"{number:,g}"
