@@ -15,7 +15,7 @@ from core.export.part import Part
 from core.export.subject import Subject
 from core.figures.base.paper import Paper
 from pages.ui.run.link_run import RunLink
-from pages.ui.shell import figure_choices, fragments
+from pages.ui.shell import figure_choices
 from pages.ui.widgets import export
 from pages.ui.widgets.export import Desk, Task
 
@@ -55,11 +55,7 @@ class Shelf:
 
 
 def button(shelf: Shelf) -> None:
-    """The button of the archive, with how far it is; a fragment, so that a figure draws no page."""
-    fragments.mount(_button)(shelf)
-
-
-def _button(shelf: Shelf) -> None:
+    """The button of the archive, with how far it is; each figure draws its fragment anew."""
     desk = Desk.of("archive")
     _component(
         key=KEY,
