@@ -156,7 +156,8 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     expect(decode.selected).to_have_attribute("data-index", str(found))
     expect(decode.drawn("uncertainty")).to_be_visible()
     # A run moves nothing and dims what it makes old.
-    page.evaluate(WATCH, [".st-key-rail", ".st-key-text-panel", ".st-key-figures"])
+    parts = [".st-key-rail", ".st-key-knobs", ".st-key-text-panel", ".st-key-figures"]
+    page.evaluate(WATCH, parts)
     page.evaluate("""() => {
       window.palest = 1
       const look = () => {

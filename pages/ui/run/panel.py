@@ -100,7 +100,8 @@ def head(
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
         history.menu(view)
-        fragments.mount(_save, key=SAVE)(view, trace, shown)
+        with st.container(key="save-side", width="content"):  # A fragment would take half the row.
+            fragments.mount(_save, key=SAVE)(view, trace, shown)
 
 
 def _save(view: View, trace: Trace, shown: Callable[[], Trace] | None) -> None:

@@ -68,12 +68,12 @@ function typed(rail, knob) {
   const { low, most, start, step } = knob.data;
   const asked = knob.field.value === "" ? start : Number(knob.field.value);
   let near = Math.min(Math.max(asked, low), most);
-  if (near !== asked) {
+  if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
+  move(rail, knob, near);
+  if (asked < low || asked > most) {
     const [said, taken] = [asked, near].map((number) => number.toLocaleString("en"));
     note(knob, `${said} is ${near < asked ? "more" : "less"} than this knob takes: it is ${taken} now.`);
   }
-  if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
-  move(rail, knob, near);
   flush(rail);
 }
 
@@ -84,11 +84,10 @@ function note(knob, words) {
 }
 
 function move(rail, knob, value) {
-  if (value === knob.value) {
-    write(knob, value);
-    return;
-  }
+  const same = value === knob.value;
   write(knob, value);
+  if (same) return;
+  knob.note.textContent = "";
   rail.pending[knob.key] = value;
   if (rail.timer) return;
   rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));
