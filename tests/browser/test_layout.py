@@ -179,6 +179,9 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
         page.get_by_role("tab", name=name).click()
         expect(decode.drawn(chart)).to_be_visible()
     assert moved(page) <= 2
+    # A tab in focus takes Enter for itself, but not the shortcut of Run.
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".st-key-earlier_runs")).to_be_visible()
 
 
 def assert_at_the_most_uncertain_step(decode: DecodePage) -> None:

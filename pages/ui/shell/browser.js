@@ -21,6 +21,7 @@ function prepare() {
   oneEntryAPage();
   announce();
   addEventListener("click", clickLabel);
+  addEventListener("keydown", runFromTab, true);
   takeWholeText(tab);
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
@@ -110,6 +111,15 @@ function clickLabel({ target }) {
   const at = { clientX: box.left + box.width / 2, clientY: words.top + words.height / 2, bubbles: true };
   for (const kind of ["mousemove", "mousedown", "mouseup"])
     setTimeout(() => row.dispatchEvent(new MouseEvent(kind, at)), kind === "mousemove" ? 0 : 100);
+}
+
+// A tab takes Enter for itself, and with it the shortcut of Run.
+function runFromTab(event) {
+  const [target] = event.composedPath();
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.("[role=tab]")) return;
+  event.stopPropagation();
+  event.preventDefault();
+  document.querySelector(".st-key-start button")?.click();
 }
 
 function isNumber(field) {
