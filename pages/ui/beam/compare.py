@@ -107,7 +107,7 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
         fate = fate_words(step, last)
         return (
             f"Greedy's path left the beam at step {nth(greedy.step)}, with "
-            f"{visible_token(last.text, 24)} at {place_words(step, last)}, {fate}."
+            f"“{visible_token(last.text, 24)}” at {place_words(step, last)}, {fate}."
         )
     if greedy.end == "finished":
         return f"Greedy's path stayed in the beam and finished at step {nth(greedy.step)}."
@@ -116,8 +116,8 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
 
 def _parted(step: int, own: str, other: str) -> str:
     return (
-        f"The winner parted from it at step {nth(step)}: {visible_token(other, 24)} instead of "
-        f"greedy's {visible_token(own, 24)}."
+        f"The winner parted from it at step {nth(step)}: “{visible_token(other, 24)}” instead of "
+        f"greedy's “{visible_token(own, 24)}”."
     )
 
 
