@@ -100,7 +100,8 @@ def test_a_number_out_of_range_becomes_the_nearest_and_says_so(
     assert field(alone, "heat") == taken
     assert told(alone, 1)[-1]["values"] == {"heat": float(taken)}
     assert words in alone.locator(".note").first.inner_text()
-    alone.get_by_role("button", name="Heat: back to 0.80").click()
+    alone.locator(".st-key-heat input").fill("0.7")
+    alone.locator(".st-key-heat input").press("Enter")
     assert alone.locator(".note").first.inner_text() == ""
 
 
