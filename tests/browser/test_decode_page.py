@@ -38,8 +38,8 @@ def test_the_example_is_there_at_first_and_a_step_is_chosen_by_text_heatmap_and_
     expect(decode.selected).to_have_attribute("data-index", "6")
     decode.page.wait_for_function(
         "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
-        "?.layout?.meta?.alt !== before",
-        arg=before["layout"]["meta"]["alt"],
+        "?.layout?.words?.alt !== before",
+        arg=before["layout"]["words"]["alt"],
     )
     # So does one in the heatmap.
     plot = decode.figure("heatmap").locator(".js-plotly-plot .nsewdrag").first
@@ -102,7 +102,7 @@ def test_a_run_streams_ends_with_a_proof_and_is_checked_and_timed(decode: Decode
     decode.page.get_by_role("button", name="Time the cache on and off in turns").click()
     decode.page.wait_for_function(
         "() => document.querySelector('.st-key-figure-time .js-plotly-plot')"
-        "?.layout?.meta?.alt?.match(/Cache.off/)"
+        "?.layout?.words?.alt?.match(/Cache.off/)"
     )
 
 
@@ -134,7 +134,7 @@ def test_a_knob_reshapes_the_selected_step_without_a_run_and_holds_one_value(
 ) -> None:
     decode.open()
     decode.run()
-    before = decode.figure_data("candidates")["layout"]["meta"]["alt"]
+    before = decode.figure_data("candidates")["layout"]["words"]["alt"]
     text = decode.text()
     decode.set_number("temperature", 1.6)
     expect(decode.page.locator(".st-key-note-changed")).to_contain_text(
@@ -142,7 +142,7 @@ def test_a_knob_reshapes_the_selected_step_without_a_run_and_holds_one_value(
     )
     decode.page.wait_for_function(
         "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
-        "?.layout?.meta?.caption?.includes('temperature 1.6')",
+        "?.layout?.words?.caption?.includes('temperature 1.6')",
         arg=before,
     )
     assert decode.text() == text

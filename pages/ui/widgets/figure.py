@@ -93,7 +93,7 @@ def _built(draw: Callable[..., go.Figure], *, caption: bool, clicked: bool = Fal
     paper = signature(draw).parameters["paper"].default
     figure = draw(theme=style.theme(), paper=replace(paper, caption=caption))
     plain = plain_values(figure)
-    plain["layout"].pop("template")
+    plain["layout"].pop("template", None)
     words = plain["layout"].pop("meta")
     plain["layout"] |= _SAME_ARRAYS | (_CLICKED if clicked else {}) | {"words": words}
     # Streamlit asks for the plain values at every run, and Plotly would copy all of them each time.
