@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from core.cli.output import require_writable, say
+from core.cli.spreading import add_workers
 
 if TYPE_CHECKING:
     from core.evaluation.plan.types import Evaluation, EvaluationRow
@@ -19,10 +20,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
-    parser.add_argument(
-        "--workers", type=int, default=1, metavar="N",
-        help="processes, each with its own models (default: %(default)s)",
-    )  # fmt: skip
+    add_workers(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
 
 
@@ -53,11 +51,11 @@ def run(args: Namespace) -> int:
         words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
         print(words, end="", file=sys.stderr, flush=True)
 
-    if args.workers > 1:
+    if args.workers > 1 or args.ray:
         whole = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
         work = EvaluationWork(whole, args.dtype, args.device)
-        done = evaluate_by_workers(work, args.out, args.workers, on_row=show)
+        done = evaluate_by_workers(work, args.out, args.workers, ray=args.ray, on_row=show)
     else:
         done = evaluate_to_file(models, plan, args.out, rewards=rewards, on_row=show)
     print(file=sys.stderr)

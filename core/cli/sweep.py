@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
 from core.cli.output import require_writable
+from core.cli.spreading import add_workers
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
@@ -41,7 +42,7 @@ def add(parser: ArgumentParser) -> None:
     whole("--seed", help=drawn.format(0))
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
-    whole("--workers", default=1, help="processes, each with its own model (default: %(default)s)")
+    add_workers(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
 
 
@@ -86,9 +87,9 @@ def run(args: Namespace) -> int:
         words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
         print(words, end="", file=sys.stderr, flush=True)
 
-    if args.workers > 1:
+    if args.workers > 1 or args.ray:
         work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
-        sweep = sweep_by_workers(work, args.out, args.workers, on_row=show)
+        sweep = sweep_by_workers(work, args.out, args.workers, ray=args.ray, on_row=show)
     else:
         sweep = sweep_to_file(
             model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show

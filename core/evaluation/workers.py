@@ -2,7 +2,7 @@
 
 What is to be done is a `Work`: it goes to the processes by pickling, and each begins it once. A
 process that dies takes with it what it had not handed over; that is done again by another one, and
-nothing else is. Another way to spread work (over machines) would take the same `Work`.
+nothing else is. `ray_workers` spreads the same `Work` over machines.
 """
 
 from __future__ import annotations
@@ -105,15 +105,24 @@ def rows_of(
 
 def _again(one: _Worker[R], todo: deque[list[Any]], deaths: dict[Any, int]) -> None:
     """Put what a dead process had not handed over first in the queue."""
-    place = one.left[0] if one.left else None
+    count_death(deaths, one.left, f"the last with code {one.process.exitcode}")
+    if one.left:
+        todo.appendleft(one.left)
+
+
+def count_death(deaths: dict[Any, int], left: Sequence[Any], how: str) -> None:
+    """Count a process that died at these runs.
+
+    Raises:
+        EvaluationError: it was one too many.
+    """
+    place = left[0] if left else None
     deaths[place] = deaths.get(place, 0) + 1
     if deaths[place] >= _DEATHS:
         raise EvaluationError(
-            f"{_DEATHS} processes ended one after another without a word, the last with code "
-            f"{one.process.exitcode}; there may be too little memory for so many."
+            f"{_DEATHS} processes ended one after another without a word, {how}; there may be too "
+            "little memory for so many."
         )
-    if one.left:
-        todo.appendleft(one.left)
 
 
 def _begin(work: Work[R], workers: int) -> _Worker[R]:

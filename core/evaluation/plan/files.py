@@ -17,6 +17,7 @@ from core.evaluation.plan.serial import (
 )
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.plan.work import EvaluationWork
+from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.row_file import RowFile
 from core.evaluation.workers import rows_of
 
@@ -73,13 +74,18 @@ def evaluate_by_workers(
     path: str | Path,
     workers: int,
     *,
+    ray: str = "",
     on_row: Callable[[EvaluationRow, int], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Evaluation:
     """The same by so many processes, each with models of its own; rows come as they end.
 
+    Args:
+        ray: the address of a Ray cluster whose processes they are; empty for this machine's.
+
     Raises:
-        as `evaluate_to_file` and `rows_of`.
+        as `evaluate_to_file`, `rows_of` and `rows_on_ray`.
     """
-    behind = partial(rows_of, work, workers=workers, should_stop=should_stop)
+    spread = partial(rows_on_ray, address=ray) if ray else rows_of
+    behind = partial(spread, work, workers=workers, should_stop=should_stop)
     return Evaluation(work.plan, EVALUATIONS.extend(path, work.plan, behind, on_row))

@@ -10,6 +10,7 @@ from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.attempts import ROWS, require_rows
+from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.row_file import RowFile
 from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (
@@ -72,14 +73,19 @@ def sweep_by_workers(
     path: str | Path,
     workers: int,
     *,
+    ray: str = "",
     on_row: Callable[[SweepRow, int], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> BudgetSweep:
     """The same by so many processes, each with a model of its own; rows come as they end.
 
+    Args:
+        ray: the address of a Ray cluster whose processes they are; empty for this machine's.
+
     Raises:
-        as `sweep_to_file` and `rows_of`.
+        as `sweep_to_file`, `rows_of` and `rows_on_ray`.
     """
     require_rows(work.batch)
-    behind = partial(rows_of, work, workers=workers, should_stop=should_stop)
+    spread = partial(rows_on_ray, address=ray) if ray else rows_of
+    behind = partial(spread, work, workers=workers, should_stop=should_stop)
     return BudgetSweep(work.plan, SWEEPS.extend(path, work.plan, behind, on_row))
