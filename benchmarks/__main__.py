@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 SUBJECTS = (
     *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
-    *("endpoint", "recording", "architectures", "smollm2"),
+    *("endpoint", "recording", "architectures", "smollm2", "engines"),
 )
 
 

@@ -1,92 +1,61 @@
-"""The real servers on the embedded model: llama.cpp's of `xllamacpp`, vLLM from `make engines`."""
+"""The real servers emit what the local engine does; what they do alone is labelled and proved."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
-from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, check, collect, load_model
-from core.decoding.errors import LostModelError
-from tests.app_server import free_port
-from tests.models.gguf.files import write_gguf_of
+from core import (
+    BeamSearch,
+    ByEngine,
+    Greedy,
+    Sampling,
+    Shaping,
+    Speculative,
+    check,
+    collect,
+    load_model,
+)
+from core.decoding.errors import LostModelError, UnknownTokensError
+from core.models.remote.speculation import speculation_in_a_run
+from tests.models.remote import real_servers
 from tests.models.remote.servers import local
 
-ROOT = Path(__file__).parents[3]
-VLLM = ROOT / ".engines" / "bin" / "python"
+NAMES = "Ann Ben Cara Dan Eve Finn Gus Ida".split()
 PROMPTS = ("Once upon a time", "The capital of France is", "A list of colors: red,")
-MANY = (*PROMPTS, *(f"One day, {name} went to the" for name in "Ann Ben Cara Dan Eve".split()))
-START_SECONDS = 300
-LLAMACPP = """
-import sys, time, xllamacpp
-from xllamacpp import CommonParams, ggml_type, llama_flash_attn_type
-p = CommonParams()
-p.model.path, p.port = sys.argv[1], int(sys.argv[2])
-p.n_ctx, p.n_parallel, p.n_gpu_layers, p.cpuparams.n_threads = 4096, 4, 0, 1
-p.cache_type_k = p.cache_type_v = ggml_type.GGML_TYPE_F32
-p.flash_attn_type = llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-server = xllamacpp.Server(p)
-time.sleep(3600)
-"""
-
-
-@contextmanager
-def _running(log: Path, url: str, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A server from when it answers; ended behind."""
-    quiet = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **quiet}
-        )
-        try:
-            end = time.monotonic() + START_SECONDS
-            while not _answers(url):
-                assert process.poll() is None and time.monotonic() < end, log.read_text()[-2000:]
-                time.sleep(0.1)
-            yield process
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx2.get(f"{url}/v1/models", timeout=2, trust_env=False).status_code == 200
-    except httpx2.TransportError:
-        return False
+# 20 of them.
+MANY = (
+    *PROMPTS,
+    "What is 12 + 7?",
+    *(" ".join(pair) for pair in product(("One day,", "Little"), (f"{n} saw a" for n in NAMES))),
+)
+GREEDY = Shaping(temperature=0.0)
+_SPECULATES = '{"method":"ngram","num_speculative_tokens":4,"prompt_lookup_max":3}'
+_THINKS = '{"reasoning_start_str":"<think>","reasoning_end_str":"</think>"}'
 
 
 @pytest.fixture(scope="module")
-def llamacpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]]:
-    if find_spec("xllamacpp") is None:
+def llamacpp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real_servers.Served]:
+    if not real_servers.has_llamacpp():
         pytest.skip("llama.cpp's server isn't installed; make engines puts it there")
-    folder, port = tmp_path_factory.mktemp("llamacpp"), free_port()
-    file = write_gguf_of(folder / "target.gguf", local().hf_model, local().tokenizer)
-    url, code = f"http://127.0.0.1:{port}", (sys.executable, "-c", LLAMACPP)
-    with _running(folder / "log", url, *code, str(file), str(port)) as process:
-        yield f"llamacpp:{url}", process
+    with real_servers.llamacpp(tmp_path_factory.mktemp("llamacpp")) as served:
+        yield served
+
+
+def _require_vllm() -> None:
+    if not real_servers.VLLM.exists():
+        pytest.skip("vLLM isn't installed; make engines puts it into .engines (4 GB)")
 
 
 @pytest.fixture(scope="module")
-def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]]:
-    if not VLLM.exists():
-        pytest.skip("vLLM isn't installed; make engines puts it into .engines (4 GB)")
-    port, folder = free_port(), tmp_path_factory.mktemp("vllm")
-    url, module = f"http://127.0.0.1:{port}", "vllm.entrypoints.openai.api_server"
-    options = "--dtype float32 --enforce-eager --max-model-len 1024 --max-logprobs -1"
-    command = f"{VLLM} -m {module} --model assets/models/target --served-model-name target"
-    command += f" --host 127.0.0.1 --port {port} {options}"
-    with _running(folder / "log", url, *command.split()) as process:
-        yield f"vllm:{url}?tokenizer=embedded:target#target", process
+def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real_servers.Served]:
+    _require_vllm()
+    with real_servers.vllm(tmp_path_factory.mktemp("vllm")) as served:
+        yield served
 
 
 def _hold(where: str, prompts: tuple[str, ...], beams: int) -> None:
@@ -100,7 +69,7 @@ def _hold(where: str, prompts: tuple[str, ...], beams: int) -> None:
         (Greedy(max_new_tokens=12), None),
         (BeamSearch(max_new_tokens=beams, num_beams=4), None),
         (Sampling(max_new_tokens=12, seed=3, shaping=Shaping(temperature=0.8, top_p=0.9)), None),
-        (Speculative(max_new_tokens=12, shaping=Shaping(temperature=0.0)), draft),
+        (Speculative(max_new_tokens=12, shaping=GREEDY), draft),
     ]
     for prompt in prompts:
         for config, second in runs:
@@ -109,16 +78,87 @@ def _hold(where: str, prompts: tuple[str, ...], beams: int) -> None:
             assert all(one.passed for one in check(found))
 
 
-def test_llama_cpp_emits_what_the_model_emits_here(llamacpp: tuple[str, Any]) -> None:
+def _hold_by_engine(where: str) -> None:
+    """One request a run: at temperature 0 greedy's tokens, drawn ones with numbers that hold."""
+    model = load_model(where)
+    greedy = collect(local(), PROMPTS[0], Greedy(max_new_tokens=12))
+    for shaping in (GREEDY, Shaping(temperature=0.8, top_p=0.9)):
+        config = ByEngine(max_new_tokens=12, seed=3, shaping=shaping)
+        found = collect(model, PROMPTS[0], config)
+        assert all(one.passed for one in check(found, model)) and found.finish_reason == "length"
+        assert shaping != GREEDY or found.token_ids == greedy.token_ids
+    stopped = collect(model, PROMPTS[0], ByEngine(stop_strings=(".",), shaping=GREEDY))
+    assert stopped.finish_reason == "stop" and stopped.text.endswith(".")
+    ended = collect(model, "What is 12 + 7?", ByEngine(max_new_tokens=300, shaping=GREEDY))
+    assert ended.finish_reason == "eos"
+
+
+def test_llama_cpp_emits_what_the_model_emits_here(llamacpp: real_servers.Served) -> None:
     _hold(llamacpp[0], PROMPTS[:1], 4)
+    _hold_by_engine(llamacpp[0])
+
+
+# With vLLM there is time for all: `make engines`.
+@pytest.mark.slow
+def test_llama_cpp_emits_it_over_20_prompts(llamacpp: real_servers.Served) -> None:
+    _require_vllm()
+    assert len(MANY) == 20
+    _hold(llamacpp[0], MANY, 8)
 
 
 @pytest.mark.slow
-def test_vllm_emits_what_the_model_emits_here(vllm: tuple[str, Any]) -> None:
+def test_llama_cpp_as_it_starts_by_itself_proves_its_runs(tmp_path: Path) -> None:
+    _require_vllm()
+    draft = load_model("embedded:draft")
+    with real_servers.llamacpp(tmp_path, "halves") as (where, _):
+        model = load_model(where)
+        for prompt in PROMPTS:
+            for config, second in (
+                (Greedy(max_new_tokens=12), None),
+                (Speculative(max_new_tokens=12, seed=1), draft),
+                (Speculative(max_new_tokens=12, shaping=GREEDY), draft),
+            ):
+                trace = collect(model, prompt, config, draft=second)
+                seconds = () if second is None else (second,)
+                assert [c for c in check(trace, model, *seconds) if not c.passed] == []
+
+
+@pytest.mark.slow
+def test_vllm_emits_what_the_model_emits_here(vllm: real_servers.Served) -> None:
     _hold(vllm[0], MANY, 8)
+    _hold_by_engine(vllm[0])
 
 
-def test_llama_cpp_that_is_killed_leaves_the_steps_so_far(llamacpp: tuple[str, Any]) -> None:
+@pytest.mark.slow
+def test_vllm_as_it_starts_by_itself_names_20_tokens_and_speculates(tmp_path: Path) -> None:
+    _require_vllm()
+    options = (
+        *("--max-logprobs", "20", "--speculative-config", _SPECULATES),
+        *("--per-request-spec-decode-metrics", "detailed", "--reasoning-config", _THINKS),
+    )
+    with real_servers.vllm(tmp_path, *options) as (where, _):
+        model = load_model(where)
+        assert model.known == 20
+        greedy = collect(model, PROMPTS[0], Greedy(max_new_tokens=12))
+        assert greedy.token_ids == collect(local(), PROMPTS[0], Greedy(max_new_tokens=12)).token_ids
+        assert all(one.passed for one in check(greedy, model))
+        with pytest.raises(UnknownTokensError, match="set top-k to 19"):
+            collect(model, PROMPTS[0], Sampling(shaping=Shaping(temperature=0.8)))
+        config = ByEngine(max_new_tokens=40, shaping=GREEDY)
+        found = speculation_in_a_run(model, "a b c d a b c d a b c", config)
+        assert found is not None and found.rounds
+        assert sum(own.drafted for own in found.rounds) == found.drafted
+        assert sum(own.accepted for own in found.rounds) == found.accepted
+        asked = model.encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
+        ids = {mark: local().encode(mark)[0] for mark in ("<think>", "</think>")}
+        for budget in (2, 6):
+            short = ByEngine(max_new_tokens=80, thinking_token_budget=budget, shaping=GREEDY)
+            made = list(collect(model, asked, short).token_ids)
+            thought = made.index(ids["</think>"]) - made.index(ids["<think>"]) - 1
+            assert thought <= budget
+
+
+def test_llama_cpp_that_is_killed_leaves_the_steps_so_far(llamacpp: real_servers.Served) -> None:
     where, process = llamacpp
     model, made = load_model(where), list[Any]()
 
