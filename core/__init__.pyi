@@ -9,6 +9,7 @@ from .decoding.beam.replay import rerank as rerank
 from .decoding.beam.types import BeamCandidate as BeamCandidate
 from .decoding.beam.types import BeamStep as BeamStep
 from .decoding.beam.types import Hypothesis as Hypothesis
+from .decoding.by_engine.config import ByEngine as ByEngine
 from .decoding.check import check as check
 from .decoding.contrastive.config import ContrastiveSearch as ContrastiveSearch
 from .decoding.decode import collect as collect

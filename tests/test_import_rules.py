@@ -22,7 +22,7 @@ NO_TORCH = {
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
     *(f"beam.{name}" for name in ("types", "hypotheses", "replay", "compare")),
-    *("lab.__init__", "lab.types", "inside.__init__", "inside.types"),
+    *("lab.__init__", "lab.types", "inside.__init__", "inside.types", "by_engine.speculation"),
     *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring", "report")),
     *(f"reasoning.{name}" for name in ("types", "transcript", "calculator")),
 }
@@ -41,7 +41,7 @@ ALLOWED = {
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
-        *("torch", "yaml"),
+        *("ray", "torch", "yaml"),
     },
     "core/figures": {
         *("core.decoding", "core.evaluation"),
@@ -75,7 +75,7 @@ FIGURES_MAY_READ = {
         ),
         *("shaping.config", "shaping.spec", "loop.compared"),
         *(f"{room}.config" for room in ROOMS),
-        *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare"),
+        *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare", "by_engine.speculation"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),
         *("speculative.scoring", "speculative.report"),
         *("reasoning.types", "reasoning.transcript"),

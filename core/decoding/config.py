@@ -68,6 +68,10 @@ class MethodConfig:
             raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
         require_bool(owner, "use_cache", self.use_cache)
 
+    def known_by(self, most: int | None) -> int | None:
+        """How many tokens of a step a trace knows where the model names `most`; None for all."""
+        return most
+
     @property
     def chooser(self) -> MethodConfig:
         """The method that chooses every token that isn't forced: itself, unless it says another."""

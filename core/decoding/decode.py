@@ -11,7 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, LoadingStoppedError, LostModelError, PromptError
+from core.decoding.errors import (
+    ConfigError,
+    LoadingStoppedError,
+    LostModelError,
+    PromptError,
+    UnknownTokensError,
+)
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
@@ -50,6 +56,9 @@ def decode(
         )
     _require_tokens(model, config)
     _require_logits(model, config)
+    for one in filter(None, (model, draft)):
+        if not method.takes_known:
+            require_all_tokens(one, method.words)
     second = () if draft is None else (draft,)
     steps: Iterator[Step] = method.call(
         method.engine, model, encode_prompt(model, prompt), config, *second
@@ -78,6 +87,23 @@ def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
                 "log-probabilities, which differ from them by an unknown number: switch it off, or "
                 "start vLLM with --logprobs-mode raw_logits."
             )
+
+
+def require_all_tokens(model: LanguageModel, words: str) -> None:
+    """See that a model gives the whole vocabulary.
+
+    Args:
+        words: what needs it, in a sentence.
+
+    Raises:
+        ConfigError: its server names only the likeliest tokens.
+    """
+    known = getattr(model, "known", None)
+    if known is not None:
+        raise ConfigError(
+            f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
+            "them all: take greedy or sampling, or start vLLM with --max-logprobs -1."
+        )
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
@@ -172,7 +198,7 @@ def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, floa
     while True:
         try:
             step = next(steps, None)
-        except (LostModelError, LoadingStoppedError) as error:
+        except (LostModelError, LoadingStoppedError, UnknownTokensError) as error:
             if made < 2:  # Nothing but the prompt.
                 raise
             lost.append(str(error))
@@ -222,6 +248,7 @@ def _trace(
         draft_id=draft.model_id if draft else "",
         draft_revision=draft.revision if draft else "",
         draft_dtype=draft.dtype if draft else "",
+        known=config.known_by(getattr(model, "known", None)),
     )
 
 

@@ -40,6 +40,10 @@ class LostModelError(ModelError):
     """A model on a server gives no answer any more; what a run has so far stays."""
 
 
+class UnknownTokensError(DecodingError):
+    """What comes next depends on tokens that the server doesn't name; a run's steps stay."""
+
+
 class TraceError(DecodingError, ValueError):
     """A trace file can't be read."""
 

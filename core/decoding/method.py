@@ -39,6 +39,7 @@ class Method(Generic[Config]):
         self_checks: `(trace) -> list[Check]`; the first says whether the others could be made.
         model_checks: `(trace, model)`, with `draft` behind them where a draft takes part.
         step: the class of its steps, the `PromptStep` aside.
+        takes_known: whether it can do with a model that names only the likeliest tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         outcome: the run's tokens from its steps.
         notes: sentences that explain a choice made for the user.
@@ -54,6 +55,7 @@ class Method(Generic[Config]):
     self_checks: str = "core.decoding.checks.trace_checks:self_checks"
     model_checks: str = "core.decoding.checks.model_checks:model_checks"
     step: type = TokenStep
+    takes_known: bool = False
     compares: bool = False
     outcome: Callable[[Sequence[Step], Config], Emitted] = emitted_tokens
     notes: Callable[[Config], tuple[str, ...]] = lambda _: ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.decoding.autoregressive.method import GREEDY, SAMPLING
 from core.decoding.beam.method import BEAM_SEARCH
+from core.decoding.by_engine.method import BY_ENGINE
 from core.decoding.config import MethodConfig
 from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
 from core.decoding.errors import ConfigError
@@ -23,6 +24,7 @@ METHODS: tuple[Method[Any], ...] = (
     CONTRASTIVE_SEARCH,
     BEAM_SEARCH,
     REASONING,
+    BY_ENGINE,
     SPECULATIVE,
 )
 BY_NAME = {method.name: method for method in METHODS}

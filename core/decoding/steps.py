@@ -29,7 +29,7 @@ from core.decoding.shaping.config import STAGES
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
-Origin: TypeAlias = Literal["argmax", "sampled", "forced"]
+Origin: TypeAlias = Literal["argmax", "sampled", "forced", "server"]
 Phase: TypeAlias = Literal["answer", "thinking"]
 ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result"]
 
@@ -78,10 +78,10 @@ class Draw(NamedTuple):
     of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
     `gumbel` and `multinomial` have `scores`, one for each candidate (log-probability plus Gumbel
     noise, None where the token was removed); the highest score of the vocabulary wins.
-    `forced` has no numbers: nothing was drawn.
+    `forced` has no numbers: nothing was drawn; nor has `server`, which drew by itself.
     """
 
-    method: DrawMethod | Literal["argmax", "forced"]
+    method: DrawMethod | Literal["argmax", "forced", "server"]
     uniform: Uniform | None = None
     interval: tuple[Prob, Prob] | None = None
     scores: Annotated[tuple[Number | None, ...], _Rows] | None = None

@@ -21,6 +21,7 @@ from core.decoding.bounds import (
     LeftOut,
     LongText,
     Number,
+    Rank,
     Seconds,
     ShortText,
     TokenIds,
@@ -102,6 +103,8 @@ class Trace(Generic[ConfigT_co]):
             its end; `config.num_return_sequences` of them are what was asked for.
         draft_id: of speculative decoding, the second model's name, revision and dtype; empty for
             prompt lookup.
+        known: of a server that names only the likeliest tokens of a step, how many; then a tail is
+            of unknown members, and entropies are the least that what is known allows.
     """
 
     schema: ClassVar[str] = "decoding-explorer/trace"
@@ -129,6 +132,7 @@ class Trace(Generic[ConfigT_co]):
     draft_id: Annotated[ShortText, _NotDrafted] = ""
     draft_revision: Annotated[ShortText, _NotDrafted] = ""
     draft_dtype: Annotated[ShortText, _NotDrafted] = ""
+    known: Annotated[Rank | None, LeftOut(lambda trace: trace.known is None)] = None
 
     @property
     def token_steps(self) -> tuple[TokenStep, ...]:

@@ -6,6 +6,7 @@ Every node must have the project and its packages at the same place (an image, a
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +19,15 @@ from core.evaluation.workers import Work, count_death, require_workers
 R = TypeVar("R")
 _ROOT = Path(__file__).parents[2]
 _POLL_SECONDS = 0.1
+_CONNECT_SECONDS = 5.0
 
 
 class _Hand:
     """What an actor does: the work is begun once, then unit after unit."""
 
     def __init__(self, work: Work[Any]) -> None:
-        self._work, self._rows = work, None
+        self._work = work
+        self._rows: Callable[[list[Any]], Iterator[Any]] | None = None
 
     def rows(self, unit: list[Any]) -> Iterator[Any]:
         if self._rows is None:
@@ -82,10 +85,18 @@ def _connected(address: str, workers: int) -> Any:
     own = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
     environment = {"env_vars": {"PYTHONPATH": str(_ROOT), "TOKENIZERS_PARALLELISM": "false"}}
     try:
+        _require_reachable(address)
         ray.init(address=address, log_to_driver=False, runtime_env=environment, **own)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise ConfigError(f"There is no Ray cluster at {address}: {_brief(error)}") from None
     return ray
+
+
+def _require_reachable(address: str) -> None:
+    """Raises OSError where nothing listens; Ray itself tries for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
 
 
 def _brief(error: Exception) -> str:

@@ -91,6 +91,8 @@ from .speculative.rates import spec_positions as spec_positions
 from .speculative.rates import spec_positions_data as spec_positions_data
 from .speculative.rates import spec_sweep as spec_sweep
 from .speculative.rates import spec_sweep_data as spec_sweep_data
+from .speculative.server import server_speculation as server_speculation
+from .speculative.server import server_speculation_data as server_speculation_data
 from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline

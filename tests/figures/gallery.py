@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from core import figures
 from core.decoding.beam.compare import Rival
+from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
 from core.decoding.loop.compared import Compared
@@ -130,6 +131,10 @@ def _speculative() -> Iterator[Entry]:
         yield f"{name}spec_time", "spec_time", (trace,), {}
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
+    rounds = tuple(ServerRound(4, at % 5) for at in range(12))
+    found = ServerSpeculation(rounds, 12, 48, 23, (9, 7, 4, 3), 35)
+    for name, own in (("rounds", found), ("positions", found._replace(rounds=()))):
+        yield f"server {name}", "server_speculation", (own, "a server · engine · seed 0"), {}
     yield "spec_outcomes", "spec_outcomes", (COUNTED, stored), {}
     table = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
     yield "enumeration", "spec_enumeration", (table, ("A", "B", "C"), "speculative"), {}

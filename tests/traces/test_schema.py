@@ -174,7 +174,7 @@ def test_every_number_has_a_bound_on_either_side(
 
 def test_the_schema_knows_every_stage_that_shaping_makes() -> None:
     made = {"raw", "min_new_tokens", "argmax", "final", *(f.name for f in fields(Shaping))}
-    assert set(STAGES) == made | {"forced"}
+    assert set(STAGES) == made | {"forced", "server"}
 
 
 def _flood(count: int) -> dict[str, int]:

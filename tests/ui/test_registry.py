@@ -42,7 +42,7 @@ def test_every_method_s_traces_are_shown_by_one_page() -> None:
         "speculative": ("speculative",),
     }
     on_first = {name for name in BY_NAME if not registry.page_of(name).path}
-    assert on_first == {"contrastive", "greedy", "sampling"}
+    assert on_first == {"contrastive", "engine", "greedy", "sampling"}
 
 
 def test_an_unknown_path_is_the_first_page() -> None:

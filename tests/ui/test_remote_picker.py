@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from core import ModelError
+from core.export.web.run_page import PAPER
 from core.models.remote import keys
 from pages.ui.shell import models
+from pages.ui.speculative import save
 from tests.models.remote.servers import Script, serving
 from tests.ui.conftest import Open
-from tests.ui.seen import texts
+from tests.ui.seen import charts, settle, texts
 from tests.ui.test_decode_page import markup
 
 KEY = "sk-0123456789abcdefghij"
@@ -49,6 +51,23 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
         assert script.asked == []
     assert "On a server" in markup(app)
     assert not app.session_state["view"].jobs
+
+
+def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, told = "The server's speculation", {"per_step_drafted": [4], "per_step_accepted": [3]}
+    assert "start-server" not in {one.key for one in open_app("speculative.py").button}
+    with serving(Script(speculation=told)) as (url, _):
+        place = f"vllm:{url}?tokenizer=embedded:target#target"
+        monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"big={place}")
+        app = open_app("speculative.py", model="big", spec_tokens="3", **{"spec-look": look})
+        app = app.button(key="start-server").click().run()
+        view = app.session_state["speculative"]
+        app = settle(app, view)
+    assert view.failures["server"] == "" and view.server.found.rounds == ((4, 3),)
+    assert "server" in charts(app) and url not in view.server.caption
+    assert "server-speculation" in {part.name for part in save.parts(view, view.trace, PAPER)}
 
 
 def test_a_typed_key_is_kept_by_its_server_and_shown_nowhere(

@@ -15,6 +15,7 @@ from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
+from core.decoding.shaping.known import require_drawable, shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum, ranked
 from core.decoding.shaping.stages import (
     Distribution,
@@ -84,6 +85,8 @@ class Picker:
     def __init__(self, model: LanguageModel, config: MethodConfig) -> None:
         self._model = model
         self._config = config
+        # How many tokens of a step the model names; None where all.
+        self._known: int | None = getattr(model, "known", None)
         self._eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
         self._sampling = drawn_by(config)
         self._warpers = warpers(config.shaping) if self._sampling else []
@@ -100,12 +103,18 @@ class Picker:
         started = perf_counter()
         held_back = self._eos if index < self._config.min_new_tokens else []
         processors = penalties(self._config.shaping, previous_ids, held_back)
-        stages = shape(raw_distribution(logits), [*processors, *self._warpers])
+        exact = True
+        if self._known is None:
+            stages = shape(raw_distribution(logits), [*processors, *self._warpers])
+        else:
+            shaping = self._config.shaping
+            stages, exact = shape_known(logits, processors, self._warpers, shaping)
         shaped, top = perf_counter(), None
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
+            require_drawable(stages[-1], exact, method, noise)
             pick = draw(stages[-1], method, noise)
         else:
             top, stages, pick = _argmax(stages, self._config.top_candidates)

@@ -28,12 +28,14 @@ def _reference(config: Sampling) -> dict[str, Any] | None:
 GREEDY = Method(
     config=Greedy,
     engine=_ENGINE,
+    takes_known=True,
     against_model=_AGAINST_MODEL,
     reference=lambda _: {"do_sample": False},
 )
 SAMPLING = Method(
     config=Sampling,
     engine=_ENGINE,
+    takes_known=True,
     against_model=_AGAINST_MODEL,
     notes=_notes,
     reference=_reference,

@@ -12,6 +12,7 @@ from torch import Tensor
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
 from core.decoding.checks.expected import expected_draw
+from core.decoding.checks.known_tokens import candidates_again
 from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
@@ -44,7 +45,8 @@ def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    checks = [fits, _texts(trace, model), *_rescored(trace, model), _noise(trace, model)]
+    rescored = _rescored if trace.known is None else _asked_again
+    checks = [fits, _texts(trace, model), *rescored(trace, model), _noise(trace, model)]
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -79,6 +81,8 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
     window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
     if window is not None and length > window:
         faults.append(f"{length} tokens don't fit into the context window of {window}")
+    if trace.known != trace.config.known_by(getattr(model, "known", None)):
+        faults.append("the server names another number of tokens of a step than it did")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
     return faults
@@ -113,7 +117,7 @@ def _texts(trace: Trace, model: LanguageModel) -> Check:
     rendered, ids = trace.rendered_prompt, list(trace.prompt_ids)
     if rendered != join_prompt(model, ids) and model.encode(rendered) != ids:
         faults.append("the prompt's text is not its tokens'")
-    for step, text in zip(trace.token_steps, _step_texts(trace, model), strict=True):
+    for step, text in zip(trace.token_steps, step_texts(trace, model), strict=True):
         if step.text != text or any(
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
@@ -133,7 +137,7 @@ def prompt_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
     return faults
 
 
-def _step_texts(trace: Trace, model: LanguageModel) -> list[str]:
+def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
     """What each token adds to the text, what is left of a character at the end included."""
     stream = TextStream(model)
     texts = [stream.push(token) for token in trace.token_ids]
@@ -171,6 +175,11 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             "its logits and the settings give the same stages", [*filter(None, faults)], "faults"
         ),
     ]
+
+
+def _asked_again(trace: Trace, model: LanguageModel) -> list[Check]:
+    largest = max([1.0, *(abs(c.logit) for step in trace.token_steps for c in step.candidates)])
+    return [candidates_again(trace, model, logit_tolerance(trace, model, largest))]
 
 
 def _rank_fault(logits: Tensor, position: PromptPosition, tolerance: float) -> str:

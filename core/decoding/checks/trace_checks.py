@@ -42,7 +42,8 @@ def whole(trace: Trace) -> Check:
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
-    fewest = 3 if step.draw.method in ("argmax", "forced") or step.origin == "forced" else 2
+    alone = step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
+    fewest = 3 if alone else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
         return f"step {nth(step.index)}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
@@ -240,26 +241,31 @@ def _entropies(trace: Trace) -> Check:
     With the tail's mass m, the least probable candidate p and n tokens in the tail, the tail adds
     at least -m ln p and -m ln m, and at most m ln(n / m).
     """
-    errors = (_entropy_error(step) for step in trace.token_steps)
+    errors = (_entropy_error(step, trace.known) for step in trace.token_steps)
     detail = "distance from the bounds that the candidates and the tail's mass leave"
     return worst("entropy agrees with the candidates", errors, MASS_TOLERANCE, detail)
 
 
-def _entropy_error(step: TokenStep) -> float:
+def _entropy_error(step: TokenStep, known: int | None) -> float:
     shown = -sum(c.raw_prob * math.log(c.raw_prob) for c in step.candidates if c.raw_prob > 0)
     mass, others = step.tail_mass, max(1, step.stages[0].kept - len(step.candidates))
     if mass <= 0:
         return abs(step.entropy - shown)
-    likeliest = min(1.0, _least_by_rank(step))
+    likeliest = min(1.0, _least_by_rank(step, known))
     low = shown - mass * math.log(max(TINY, min(mass, likeliest)))
     high = shown + mass * math.log(others / mass)
     too_heavy = max(0.0, mass - others * likeliest)
     return max(low - step.entropy, step.entropy - high, too_heavy, 0.0)
 
 
-def _least_by_rank(step: TokenStep) -> float:
-    """The raw probability of the last candidate that no token outside is more probable than."""
-    by_rank = [c.raw_prob for rank, c in enumerate(step.candidates, 1) if c.rank == rank]
+def _least_by_rank(step: TokenStep, known: int | None) -> float:
+    """The raw probability of the last candidate that no token outside is more probable than.
+
+    Args:
+        known: how many the server named, where it didn't name all.
+    """
+    ranked = enumerate(step.candidates[:known], 1)
+    by_rank = [c.raw_prob for rank, c in ranked if c.rank == rank]
     return by_rank[-1] if by_rank else 1.0
 
 

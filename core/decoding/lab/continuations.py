@@ -10,6 +10,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.decode import require_all_tokens
 from core.decoding.lab.types import Continuation, RowToken
 from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import token_limit
@@ -60,6 +61,7 @@ def continue_in_batch(
             shaping=penalties,
         )
         rows.append(_Row(model, prompt_ids, plain, limit))
+    require_all_tokens(model, "a batch of samples")
     context = model.start(prompt_ids, use_cache=config.use_cache).branch([0] * len(rows))
     going = list(range(len(rows)))
     for index in range(limit):

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.reshape import logits_after
+from core.decoding.decode import require_all_tokens
 from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_prompt, join_text
@@ -52,7 +53,9 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
 
     Raises:
         PromptError: no token, an unknown one, or too many.
+        ConfigError: the model's server doesn't name all tokens.
     """
+    require_all_tokens(model, "the lab")
     return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 

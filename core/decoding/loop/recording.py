@@ -12,6 +12,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.draws import Pick, noisy_scores
+from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import Ranking, ranked, ranked_rows
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
@@ -50,7 +51,7 @@ def read_step(
     log_probs = [[logit - raw.log_norm for logit in logits]]
     log_probs += [stage.log_probs_of(wanted) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
-    tails = [max(0.0, total - sum(shown[0]))]
+    tails = [max(0.0, total - sum(shown[0])) + raw.tail]
     tails += [_tail_mass(stage, row) for stage, row in zip(stages[1:], shown[1:], strict=True)]
     records = [
         Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass)
@@ -71,11 +72,28 @@ def read_step(
 
 
 def _entropy(raw: Distribution, top: float) -> float:
-    """`_entropies` of one distribution, whose norm and highest logit are known."""
+    """`_entropies` of one distribution, whose norm and highest logit are known.
+
+    With a tail it is the least that this allows.
+    """
+    if raw.tail:
+        return least_entropy(raw)
     below = float(torch.linalg.vecdot(raw.probs, raw.logits - top))
     if math.isnan(below):
         return float(_entropies(raw.probs[None], raw.logits[None])[0])
     return max(0.0, raw.log_norm - top - below)
+
+
+def least_entropy(raw: Distribution) -> float:
+    """Nats: unknown tokens add least where as few share their mass as can be."""
+    named: list[float] = raw.probs[raw.probs > 0].tolist()
+    return least_entropy_of(named, raw.tail, min(named))
+
+
+def least_entropy_of(named: Sequence[float], tail: float, likeliest: float) -> float:
+    """Nats, of probabilities and a tail of tokens of which none is likelier than `likeliest`."""
+    entropy = -math.fsum(prob * math.log(prob) for prob in named if prob > 0)
+    return entropy - (tail and tail * math.log(min(tail, likeliest)))
 
 
 def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
@@ -117,7 +135,7 @@ def _tail_mass(stage: Distribution, shown: list[float]) -> float:
     """Mass of the tokens that are in but not shown, measured over the tensor."""
     if stage.kept == sum(1 for prob in shown if prob > 0):
         return 0.0
-    return max(0.0, float(stage.probs.sum()) - sum(shown))
+    return max(0.0, float(stage.probs.sum()) - sum(shown)) + stage.tail
 
 
 def _removed_by(
@@ -137,6 +155,8 @@ def read_prompt(
 ) -> list[PromptPosition]:
     """What the model predicted at consecutive prompt positions.
 
+    Of a model that names only the likeliest tokens entropies are the least that these allow.
+
     Args:
         first: the position of the first row.
         logits: `[n, vocab]`.
@@ -144,10 +164,14 @@ def read_prompt(
     Raises:
         DecodingError: a row is no distribution.
     """
-    probs = torch.softmax(logits, dim=-1)
-    if bool(probs.sum(dim=-1).isnan().any()):
-        raise DecodingError(NO_DISTRIBUTION)
-    entropies = _entropies(probs, logits).tolist()
+    if getattr(model, "known", None) is not None:
+        named, probs = [known_distribution(row) for row in logits], logits.exp()
+        logits, entropies = torch.stack([row.logits for row in named]), [*map(least_entropy, named)]
+    else:
+        probs = torch.softmax(logits, dim=-1)
+        if bool(probs.sum(dim=-1).isnan().any()):
+            raise DecodingError(NO_DISTRIBUTION)
+        entropies = _entropies(probs, logits).tolist()
     nexts = _nexts(logits, probs, prompt_ids[first + 1 : first + 1 + len(logits)])
     rows = zip(ranked_rows(logits, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
     return [
@@ -156,7 +180,8 @@ def read_prompt(
     ]
 
 
-_Next: TypeAlias = tuple[int, float, int] | tuple[None, None, None]
+# A token that the server doesn't name has an id alone.
+_Next: TypeAlias = tuple[int, float, int] | tuple[int | None, None, None]
 
 
 def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Next]:
@@ -169,7 +194,10 @@ def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Nex
     first = torch.arange(logits.shape[-1]) < places
     higher = ((rows > own) | (rows == own) & first).sum(dim=-1, dtype=torch.int32)
     shares = probs[: len(places)].gather(1, places).squeeze(1).tolist()
-    found: list[_Next] = list(zip(token_ids, shares, (higher + 1).tolist(), strict=True))
+    found: list[_Next] = [
+        (token, None, None) if math.isnan(share) else (token, share, rank)
+        for token, share, rank in zip(token_ids, shares, (higher + 1).tolist(), strict=True)
+    ]
     return [*found, *[(None, None, None)] * (len(logits) - len(found))]
 
 

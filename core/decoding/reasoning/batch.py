@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.decode import encode_prompt
+from core.decoding.decode import encode_prompt, require_all_tokens
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning
@@ -61,6 +61,7 @@ def reason_in_batch(model: LanguageModel, runs: Sequence[Run]) -> Iterator[tuple
         PromptError: an empty prompt, an unknown id, or one that is too long.
         DecodingError: the model returned no distribution, or rules out what is to be forced.
     """
+    require_all_tokens(model, "a batch")
     started = perf_counter()
     rows = [_Row(model, at, run) for at, run in enumerate(runs)]
     if not rows:

@@ -51,6 +51,7 @@ class Distribution:
         log_norm: the log-sum-exp of `logits`, so that ln p = logits - log_norm.
         kept: how many tokens are in.
         removed_mass: what this stage took from the distribution before it.
+        tail: the mass of tokens that are in but that nobody knows (`known`); `probs` are the rest.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Distribution:
     log_norm: float
     kept: int
     removed_mass: float = 0.0
+    tail: float = 0.0
 
     def token_id(self, position: int) -> int:
         """The token at a position of `logits`."""

@@ -33,11 +33,14 @@ def score_reference(
 ) -> ReferenceScore | None:
     """The answer's tokens behind the prompt's, as lm-evaluation-harness' `loglikelihood`.
 
-    The end of sequence isn't counted. None where prompt and answer don't fit into the window.
+    The end of sequence isn't counted. None where prompt and answer don't fit into the window, or
+    where the model's server doesn't name all tokens.
 
     Raises:
         PromptError: an empty prompt.
     """
+    if getattr(model, "known", None) is not None:
+        return None
     ids = encode_plain(model, answer)
     window = model.context_window
     if not ids or (window is not None and len(prompt_ids) + len(ids) > window):

@@ -145,12 +145,15 @@ def milliseconds(seconds: float) -> str:
     return f"{value:,.{digits}f}{NBSP}ms"
 
 
+_STAGE_WORDS = {"forced": "forcing", "server": "the server's draw"}
+
+
 def stage_name(name: str) -> str:
     """A stage as the settings call it (`top_p` is top-p); plain text, not escaped."""
     if name in SETTINGS:
         return SETTINGS[name].name
-    if name == "forced":
-        return "forcing"
+    if name in _STAGE_WORDS:
+        return _STAGE_WORDS[name]
     # Not " " at once: a space that came with a stranger's file is shown as a sign.
     return visible_token(name.replace("_", "-"), 30).replace("-", " ")
 
@@ -175,6 +178,8 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
     said = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+    if trace.known is not None:
+        said += f" · {trace.known} tokens of a step known"
     return with_prompt(said, trace.prompt, paper)
 
 

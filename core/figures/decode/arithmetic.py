@@ -120,6 +120,9 @@ def softmax_row(
     )
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
     heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
+    # Of the tokens that a server doesn't name only a bound is known under a temperature.
+    most = "≤ " if trace.known is not None and found.temperature != 1 else ""
+    total = f"sum {most}{found.total:.4g}"
     last = [f"100{NBSP}%"] * (1 + final)
     lines = [
         (0.5, "", heads, theme.muted),
@@ -127,7 +130,7 @@ def softmax_row(
             (_HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
             for at, row in enumerate(found.rows)
         ),
-        (_HEAD + rows - 1, _everything(found), ["", "", f"sum {found.total:.4g}", *last], muted),
+        (_HEAD + rows - 1, _everything(found), ["", "", total, *last], muted),
     ]
     ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room(left))
     for line in lines:

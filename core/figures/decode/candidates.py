@@ -39,6 +39,7 @@ _LOWER = "Lower: what was drawn from."
 _SHAPED = "Upper bar: the model's own. Lower: under the settings above."
 _LOWER_GREEDY = "Greedy keeps only the top one."
 _LOWER_SCORED = "Only the one with the highest score is kept."
+_LOWER_SERVER = "The server drew the chosen one, with its own dice."
 _LOWER_FORCED = "Forced: the chosen one was put there."
 
 
@@ -67,6 +68,7 @@ def candidate_bars(
     lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
     lower = _LOWER_SCORED if step.compared else lower
     lower = _LOWER_FORCED if step.origin == "forced" else lower
+    lower = _LOWER_SERVER if step.origin == "server" else lower
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = lay_out(
@@ -101,7 +103,7 @@ def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Cand
 
 def _quiet(candidate: Candidate) -> bool:
     """Whether greedy or a forced token left it out, as all others: nothing to tell of it."""
-    return candidate.removed_by in ("argmax", "forced")
+    return candidate.removed_by in ("argmax", "forced", "server")
 
 
 def _marked(candidate: Candidate) -> bool:

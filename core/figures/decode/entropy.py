@@ -28,6 +28,9 @@ from core.figures.base.theme import LIGHT, Theme
 Unit: TypeAlias = Literal["nats", "bits"]
 
 _TITLE = "How sure the model was"
+_SUBTITLE = "Entropy: before the draw. Surprisal: of what was drawn."
+# Of a server that names only the likeliest tokens.
+_SUBTITLE_KNOWN = "Entropy: at least, by known tokens. Surprisal: of the draw."
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
 # More tokens than this aren't written below the axis of a page, so every n-th is.
 _MOST_TICKS = 32
@@ -63,7 +66,7 @@ def uncertainty(
         theme,
         paper,
         title=_TITLE,
-        subtitle="Entropy: before the draw. Surprisal: of what was drawn.",
+        subtitle=_SUBTITLE if trace.known is None else _SUBTITLE_KNOWN,
         caption=caption,
         alt=_alt(steps, entropy, surprisal, unit),
         plot_height=240,

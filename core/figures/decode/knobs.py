@@ -23,13 +23,20 @@ _TOPS = (1, 0.6, 0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.01, 0.001)
 
 
 def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | None:
-    """The data of the knobs; None where the step went through more than temperature, top-k, top-p.
+    """The data of the knobs; None where the step went through more than temperature, top-k, top-p,
+    or where nothing bounds its tail.
 
     Args:
         room: the share of the axis that a bar's label takes.
     """
     told = {stage.name for stage in step.stages}
-    if "raw" not in told or not told <= _STAGES or step.origin == "forced" or step.compared:
+    if (
+        trace.known is not None
+        or "raw" not in told
+        or not told <= _STAGES
+        or step.origin == "forced"
+        or step.compared
+    ):
         return None
     first = [c for _, c in takewhile(lambda o: o[0] == o[1].rank, enumerate(step.candidates, 1))]
     count = step.stages[0].kept - len(step.candidates)

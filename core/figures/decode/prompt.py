@@ -115,6 +115,7 @@ def _following(
     """The token that really follows, with the model's probability and rank for it."""
     if position.next_token_id is None:
         return generated.chosen if generated else None
+    # Rank 0 of a token that the server doesn't name.
     prob, rank = position.next_prob or 0.0, position.next_rank or 0
     after = everything[position.index + 1 : position.index + 2]
     text = after[0].text if after else ""
@@ -143,8 +144,9 @@ def _cells(
             cells.append(Cell(column, 0, guess.raw_prob, guess.text, text, key, ringed=last))
         if after is not None:
             key = (position.index, after.token_id)
-            mark = "drawn" if last else "✓" if after.rank == 1 else f"{after.rank}"
-            cells.append(Cell(column, 1, after.raw_prob, after.text, text, key))
+            mark = "drawn" if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
+            prob = after.raw_prob if after.rank else None
+            cells.append(Cell(column, 1, prob, after.text, text, key))
             cells.append(Cell(column, 2, None, mark, text, key))
     return cells
 
@@ -155,12 +157,17 @@ def _hover(position: PromptPosition, following: Candidate | None) -> str:
         lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
     if following is not None:
         word = "drawn" if position.next_token_id is None else "actual"
-        lines.append(f"{word}: {show_token(following.text, 30)} {percent(following.raw_prob)}")
-        surprisal = _surprisal(following)
-        known = "" if surprisal is None else f", surprisal {surprisal:.3f} nats"
-        lines.append(f"rank {following.rank:,}{known}")
+        lines += _following_lines(f"{word}: {show_token(following.text, 30)}", following)
     lines.append(f"entropy {position.entropy:.3f} nats")
     return "<br>".join(lines)
+
+
+def _following_lines(name: str, following: Candidate) -> list[str]:
+    if not following.rank:
+        return [name, "not among the tokens that the server names"]
+    surprisal = _surprisal(following)
+    known = "" if surprisal is None else f", surprisal {surprisal:.3f} nats"
+    return [f"{name} {percent(following.raw_prob)}", f"rank {following.rank:,}{known}"]
 
 
 def _add_surprisal(
@@ -250,5 +257,6 @@ def _record(position: PromptPosition, following: Candidate | None) -> dict[str, 
         record["guess_prob"] = guess.raw_prob
     if following:
         record |= {"next_id": following.token_id, "next": table_text(following.text)}
-        record |= {"next_prob": following.raw_prob, "next_rank": following.rank}
+        if following.rank:
+            record |= {"next_prob": following.raw_prob, "next_rank": following.rank}
     return record

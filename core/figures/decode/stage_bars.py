@@ -62,6 +62,13 @@ def frame_chosen(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> 
             add_frame(sheet, "chosen", ends, down, sheet.theme.accent, FRAME)
 
 
+def others_name(step: TokenStep, trace: Trace) -> str:
+    """What the tokens are that are no candidates."""
+    if trace.known is not None and trace.known <= len(step.candidates):
+        return "unknown tokens"
+    return "other tokens"
+
+
 def hatched(theme: Theme) -> Properties:
     """The marker of the segments of all other tokens."""
     pattern = {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15}

@@ -40,6 +40,7 @@ from core.figures.decode.stage_bars import (
     across,
     frame_chosen,
     hatched,
+    others_name,
     segment_bars,
     shown_stages,
     stage_segments,
@@ -72,7 +73,7 @@ def step_stages(
         theme,
         paper,
         title=_TITLE,
-        subtitle=f"Step {nth(step.index)}. A token keeps its colour; the chosen one is framed.",
+        subtitle=f"Step {nth(step.index)}. {_subtitle(trace)}",
         caption=caption,
         alt=_alt(step, stages),
         plot_height=upper + lower,
@@ -82,7 +83,8 @@ def step_stages(
     )
     segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage)]
     segments += drawn_segments(step, len(stages))
-    _add_segments(sheet, step, stages, segments)
+    others = others_name(step, trace)
+    _add_segments(sheet, step, stages, segments, others)
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
         _label_stage(sheet, step, trace, row, stage, last=row == len(stages) - 1)
@@ -95,8 +97,18 @@ def step_stages(
     return sheet.figure()
 
 
+def _subtitle(trace: Trace) -> str:
+    if trace.known is None:
+        return "A token keeps its colour; the chosen one is framed."
+    return "Hatched: tokens that the server doesn't name."
+
+
 def _add_segments(
-    sheet: Sheet, step: TokenStep, stages: Sequence[Stage], segments: Sequence[Segment]
+    sheet: Sheet,
+    step: TokenStep,
+    stages: Sequence[Stage],
+    segments: Sequence[Segment],
+    others: str,
 ) -> None:
     theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
     for place, candidate in enumerate(step.candidates):
@@ -119,16 +131,20 @@ def _add_segments(
                 **no_fade(ink),
             }
         )
-    sheet.traces.append(_others(step, segments, names, theme))
+    sheet.traces.append(_others(step, segments, names, theme, others))
     frame_chosen(sheet, step, segments)
     sheet.layout |= overlaid(SMALL)
 
 
 def _others(
-    step: TokenStep, segments: Sequence[Segment], names: Sequence[str], theme: Theme
+    step: TokenStep,
+    segments: Sequence[Segment],
+    names: Sequence[str],
+    theme: Theme,
+    words: str,
 ) -> Properties:
     """The tokens that are no candidates, hatched."""
-    own, words = [segment for segment in segments if segment.candidate is None], "other tokens"
+    own = [segment for segment in segments if segment.candidate is None]
     stages = [escaped(stage_name(names[segment.row])) for segment in own]
     pairs = zip(stages, own, strict=True)
     return {
@@ -166,6 +182,8 @@ def _label_stage(
     name = escaped(stage_setting(stage.name, trace.config))
     note = ", the model's own" if row == 0 else " → final" if last else ""
     said = _removed(step, stage, row)
+    if trace.known is not None and row == 0:
+        said = f"{trace.known:,} of {said} named"
     label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=1)
 
 
@@ -217,6 +235,8 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}
             low, ink = row + BAR / 2, sheet.theme.ink
             add_note(sheet, "uniform", "▲", uniform, low, size=11, color=ink, **where)
+    elif step.origin == "server":
+        _label(sheet, row, f"<b>draw</b>: the server takes {token}, with its own dice")
     elif step.draw.method == "argmax":
         best = "the highest score" if step.compared else "the most probable"
         _label(sheet, row, f"<b>no draw</b>: argmax takes {best}, {token}")
@@ -233,6 +253,7 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     chosen = step.chosen
     number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
     how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
+    how = "Drawn by the server, with its own dice" if step.origin == "server" else how
     text = (
         f"The stages of step {nth(step.index)} as bars of 100 percent. {told}. "
         f"{how}: {visible_token(chosen.text, 24)}, "

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import KINDS, Address
 from core.models.remote.engine import Bias, Facts, Forced, Prompts
 from core.models.remote.http import Client, RefusedError
 from core.models.remote.rows import Said, in_order, part_of
+from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
 # What vLLM's settings do to probabilities that are taken after them, switched off.
@@ -25,6 +27,8 @@ class CompletionsEngine:
     def __init__(self, address: Address, client: Client) -> None:
         self._address, self._client = address, client
         self._settings = _NEUTRAL if address.kind == "vllm" else {}
+        # What the server says of speculation in its last run.
+        self.last_speculation: Any = None
 
     @property
     def label(self) -> str:
@@ -109,7 +113,9 @@ class CompletionsEngine:
         return [self._read(choice) for choice in choices]
 
     def _read(self, choice: Any) -> Said:
-        found = part_of(choice, "logprobs", "top_logprobs", 0)
+        return self._by_id(part_of(choice, "logprobs", "top_logprobs", 0))
+
+    def _by_id(self, found: Any) -> Said:
         if not isinstance(found, dict) or not found:
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
         ids = [key[len(_ID) :] if key.startswith(_ID) else "" for key in found]
@@ -119,6 +125,52 @@ class CompletionsEngine:
                 "a server that knows return_tokens_as_token_ids, such as vLLM."
             )
         return Said([int(text) for text in ids], list(found.values()))
+
+    def sampled(
+        self, ids: Sequence[int], config: ByEngine, limit: int, count: int
+    ) -> Iterator[Said]:
+        """By one request whose answer is streamed; its last event may tell of speculation."""
+        bias = dict(config.shaping.logit_bias)
+        asked = {
+            "model": self._address.model,
+            "prompt": list(ids),
+            "max_tokens": limit,
+            "logprobs": count,
+            "stream": True,
+            "return_tokens_as_token_ids": True,
+            **asked_settings(self._address.kind, config),
+            **({"logit_bias": {str(key): value for key, value in bias.items()}} if bias else {}),
+            **(self._vllm_settings(config) if self._address.kind == "vllm" else {}),
+        }
+        self.last_speculation = None
+        most = most_bytes(limit, count, _BYTES_OF_ENTRY)
+        for event in self._client.events("/v1/completions", asked, most_bytes=most):
+            if error := part_of(event, "error", "message"):
+                raise LostModelError(f"The server of {self.label} fails: {str(error)[:200]}")
+            found = part_of(event, "metrics", "speculative_decoding")
+            self.last_speculation = found or self.last_speculation
+            yield from self._emitted(part_of(event, "choices", 0, "logprobs"))
+
+    def _vllm_settings(self, config: ByEngine) -> dict[str, Any]:
+        budget = config.thinking_token_budget
+        return {
+            "min_tokens": config.min_new_tokens,
+            "include_stop_str_in_output": True,
+            "stream_options": {"include_usage": True},
+            **({"thinking_token_budget": budget} if budget != NO_BUDGET else {}),
+        }
+
+    def _emitted(self, found: Any) -> Iterator[Said]:
+        """Each token of an event with its candidates, itself first."""
+        if found is None:
+            return
+        parts = [part_of(found, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+        if not all(isinstance(part, list) for part in parts) or len({*map(len, parts)}) != 1:
+            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+        for name, value, tops in zip(*parts, strict=True):
+            rest = {key: one for key, one in (tops or {}).items() if key != name}
+            named = {name: value, **rest} if isinstance(name, str) else {}
+            yield self._by_id(named)
 
     def forced(self, token_id: int, count: int) -> Forced:
         """Emit a token by a large bias."""

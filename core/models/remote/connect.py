@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -11,16 +12,20 @@ from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
 from core.models.remote.address import Address, read_address
 from core.models.remote.completions import CompletionsEngine
 from core.models.remote.engine import Bias, Engine, Facts, Prompts
-from core.models.remote.http import PATIENCE, Client, Patience
+from core.models.remote.http import PATIENCE, Client, Patience, RefusedError
 from core.models.remote.llamacpp import LlamaCppEngine
 from core.models.remote.model import RemoteModel
-from core.models.remote.rows import SUM_TOLERANCE, full_row
+from core.models.remote.rows import SUM_TOLERANCE, full_row, known_row, named_row
 from core.models.remote.tokens import SAMPLES, LocalTokens, ServerTokens, Tokens
 from core.models.reporting import current_report
 from core.models.stopping import stoppable
 
-# Two requests of different shape differ by less where the server computes in float32.
-_FLOAT32_NATS = 1e-3
+# The beginnings of so long a text that are compared, by so many of their likeliest tokens; OpenAI's
+# completions name 5.
+_LONGEST, _EVERY, _COMPARED = 48, 4, 5
+# By how much, a unit of log-probability, answers to requests of different shape may differ where a
+# server computes in a type: a third of what proofs allow it (`checks.model_checks`).
+_APART = {"float32": 4e-6, "float16": 2.6e-3}
 # Of bfloat16 logits many are equal; of float32 ones hardly any.
 _DISTINCT = 0.7
 # What is faint differs more, relative to itself.
@@ -47,10 +52,9 @@ def connect(
     with stoppable(should_stop):
         tell("Asking the server")
         facts = engine.connect()
-        vocab_size = _require_all(address, facts, where)
         _stop(should_stop)
         tell("Reading its tokens")
-        tokens = _tokens(address, engine, vocab_size, should_stop)
+        tokens, vocab_size = _tokens(address, engine, facts, should_stop)
         _stop(should_stop)
         tell("Trying its numbers")
         return _tried(address, engine, client, tokens, facts, vocab_size)
@@ -67,24 +71,22 @@ def _stop(should_stop: Callable[[], bool]) -> None:
         raise LoadingStoppedError
 
 
-def _require_all(address: Address, facts: Facts, where: str) -> int:
-    if facts.vocab_size is None:
-        advice = " Start vLLM with --max-logprobs -1." if address.kind == "vllm" else ""
-        raise ModelError(
-            f"The server of {where} gives {facts.most} candidates a token, and steps need the "
-            f"whole vocabulary.{advice}"
-        )
-    return facts.vocab_size
-
-
 def _tokens(
-    address: Address, engine: Engine, vocab_size: int, should_stop: Callable[[], bool]
-) -> Tokens:
-    if not address.tokenizer:
-        return ServerTokens(engine, vocab_size)
-    tokens = LocalTokens(address.tokenizer, should_stop)
-    _compare(tokens, engine, vocab_size, address.tokenizer)
-    return tokens
+    address: Address, engine: Engine, facts: Facts, should_stop: Callable[[], bool]
+) -> tuple[Tokens, int]:
+    """The tokenizer, and how many tokens there are."""
+    if address.tokenizer:
+        tokens = LocalTokens(address.tokenizer, should_stop)
+        vocab_size = facts.vocab_size or len(tokens.tokenizer)
+        _compare(tokens, engine, vocab_size, address.tokenizer)
+        return tokens, vocab_size
+    if facts.vocab_size is None:
+        other = ", or start vLLM with --max-logprobs -1" if address.kind == "vllm" else ""
+        raise ModelError(
+            f"The server of {engine.label} names {facts.most} tokens of each step and not its "
+            f"vocabulary; name a tokenizer: ?tokenizer=FOLDER before the # of the address{other}."
+        )
+    return ServerTokens(engine, facts.vocab_size), facts.vocab_size
 
 
 def _compare(tokens: LocalTokens, engine: Engine, vocab_size: int, name: str) -> None:
@@ -122,9 +124,9 @@ def _tried(
 ) -> RemoteModel:
     """The model, after its numbers were looked at."""
     ids = tokens.encode(SAMPLES[0])[:8]
-    alone = _row(engine, [ids], vocab_size)[0]
-    together = _row(engine, [ids, ids[:2], ids[:3]], vocab_size)[0]
-    gives_logits = address.kind == "vllm" and _are_logits(alone)
+    alone = _row(engine, [ids], facts, vocab_size)[0]
+    longest = tokens.encode(" ".join(SAMPLES))[:_LONGEST]
+    gives_logits = address.kind == "vllm" and not facts.most and _are_logits(alone)
     model = RemoteModel(
         engine,
         client,
@@ -132,17 +134,20 @@ def _tried(
         facts,
         vocab_size,
         gives_logits=gives_logits,
-        processed=_is_processed(engine, ids, alone),
-        dtype=_dtype(alone, together),
+        processed=_is_processed(engine, ids, alone, facts),
+        dtype=_dtype(alone, *_twice(engine, longest, vocab_size)),
         advice=_ADVICE[address.kind],
     )
     model.start(ids)
     return model
 
 
-def _row(engine: Engine, prompts: Prompts, vocab_size: int, bias: Bias = None) -> Tensor:
-    said = engine.next_tokens(prompts, vocab_size, bias)
-    return torch.stack([full_row(one, vocab_size, engine.label) for one in said])
+def _row(
+    engine: Engine, prompts: Prompts, facts: Facts, vocab_size: int, bias: Bias = None
+) -> Tensor:
+    said = engine.next_tokens(prompts, facts.most or vocab_size, bias)
+    read = known_row if facts.most else full_row
+    return torch.stack([read(one, vocab_size, engine.label) for one in said])
 
 
 def _are_logits(row: Tensor) -> bool:
@@ -155,16 +160,40 @@ def _distinct(row: Tensor) -> int:
     return len(set(row.tolist()))
 
 
-def _is_processed(engine: Engine, ids: list[int], row: Tensor) -> bool:
+def _is_processed(engine: Engine, ids: list[int], row: Tensor, facts: Facts) -> bool:
     """Whether a bias shows in the numbers (vLLM's `--logprobs-mode processed_...`)."""
-    top = int(row.argmax())
-    biased = _row(engine, [ids], len(row), {top: -20.0})[0]
-    return abs(float(biased[top] - row[top])) > 1.0
+    top = int(row.nan_to_num(nan=-math.inf).argmax())
+    try:
+        biased = _row(engine, [ids], facts, len(row), {top: -20.0})[0]
+    except RefusedError:
+        return False  # vLLM takes no bias while it speculates; its standard is raw.
+    return not abs(float(biased[top] - row[top])) <= 1.0  # It may not be named any more.
 
 
-def _dtype(alone: Tensor, together: Tensor) -> str:
-    """What the numbers look like: how far two requests differ, and how many are equal."""
-    plain = (alone > _FAINT_NATS) & (together > _FAINT_NATS)
-    apart = float((alone - together)[plain].abs().max())
-    distinct = _distinct(alone) / len(alone)
-    return "float32" if apart <= _FLOAT32_NATS and distinct >= _DISTINCT else "bfloat16"
+def _twice(engine: Engine, ids: list[int], vocab_size: int) -> tuple[Tensor, Tensor]:
+    """The likeliest tokens after several beginnings, `[n, vocab]`, NaN for others.
+
+    First each is asked for by itself, then all in one request, which is computed in another shape.
+    """
+    prompts = [ids[:n] for n in range(_EVERY, len(ids), _EVERY)] or [ids]
+    apart = [engine.next_tokens([one], _COMPARED)[0] for one in reversed(prompts)][::-1]
+    both = (apart, engine.next_tokens(prompts, _COMPARED))
+    own, other = (
+        torch.stack([named_row(one, vocab_size, engine.label) for one in found]) for found in both
+    )
+    return own, other
+
+
+def _dtype(row: Tensor, apart: Tensor, together: Tensor) -> str:
+    """What the numbers look like: how many are equal, and how far two answers differ.
+
+    A server may compute in float32 and hold what it computed in halves (llama.cpp's cache).
+    """
+    named = row[~row.isnan()]
+    if _distinct(named) / len(named) < _DISTINCT:
+        return "bfloat16"
+    plain = (apart > _FAINT_NATS) & (together > _FAINT_NATS)
+    gaps = (apart - together).abs().where(plain, 0.0).amax(dim=-1)
+    largest = apart.abs().nan_to_num(0.0, posinf=0.0).amax(dim=-1).clamp_(min=1.0)
+    worst = float((gaps / largest).max())
+    return next((name for name, most in _APART.items() if worst <= most), "bfloat16")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
+from core.decoding.by_engine.config import ByEngine
 from core.models.remote.rows import Said
 
 Prompts = Sequence[Sequence[int]]
@@ -52,6 +53,21 @@ class Engine(Protocol):
         Args:
             bias: added to the logits of tokens before one is picked.
         """
+        ...
+
+    def sampled(
+        self, ids: Sequence[int], config: ByEngine, limit: int, count: int
+    ) -> Iterator[Said]:
+        """The tokens of a run that the server makes, each with `count` candidates, itself first.
+
+        Raises:
+            ConfigError: the server has no such setting.
+        """
+        ...
+
+    @property
+    def last_speculation(self) -> Any:
+        """What the server said of speculation in the last such run; None if nothing."""
         ...
 
     def forced(self, token_id: int, count: int) -> Forced:

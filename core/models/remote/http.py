@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ MIB = 2**20
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _POLL_SECONDS = 0.1
 _SHOWN = 200
+_REFUSING_SECONDS = 30.0
 
 
 class RefusedError(LostModelError):
@@ -105,14 +107,60 @@ class Client:
                 _rest(min(asked, self.patience.longest_pause), current())
 
     def _once(self, path: str, body: object, most_bytes: int) -> Any:
-        key, ends = key_for(self._address.origin), time.monotonic() + self.patience.answer
+        return self._json(self._content(path, body, most_bytes))
+
+    def _content(self, path: str, body: object, most_bytes: int) -> bytes:
+        ends = time.monotonic() + self.patience.answer
+        with self._answer(path, body) as response:
+            content = self._read(response, most_bytes, ends)
+        self._check_status(response, content)
+        return content
+
+    def text(self, path: str) -> str:
+        """What a GET answers, as text; raises as `ask`, and doesn't ask again."""
+        try:
+            return self._content(path, None, 4 * MIB).decode("utf-8", "replace")
+        except _BusyError as busy:
+            raise LostModelError(str(busy)) from None
+
+    def events(self, path: str, body: object, *, most_bytes: int) -> Iterator[Any]:
+        """The JSON of each server-sent event, as it comes; the request is made once.
+
+        Raises:
+            as `ask`.
+        """
+        line, size = bytearray(), 0
+        try:
+            with self._answer(path, body) as response:
+                if response.status_code != 200:
+                    content = self._read(response, most_bytes, time.monotonic() + _REFUSING_SECONDS)
+                    self._check_status(response, content)
+                for piece in response.iter_bytes():
+                    size += len(piece)
+                    if size > most_bytes:
+                        raise LostModelError(
+                            self._says(f"answers with more than {most_bytes:,} bytes")
+                        )
+                    line += piece
+                    *whole, rest = bytes(line).split(b"\n")
+                    line = bytearray(rest)
+                    for one in whole:
+                        text = one.strip().removeprefix(b"data:").strip()
+                        if one.startswith(b"data:") and text != b"[DONE]":
+                            yield self._json(text)
+        except _BusyError as busy:
+            raise LostModelError(str(busy)) from None
+
+    @contextmanager
+    def _answer(self, path: str, body: object) -> Iterator[httpx2.Response]:
+        key = key_for(self._address.origin)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         method = "GET" if body is None else "POST"
         try:
             with self._http.stream(
                 method, path, json=body, headers=headers, timeout=self._timeout()
             ) as response:
-                content = self._read(response, most_bytes, ends)
+                yield response
         except httpx2.TimeoutException:
             raise LostModelError(self._says("takes too long to answer")) from None
         except httpx2.ConnectError:
@@ -121,7 +169,8 @@ class Client:
             raise _BusyError(self._says("broke off in the midst of an answer")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, UnicodeError):
             raise LostModelError(self._says("gives no answer that can be read")) from None
-        self._check_status(response, content, key)
+
+    def _json(self, content: bytes) -> Any:
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
@@ -137,8 +186,8 @@ class Client:
                 raise LostModelError(self._says("takes too long to answer"))
         return bytes(content)
 
-    def _check_status(self, response: httpx2.Response, content: bytes, key: str) -> None:
-        status = response.status_code
+    def _check_status(self, response: httpx2.Response, content: bytes) -> None:
+        status, key = response.status_code, key_for(self._address.origin)
         if status == 200:
             return
         if status in _BUSY:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.decoding.by_engine.config import ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import Address
 from core.models.remote.completions import ids_of
 from core.models.remote.engine import Bias, Facts, Forced, Prompts
 from core.models.remote.http import Client
 from core.models.remote.rows import Said, in_order, part_of
+from core.models.remote.sampling import asked_settings, most_bytes
 
 _BYTES_OF_ENTRY = 256
 _MOST_VOCABULARY = 2**20
@@ -21,6 +23,7 @@ class LlamaCppEngine:
 
     def __init__(self, address: Address, client: Client) -> None:
         self._model, self._client = address.model, client
+        self.last_speculation: Any = None
 
     @property
     def label(self) -> str:
@@ -84,6 +87,32 @@ class LlamaCppEngine:
         if not isinstance(found, list):
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
         return found
+
+    def sampled(
+        self, ids: Sequence[int], config: ByEngine, limit: int, count: int
+    ) -> Iterator[Said]:
+        """By one request whose answer is streamed; stop strings are watched for here."""
+        asked = {
+            "prompt": list(ids),
+            "n_predict": limit,
+            "n_probs": count,
+            "cache_prompt": True,
+            "stream": True,
+            "return_tokens": True,
+            "repeat_last_n": len(ids) + limit,
+            "logit_bias": [list(pair) for pair in dict(config.shaping.logit_bias).items()],
+            **({"model": self._model} if self._model else {}),
+            **asked_settings("llamacpp", config),
+            "stop": [],
+        }
+        most = most_bytes(limit, count, _BYTES_OF_ENTRY)
+        for event in self._client.events("/completion", asked, most_bytes=most):
+            if error := part_of(event, "error", "message"):
+                raise LostModelError(f"The server of {self.label} fails: {str(error)[:200]}")
+            for one in part_of(event, "completion_probabilities") or ():
+                tops = [one, *(part_of(one, "top_logprobs") or ())]
+                named = {part_of(top, "id"): part_of(top, "logprob") for top in tops}
+                yield Said(list(named), list(named.values()))
 
     def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
         """Emit a token by a large bias."""

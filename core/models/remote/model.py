@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.errors import ModelError
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.by_engine.engine import ServerToken
+from core.decoding.errors import LostModelError, ModelError
 from core.decoding.protocol import OnLogits
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.contexts import UncachedContext
 from core.models.inputs import Limits
 from core.models.remote.engine import Engine, Facts
 from core.models.remote.http import Client
-from core.models.remote.rows import full_row, require_sum
+from core.models.remote.rows import full_row, known_row, require_sum
+from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
 from core.models.tokenizing import TokenNames
 
@@ -60,6 +63,8 @@ class RemoteModel:
         self.context_window = facts.window
         self.gives_logits, self.processed = gives_logits, processed
         self.dtype = dtype
+        # How many tokens of each step it names; None where all.
+        self.known = facts.most
         self._advice = advice
         self._limits = Limits(vocab_size, facts.window)
         self.eos_ids = frozenset(one for one in tokens.eos_ids if one < vocab_size)
@@ -100,11 +105,14 @@ class RemoteModel:
     def described(self) -> str:
         """What the server gives, in a sentence."""
         given = "logits" if self.gives_logits else "log-probabilities"
+        of = f"all {self.vocab_size:,}"
+        if self.known:
+            of = f"the {self.known:,} likeliest of {self.vocab_size:,}"
         after = ", after the server's own settings" if self.processed else ""
         window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
         caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
         return (
-            f"{self.facts.software}: {given} of all {self.vocab_size:,} tokens{after}; {window}; "
+            f"{self.facts.software}: {given} of {of} tokens{after}; {window}; "
             f"numbers as of {self.dtype}.{caveat}"
         )
 
@@ -150,7 +158,32 @@ class RemoteModel:
 
     @property
     def _rows_at_once(self) -> int:
-        return max(1, min(_MOST_ROWS, _MOST_ENTRIES // self.vocab_size))
+        return max(1, min(_MOST_ROWS, _MOST_ENTRIES // (self.known or self.vocab_size)))
+
+    def sample(
+        self, prompt_ids: Sequence[int], config: ByEngine, limit: int
+    ) -> Iterator[ServerToken]:
+        """Let the server make a run, in one request.
+
+        Raises:
+            ConfigError: it has no such setting.
+            LostModelError: it gives no answer, or none that can be used.
+        """
+        count = config.known_by(self.known) or 1
+        said = self._engine.sampled(prompt_ids, config, limit, count)
+        yield from tokens_of(said, self.vocab_size, self.model_id)
+
+    @property
+    def last_speculation(self) -> object:
+        """What the server said of speculation in its last run, as it said it."""
+        return self._engine.last_speculation
+
+    def counters(self) -> str:
+        """The server's /metrics, in Prometheus' format; empty where it has none."""
+        try:
+            return self._client.text("/metrics")
+        except LostModelError:
+            return ""
 
     def _forward(
         self,
@@ -160,6 +193,8 @@ class RemoteModel:
         hidden: list[Tensor] | None = None,
     ) -> Tensor:
         """Numbers `[rows, keep, vocab]` after the last `keep` beginnings of ids `[rows, n]`.
+
+        They are NaN for tokens that the server doesn't name.
 
         Raises:
             ModelError: hidden states are asked for, or the server fails.
@@ -178,8 +213,9 @@ class RemoteModel:
         """`[some prompts, vocab]`, request by request."""
         for first in range(0, len(prompts), self._rows_at_once):
             some = prompts[first : first + self._rows_at_once]
-            said = self._engine.next_tokens(some, self.vocab_size)
-            rows = torch.stack([full_row(one, self.vocab_size, self.model_id) for one in said])
-            if not self.gives_logits:
+            said = self._engine.next_tokens(some, self.known or self.vocab_size)
+            read = known_row if self.known else full_row
+            rows = torch.stack([read(one, self.vocab_size, self.model_id) for one in said])
+            if not (self.gives_logits or self.known):
                 require_sum(rows, self.model_id, self._advice)
             yield rows

@@ -43,6 +43,41 @@ def full_row(said: Said, vocab_size: int, label: str) -> Tensor:
     return row
 
 
+def known_row(said: Said, vocab_size: int, label: str) -> Tensor:
+    """`[vocab]` log-probabilities of the tokens that are named, float32; NaN for all others.
+
+    Whatever takes it for a whole distribution finds that it is none.
+
+    Raises:
+        LostModelError: as `named_row`, or they have more than all probability.
+    """
+    row = named_row(said, vocab_size, label)
+    total = float(row.double().exp().nansum())
+    if total > 1 + SUM_TOLERANCE:
+        raise LostModelError(
+            f"The server of {label} gives probabilities that add up to {total:.4g}, more than 1; "
+            "check the server."
+        )
+    return row
+
+
+def named_row(said: Said, vocab_size: int, label: str) -> Tensor:
+    """`[vocab]` numbers of the tokens that are named, float32; NaN for all others.
+
+    Raises:
+        LostModelError: a token comes twice or doesn't exist; a number is none.
+    """
+    require_numbers(said, label)
+    if len(set(said.ids)) != len(said.ids) or not _within(said.ids, vocab_size):
+        raise LostModelError(
+            f"The server of {label} names a token twice, or one beyond the {vocab_size:,} of the "
+            "tokenizer; check the tokenizer."
+        )
+    row = torch.full((vocab_size,), math.nan)
+    row[torch.tensor(said.ids)] = torch.tensor(said.values)
+    return row
+
+
 def require_numbers(said: Said, label: str) -> None:
     """Raises LostModelError where an id or a number isn't one, or is NaN or infinite."""
     sound = (

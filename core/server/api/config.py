@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.methods import BY_NAME, config_from_dict
@@ -127,7 +128,14 @@ class Asked:
             data.setdefault("max_answer_tokens", data["max_new_tokens"])
 
     def _require_effect(self, config: MethodConfig) -> None:
-        """Raises ApiError for a setting of draws where nothing is drawn."""
+        """Raises ApiError for a setting of draws where nothing is drawn, or drawn elsewhere."""
+        if isinstance(config, ByEngine):
+            raise ApiError(
+                "The method engine asks another server to draw, and this one draws by itself: take "
+                "sampling.",
+                param="decoding",
+                code="unsupported_parameter",
+            )
         draws = getattr(config, "draws", config.can_draw)
         for name in _ONLY_DRAWN if self.decoding is not None and not draws else ():
             if self.given.get(name) not in (None, SETTINGS[name].off, 0):

@@ -84,7 +84,7 @@ class StepReader:
         self._ids.append(step.token_id)
         if self._picker is None:
             return read(raw_distribution(row), step.token_id, self._count)
-        if step.origin == "forced":
+        if step.origin in ("forced", "server"):
             return certain(step.token_id, self._count)
         picked = self._picker.pick(step.index, row, self._ids[:-1])
         return read(picked.stages[-1], step.token_id, self._count)

@@ -20,6 +20,7 @@ from core.traces.schema import beam, speculative
 _DRAW_FIELDS: dict[str, set[str]] = {
     "argmax": set(),
     "forced": set(),
+    "server": set(),
     "inverse_cdf": {"uniform", "interval"},
     "gumbel": {"scores"},
     "multinomial": {"scores"},
@@ -34,8 +35,9 @@ def _listed_once(candidates: Sequence[Candidate]) -> None:
 
 
 def _next_is_whole(position: PromptPosition) -> None:
-    following = (position.next_token_id, position.next_prob, position.next_rank)
-    if len({field is None for field in following}) > 1:
+    token, prob, rank = position.next_token_id, position.next_prob, position.next_rank
+    # A server may name a token not: then it has an id alone.
+    if (prob is None) != (rank is None) or (token is None and prob is not None):
         raise ValueError("the next token lacks its id, probability or rank")
 
 

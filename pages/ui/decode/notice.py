@@ -13,16 +13,18 @@ _SURE = 0.95
 
 def words(trace: Trace, step: TokenStep) -> str:
     """Three sentences or so, as Markdown; no token's text, which would be a stranger's markup."""
-    points = [_certainty(trace, step), _choice(trace, step), _cuts(step)]
+    points = [_certainty(trace, step), _choice(trace, step), _cuts(step), _unknown(trace, step)]
     listed = "\n".join(f"- {point}" for point in points if point)
     return f"## What to notice at step {nth(step.index)}\n\n{listed}".replace(NBSP, " ")
 
 
 def _certainty(trace: Trace, step: TokenStep) -> str:
     top = max(candidate.raw_prob for candidate in step.candidates)
+    least = "" if trace.known is None else " at least"
     if top < _SURE:
         return (
-            f"The likeliest token has {percent(top)}, and the entropy is {step.entropy:.2f} nats: "
+            f"The likeliest token has {percent(top)}, and the entropy is{least} {step.entropy:.2f} "
+            "nats: "
             "several share the probability, so the method decides."
         )
     open_step = max(trace.token_steps, key=lambda one: one.entropy)
@@ -36,6 +38,11 @@ def _choice(trace: Trace, step: TokenStep) -> str:
     chosen = step.chosen
     if step.origin == "forced":
         return "The token was put there, whatever its probability."
+    if step.origin == "server":
+        return (
+            "The server drew this token by its own settings and dice, which nobody can repeat "
+            f"here; the model gave it {percent(chosen.raw_prob)}."
+        )
     if isinstance(trace.config, Greedy):
         return "Greedy takes rank 1, whatever the others have: the lower bars never count."
     if step.compared:
@@ -48,9 +55,18 @@ def _choice(trace: Trace, step: TokenStep) -> str:
     )
 
 
+def _unknown(trace: Trace, step: TokenStep) -> str:
+    if trace.known is None or step.origin == "server":
+        return ""
+    return (
+        f"The server names the {trace.known} likeliest tokens; {percent(step.tail_mass)} are on "
+        "others. A draw that falls on these is refused; top-k below that number keeps it from them."
+    )
+
+
 def _cuts(step: TokenStep) -> str:
     cut = [stage for stage in step.stages if stage.removed_mass > 0 and stage.name != "argmax"]
-    if not cut or step.origin == "forced":
+    if not cut or step.origin in ("forced", "server"):
         return ""
     stage, everything = cut[-1], step.stages[0].kept
     return (

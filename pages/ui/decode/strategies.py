@@ -12,6 +12,7 @@ _MODULES = (
     "sampling",
     "greedy",
     "contrastive",
+    "by_engine",
 )
 _ROWS: list[Strategy] = [resolve_name(f"pages.ui.decode.{name}:STRATEGY") for name in _MODULES]
 STRATEGIES = {row.config.method: row for row in _ROWS}

@@ -285,6 +285,8 @@ def _draw(trace: Trace, step: TokenStep) -> Data:
     pairs = [("token", f"{token} (id {step.token_id}, rank {step.chosen.rank:,})")]
     if step.origin == "forced":
         words = "The method put this token there, whatever was drawn."
+    elif step.origin == "server":
+        words = "The server drew it, with dice of its own."
     elif draw.method == "argmax":
         words = "Nothing is drawn: the most probable token wins."
     elif draw.uniform is not None and draw.interval is not None:

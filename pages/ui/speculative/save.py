@@ -76,6 +76,11 @@ def _of_rule(view: SpecView, trace: Trace) -> list[Part]:
     else:
         table = partial(figures.spec_outcomes_data, view.counted)
         found.append(Part("outcomes", partial(figures.spec_outcomes, view.counted, trace), table))
+    if view.server is not None:
+        run = view.server
+        draw = partial(figures.server_speculation, run.found, run.caption)
+        table = partial(figures.server_speculation_data, run.found)
+        found.append(Part("server-speculation", draw, table))
     if view.three is not None:
         table = partial(figures.spec_enumeration_data, view.three.table, controls.NAMES)
         found.append(Part("three-tokens", partial(three_figure, view.three), table))

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import streamlit as st
 
+from core.decoding.by_engine.speculation import ServerSpeculation
 from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
@@ -25,7 +26,14 @@ _NO_TOKEN = (
     "{} in the link is no token of this run (links count from 0): its most telling one is selected."
 )
 _NOWHERE = (-1, 0)
-MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone")
+MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")
+
+
+class ServerRun(NamedTuple):
+    """What the server told of its own speculation in a run, and what the run was made with."""
+
+    found: ServerSpeculation
+    caption: str
 
 
 class Three(NamedTuple):
@@ -41,8 +49,9 @@ class SpecView(View):
 
     Args:
         token: the selected token as (round, place in it); the target's own has place -1.
-        comparison, sweep, scored, counted, alone: what was measured on demand, each by the job of
-            its name; `scored` holds runs of both ways of scoring, `alone` is target-only decoding.
+        comparison, sweep, scored, counted, alone, server: what was measured on demand, each by the
+            job of its name; `scored` holds runs of both ways of scoring, `alone` is target-only
+            decoding, `server` the server's own speculation.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         linked: the token that the link names, until the run that it names is there.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
@@ -59,6 +68,7 @@ class SpecView(View):
     scored: dict[str, list[Trace]] | None = None
     counted: Losslessness | None = None
     alone: Trace | None = None
+    server: ServerRun | None = None
     compared_alone: int = 0
     linked: tuple[int, int] | None = None
     three: Three | None = None

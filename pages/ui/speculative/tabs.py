@@ -26,7 +26,7 @@ from core.figures.speculative.words import (
 from pages.ui import registry
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.speculative import feed, lossless, state, time
+from pages.ui.speculative import feed, lossless, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure, later, pager, play, style
 
@@ -91,6 +91,8 @@ def _looks(view: SpecView, trace: Trace) -> None:
         "What is fed to the target": feed.draw,
         "Losslessness": lossless.draw,
     }
+    if server.is_there():
+        drawings["The server's speculation"] = server.draw
     panel.tabs("spec-look", {name: partial(d, view, trace) for name, d in drawings.items()})
     view.three = lossless.three_tokens()
     panel.watch(view)

@@ -6,7 +6,7 @@ It answers as told, also wrongly: a `Fault` is what a test makes of an answer.
 from __future__ import annotations
 
 import json
-import math
+import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,6 +38,8 @@ class Script:
         most: how many candidates it gives; None for all.
         key: that it asks for.
         processed: a bias shows in its numbers.
+        speculation: what it says of it behind a run of its own.
+        counters: the text of its /metrics.
         logits: it gives them in place of log-probabilities.
         fault: of the answers to completions from request number `fault_from` on.
         asked: path, headers and body of every request.
@@ -47,6 +49,8 @@ class Script:
     key: str = ""
     processed: bool = False
     logits: bool = False
+    speculation: dict[str, Any] | None = None
+    counters: str = ""
     fault: Fault | None = None
     fault_from: int = 0
     fault_until: int = 10**9
@@ -84,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         answer = ROUTES.get(self.path, lambda *_: None)(script, body)
         if answer is None:
             self.send({"error": {"message": "no such page"}}, 404)
-        elif isinstance(answer, str):
+        elif isinstance(answer, str) and not isinstance(answer, Text):
             self.send({"error": {"message": answer}}, 400)
         else:
             completion = self.path in ("/v1/completions", "/completion")
@@ -93,8 +97,18 @@ class Handler(BaseHTTPRequestHandler):
             if not (wrong and script.fault and script.fault(self, answer)):
                 self.send(answer)
 
+    def send_text(self, content: bytes) -> None:
+        """An answer that is no JSON."""
+        self.send_response(200)
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
     def send(self, answer: Any, status: int = 200, **headers: str) -> None:
-        """An answer as JSON."""
+        """An answer as JSON, unless it is none."""
+        if isinstance(answer, Text):
+            self.send_text(answer.encode())
+            return
         content = json.dumps(answer).encode()
         self.send_response(status)
         for name, value in headers.items():
@@ -102,6 +116,53 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+
+class Text(str):
+    """An answer that is no JSON: events, or counters."""
+
+    __slots__ = ()
+
+
+def _events(events: Iterator[Any]) -> Text:
+    return Text("".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n")
+
+
+def _written(body: Any, ids: list[int], limit: int) -> Iterator[tuple[int, torch.Tensor]]:
+    """The tokens of a whole run with what they were drawn from; the dice are Python's."""
+    dice, ids = random.Random(body["seed"]), list(ids)
+    for _ in range(limit):
+        row = _logits(tuple(ids)).log_softmax(-1)
+        temperature = body["temperature"]
+        shown = (row / temperature).softmax(-1) if temperature else None
+        picked = int(row.argmax())
+        if shown is not None:
+            picked = dice.choices(range(len(row)), shown.tolist())[0]
+        ids.append(picked)
+        yield picked, row
+        if picked in local().eos_ids:
+            return
+
+
+def _vllm_events(script: Script, body: Any) -> Iterator[Any]:
+    for picked, row in _written(body, body["prompt"], body["max_tokens"]):
+        tops = {f"token_id:{i}": v for i, v in _entries(row, body["logprobs"])}
+        own = f"token_id:{picked}"
+        found = {
+            "tokens": [own],
+            "token_logprobs": [float(row[picked])],
+            "top_logprobs": [{own: float(row[picked]), **tops}],
+        }
+        yield {"choices": [{"index": 0, "text": "", "logprobs": found, "finish_reason": None}]}
+    yield {"choices": [], "metrics": {"speculative_decoding": script.speculation}}
+
+
+def _llamacpp_events(body: Any) -> Iterator[Any]:
+    for picked, row in _written(body, body["prompt"], body["n_predict"]):
+        tops = [{"id": i, "logprob": v} for i, v in _entries(row, body["n_probs"])]
+        one = {"id": picked, "logprob": float(row[picked]), "top_logprobs": tops}
+        yield {"content": "", "tokens": [picked], "completion_probabilities": [one]}
+    yield {"content": "", "stop": True, "stop_type": "limit"}
 
 
 @lru_cache(maxsize=512)
@@ -131,6 +192,8 @@ def _bytes(token_id: int) -> bytes:
 
 
 def _vllm(script: Script, body: Any) -> Any:
+    if body.get("stream"):
+        return _events(_vllm_events(script, body))
     model, count = local(), body.get("logprobs") or 0
     most = model.vocab_size if script.most is None else script.most
     wanted = model.vocab_size if count == -1 else count
@@ -162,6 +225,8 @@ def _prompt_logprobs() -> list[Any]:
 
 
 def _llamacpp(script: Script, body: Any) -> Any:
+    if body.get("stream"):
+        return _events(_llamacpp_events(body))
     model, found = local(), []
     bias = dict(map(tuple, body.get("logit_bias", [])))
     for index, ids in enumerate(body["prompt"]):
@@ -203,6 +268,7 @@ def _detokenize(_: Script, body: Any) -> Any:
 
 ROUTES: dict[str, Callable[[Script, Any], Any]] = {
     "/v1/models": _models,
+    "/metrics": lambda script, _: Text(script.counters),
     "/version": lambda *_: {"version": "0.0"},
     "/props": lambda *_: {"build_info": "b1", "default_generation_settings": {"n_ctx": 1024}},
     "/v1/completions": _vllm,
@@ -227,69 +293,3 @@ def serving(script: Script | None = None) -> Iterator[tuple[str, Script]]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-# What goes wrong.
-def status(number: int, **headers: str) -> Fault:
-    """Another status than 200."""
-
-    def answer(handler: Handler, _: Any) -> bool:
-        handler.send({"error": {"message": "not now"}}, number, **headers)
-        return True
-
-    return answer
-
-
-def half(handler: Handler, answer: Any) -> bool:
-    """The first half of an answer; then the connection ends."""
-    content = json.dumps(answer).encode()
-    handler.send_response(200)
-    handler.send_header("content-length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content[: len(content) // 2])
-    handler.close_connection = True
-    return True
-
-
-def text(content: bytes) -> Fault:
-    """Something else than JSON."""
-
-    def answer(handler: Handler, _: Any) -> bool:
-        handler.send_response(200)
-        handler.send_header("content-length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
-        return True
-
-    return answer
-
-
-def changed(change: Callable[[dict[str, Any]], Any]) -> Fault:
-    """A vLLM answer whose first row of candidates was changed in place."""
-
-    def answer(_: Handler, told: Any) -> bool:
-        change(told["choices"][0]["logprobs"]["top_logprobs"][0])
-        return False
-
-    return answer
-
-
-def to_zero(row: dict[str, Any]) -> None:
-    """llama.cpp under speculation."""
-    row.update(dict.fromkeys(row, 0.0))
-
-
-def to_nan(row: dict[str, Any]) -> None:
-    row["token_id:7"] = math.nan
-
-
-def without_one(row: dict[str, Any]) -> None:
-    del row["token_id:7"]
-
-
-def with_a_stranger(row: dict[str, Any]) -> None:
-    row["token_id:99999"] = row.pop("token_id:7")
-
-
-def with_a_word(row: dict[str, Any]) -> None:
-    row["token_id:7"] = "high"

@@ -15,7 +15,7 @@ from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.models.remote import connect as connecting
 from core.models.remote.http import Patience
 from core.models.stopping import never, stoppable
-from tests.models.remote import servers
+from tests.models.remote import faults, servers
 from tests.models.remote.servers import Script, serving
 
 QUICK = Patience(pauses=(0.01, 0.01), longest_pause=0.05)
@@ -35,23 +35,23 @@ def served() -> Iterator[tuple[Any, Script]]:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        (servers.half, "broke off in the midst of an answer"),
-        (servers.text(b'{"choices": ['), "half a JSON text"),
-        (servers.text(b"[" * 100_000), "half a JSON text"),
-        (servers.text(b"\xff\xfe\x00"), "half a JSON text"),
-        (servers.text(b'{"choices": [1]}'), "with something else"),
-        (servers.text(b'{"choices": [{"index": 0}]}'), "no log-probabilities"),
-        (servers.text(b" " * 3_000_000), "answers with more than"),
-        (servers.status(429), "busy or broken (status 429)"),
-        (servers.status(503, retry_after="nan"), "busy or broken (status 503)"),
-        (servers.status(302, location="http://127.0.0.1:1/"), "redirect is never followed"),
-        (servers.status(401), "wants a key"),
-        (servers.status(400), "refuses the request (status 400: not now)"),
-        (servers.changed(servers.to_zero), "add up to 4096 instead of 1"),
-        (servers.changed(servers.to_nan), "numbers that are none"),
-        (servers.changed(servers.with_a_word), "numbers that are none"),
-        (servers.changed(servers.without_one), "other tokens than the 4,096"),
-        (servers.changed(servers.with_a_stranger), "other tokens than the 4,096"),
+        (faults.half, "broke off in the midst of an answer"),
+        (faults.text(b'{"choices": ['), "half a JSON text"),
+        (faults.text(b"[" * 100_000), "half a JSON text"),
+        (faults.text(b"\xff\xfe\x00"), "half a JSON text"),
+        (faults.text(b'{"choices": [1]}'), "with something else"),
+        (faults.text(b'{"choices": [{"index": 0}]}'), "no log-probabilities"),
+        (faults.text(b" " * 3_000_000), "answers with more than"),
+        (faults.status(429), "busy or broken (status 429)"),
+        (faults.status(503, retry_after="nan"), "busy or broken (status 503)"),
+        (faults.status(302, location="http://127.0.0.1:1/"), "redirect is never followed"),
+        (faults.status(401), "wants a key"),
+        (faults.status(400), "refuses the request (status 400: not now)"),
+        (faults.changed(faults.to_zero), "add up to 4096 instead of 1"),
+        (faults.changed(faults.to_nan), "numbers that are none"),
+        (faults.changed(faults.with_a_word), "numbers that are none"),
+        (faults.changed(faults.without_one), "other tokens than the 4,096"),
+        (faults.changed(faults.with_a_stranger), "other tokens than the 4,096"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
 )
@@ -97,7 +97,7 @@ def test_a_slow_server_is_not_waited_for_longer(served: tuple[Any, Script]) -> N
 
 def test_before_the_first_token_the_sentence_is_the_error(served: tuple[Any, Script]) -> None:
     model, script = served
-    script.fail(servers.status(500))
+    script.fail(faults.status(500))
     with pytest.raises(LostModelError, match="busy or broken"):
         collect(model, PROMPT, CONFIG)
 
@@ -105,15 +105,15 @@ def test_before_the_first_token_the_sentence_is_the_error(served: tuple[Any, Scr
 def test_a_server_that_was_busy_is_asked_again(served: tuple[Any, Script]) -> None:
     model, script = served
     whole = collect(model, PROMPT, CONFIG).token_ids
-    script.fail(servers.status(429, retry_after="0.02"), after=2, times=2)
+    script.fail(faults.status(429, retry_after="0.02"), after=2, times=2)
     assert collect(model, PROMPT, CONFIG).token_ids == whole
-    script.fail(servers.half, after=2, times=1)
+    script.fail(faults.half, after=2, times=1)
     assert collect(model, PROMPT, CONFIG).token_ids == whole
 
 
 def test_a_pause_ends_when_the_run_is_stopped(served: tuple[Any, Script]) -> None:
     model, script = served
-    script.fail(servers.status(503))
+    script.fail(faults.status(503))
     with stoppable(lambda: True), pytest.raises(LoadingStoppedError):
         model.start([646])
 
@@ -144,7 +144,7 @@ def _gone() -> Any:
     ("form", "script", "sentence"),
     [
         ("vllm:{url}#other", Script(), "has no model 'other'; it has target"),
-        ("vllm:{url}#target", Script(most=20), "20 candidates a token.*--max-logprobs -1"),
+        ("vllm:{url}#target", Script(most=20), "names 20 tokens of each step.*--max-logprobs -1"),
         ("vllm:{url}/elsewhere#target", Script(), "status 404: no such page"),
         ("vllm:{url}?tokenizer=/nowhere#target", Script(), "There is no folder"),
     ],

@@ -1,0 +1,51 @@
+"""What can be proved of a run that a server made: its numbers, not its dice."""
+
+from __future__ import annotations
+
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.checks.common import checked_if_whole, count
+from core.decoding.checks.known_tokens import candidates_again
+from core.decoding.checks.model_checks import ending_faults, fit_faults, logit_tolerance, step_texts
+from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
+from core.decoding.counting import nth
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import Check, TokenStep, Trace
+
+_STAGES = ["raw", "server", "final"]
+
+
+def self_checks(trace: Trace[ByEngine]) -> list[Check]:
+    """The numbers' checks; how the server drew leaves no trace to check."""
+    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, _drawn_by_the_server))
+
+
+def _drawn_by_the_server(trace: Trace[ByEngine]) -> Check:
+    faults = [fault for step in trace.token_steps if (fault := _fault(step))]
+    detail = "steps with another; how it shaped and drew can't be checked"
+    return count("every token is said to be the server's own", faults, detail)
+
+
+def _fault(step: TokenStep) -> str:
+    if (step.origin, step.draw.method) != ("server", "server") or step.chosen.prob != 1:
+        return f"step {nth(step.index)}: the token isn't the server's"
+    if [stage.name for stage in step.stages] != _STAGES:
+        return f"step {nth(step.index)}: its stages aren't those of a server's draw"
+    return ""
+
+
+def model_checks(trace: Trace[ByEngine], model: LanguageModel) -> list[Check]:
+    """The server is asked for every position again, step by step."""
+    steps = trace.token_steps
+    ids = {c.token_id for step in steps for c in step.candidates}
+    faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
+    fits = count("the trace can be this model's", faults, "contradictions")
+    if faults:
+        return [fits]
+    wrong = [
+        f"step {nth(step.index)}: a text is not its token's"
+        for step, text in zip(steps, step_texts(trace, model), strict=True)
+        if step.text != text or any(c.text != model.token_text(c.token_id) for c in step.candidates)
+    ]
+    texts = count("the tokenizer decodes the tokens to the text", wrong, "differences")
+    largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
+    return [fits, texts, candidates_again(trace, model, logit_tolerance(trace, model, largest))]

@@ -1,0 +1,39 @@
+"""The settings of a run that the server of a model makes by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.decoding.config import MethodConfig, setting
+from core.decoding.validation import MAX_SEED, require_whole
+
+NO_BUDGET = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByEngine(MethodConfig):
+    """One request: a model's server shapes, draws and stops, and tells what it took.
+
+    Args:
+        seed: of the server's own dice, which are no other engine's.
+        thinking_token_budget: vLLM ends the thinking after so many tokens; -1 leaves it alone.
+    """
+
+    method: ClassVar[str] = "engine"
+    words: ClassVar[str] = "sampling by the engine"
+
+    seed: int = 0
+    thinking_token_budget: int = setting(
+        NO_BUDGET, "vLLM ends the thinking after so many tokens; -1 leaves it alone"
+    )
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        require_whole("ByEngine", "seed", self.seed, 0, MAX_SEED)
+        budget = self.thinking_token_budget
+        require_whole("ByEngine", "thinking_token_budget", budget, NO_BUDGET, 100_000)
+
+    def known_by(self, most: int | None) -> int | None:
+        """So many candidates are asked for."""
+        return self.top_candidates if most is None else min(self.top_candidates, most)

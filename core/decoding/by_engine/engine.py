@@ -1,0 +1,113 @@
+"""A run by the server of a model: what it drew, and the log-probabilities that came along."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import NamedTuple, TypeAlias
+
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.config import Ended
+from core.decoding.errors import ConfigError, LostModelError
+from core.decoding.loop.ending import Ending
+from core.decoding.loop.prompt import token_limit
+from core.decoding.loop.recording import least_entropy_of
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
+
+
+class ServerToken(NamedTuple):
+    """A token that a server emitted, and log-probabilities by token id, its own among them."""
+
+    token_id: int
+    logprobs: Mapping[int, float]
+
+
+# A model on a server has `sample`: its tokens as they come, at most so many.
+Sample: TypeAlias = Callable[[Sequence[int], ByEngine, int], Iterator[ServerToken]]
+
+
+def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) -> Iterator[Step]:
+    """Yield a step for each token that the server emits; the prompt isn't read by positions.
+
+    Raises:
+        ConfigError: the model is on no server, or its server has no such setting.
+        LostModelError: the server fails, or ends for a reason that isn't known.
+    """
+    # Not isinstance: a model that others wrap is one too.
+    sample: Sample | None = getattr(model, "sample", None)
+    if sample is None:
+        raise ConfigError(
+            f"{model.model_id} runs here, and by the engine means a model on a server (vLLM, "
+            "llama.cpp): take sampling."
+        )
+    limit = token_limit(model, prompt_ids, config)
+    ending, reason = Ending(model, config, limit), None
+    started = perf_counter()
+    tokens = sample(prompt_ids, config, limit)
+    for index, token in enumerate(tokens):
+        seconds = perf_counter() - started
+        text, reason = ending.after(index, token.token_id)
+        yield _step(model, token, index, seconds, text, reason, config.top_candidates)
+        if reason == "stop":
+            return  # A server that watches for no stop strings goes on until it is left.
+        if reason:
+            deque(tokens, maxlen=0)  # What it says behind the last token.
+            return
+        started = perf_counter()
+    if not reason:
+        raise LostModelError(
+            f"The server of {model.model_id} ended the run before its length, and with no end that "
+            "its tokenizer knows."
+        )
+
+
+def _step(
+    model: LanguageModel,
+    token: ServerToken,
+    index: int,
+    seconds: float,
+    text: str,
+    reason: Ended | None,
+    count: int,
+) -> TokenStep:
+    """The frozen step; a token below the named ones has the next rank, its best one."""
+    ordered = sorted(token.logprobs.items(), key=lambda pair: (-pair[1], pair[0]))
+    listed = ordered[:count]
+    if token.token_id not in dict(listed):
+        listed.append((token.token_id, token.logprobs[token.token_id]))
+    probs = tuple(math.exp(value) for _, value in listed)
+    tail = max(0.0, 1 - math.fsum(probs))
+    kept = tuple(float(token_id == token.token_id) for token_id, _ in listed)
+    own = probs[kept.index(1.0)]
+    entropy = least_entropy_of(probs, tail, probs[min(count, len(probs)) - 1])
+    return TokenStep(
+        index=index,
+        token_id=token.token_id,
+        text=text,
+        candidates=tuple(
+            Candidate(one, model.token_text(one), rank, value, prob, is_own, _removed(is_own))
+            for rank, ((one, value), prob, is_own) in enumerate(
+                zip(listed, probs, kept, strict=True), start=1
+            )
+        ),
+        entropy=max(0.0, entropy),
+        tail_mass=tail,
+        surprisal=-token.logprobs[token.token_id],
+        origin="server",
+        phase="answer",
+        draw=Draw("server"),
+        stages=(
+            Stage("raw", probs, tail, model.vocab_size, 0.0),
+            Stage("server", kept, 0.0, 1, 1 - own),
+            Stage("final", kept, 0.0, 1, 0.0),
+        ),
+        seconds=StepSeconds(seconds, 0.0, 0.0),
+        finish_reason=reason,
+    )
+
+
+def _removed(kept: float) -> str | None:
+    return None if kept else "server"

@@ -1,0 +1,220 @@
+"""Shaping where a server names only the likeliest tokens: these, and a tail of known mass.
+
+In the model's row the tokens that are not named are NaN. What shaping does to the named ones is
+worked out under the extreme tails that the row allows, as few likely tokens as possible and as many
+unlikely ones; what they disagree on is unknown, and raises instead of being guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from core.decoding.errors import DecodingError, UnknownTokensError
+from core.decoding.shaping.config import BANS, SETTINGS, Shaping
+from core.decoding.shaping.long_rows import first_maximum
+from core.decoding.shaping.spec import Floor, Mass, Seen
+from core.decoding.shaping.stages import (
+    NO_DISTRIBUTION,
+    Distribution,
+    Processor,
+    raw_distribution,
+    shape,
+)
+
+# By how much rounding may make the tail heavier than its tokens can be.
+_MASS_ERROR = 1e-4
+
+
+def known_distribution(row: Tensor) -> Distribution:
+    """The named tokens of `[vocab]` log-probabilities, NaN for others, and the mass of the rest.
+
+    Raises:
+        DecodingError: the tail has more mass than tokens less likely than the named ones can have.
+    """
+    unnamed = row.isnan()
+    logits = row.masked_fill(unnamed, -math.inf)
+    probs = logits.exp()
+    most = int(unnamed.sum()) * math.exp(_ceiling(row))
+    tail = max(0.0, 1 - float(probs.double().sum()))
+    if tail > most + _MASS_ERROR:
+        raise DecodingError(NO_DISTRIBUTION)
+    return Distribution("raw", None, logits, probs, 0.0, len(row), tail=min(tail, most))
+
+
+def _ceiling(row: Tensor) -> float:
+    """The log-probability that no token of the tail exceeds."""
+    named = row[~row.isnan()]
+    if not len(named):
+        raise DecodingError(NO_DISTRIBUTION)
+    return float(named.min())
+
+
+def shape_known(
+    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor], shaping: Shaping
+) -> tuple[list[Distribution], bool]:
+    """`shape` where tokens are missing: every distribution, of which only named tokens are given.
+
+    After a temperature the tail's mass isn't known; the most that it may be is given. The other
+    value says whether the last tail's mass is known.
+
+    Args:
+        row: `[vocab]` log-probabilities, NaN where a token isn't named.
+        warpers: none where the most probable token is taken.
+
+    Raises:
+        UnknownTokensError: what follows depends on tokens that aren't named; says on what.
+    """
+    refuse = partial(_refuse, int((~row.isnan()).sum()))
+    stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
+    if not stages[0].tail:
+        return shape(stages[0], [*penalties, *warpers]), True
+    least = stages[0].tail
+    for processor in penalties:
+        stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)
+        if math.isnan(lost):
+            refuse(f"{processor[0]} raises a token")
+        least = max(0.0, least - lost)
+        stages.append(stage)
+    last = stages[-1]
+    if not warpers:
+        best = float(last.logits[first_maximum(last.logits)])
+        if best < ceiling or (penalties and best == ceiling):
+            refuse("after the penalties the likeliest token may be one")
+        return stages, least == stages[0].tail
+    for name, _ in warpers:
+        if name in SETTINGS and _reads_all(name, getattr(shaping, name)):
+            refuse(f"the cut of {SETTINGS[name].name} depends on each")
+    masses = sorted({least, stages[0].tail}, reverse=True)
+    rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
+    runs = [shape(raw_distribution(one), warpers) for one in rows]
+    _see_equal_cuts(runs, unnamed, refuse)
+    heaviest = max(runs, key=lambda run: float(run[1].probs[_places(run[1], unnamed)].sum()))
+    stages += [_named(one, unnamed, last.kept) for one in heaviest[1:]]
+    return stages, not stages[-1].tail
+
+
+def require_drawable(stage: Distribution, exact: bool, method: str, noise: Tensor) -> None:
+    """See that a draw falls on a named token.
+
+    Args:
+        exact: the tail's mass is known.
+        noise: of `draws.draw_noise`.
+
+    Raises:
+        UnknownTokensError: it falls on another, or may.
+    """
+    if not stage.tail:
+        return
+    named = int((stage.logits > -math.inf).sum())
+    if not exact:
+        _refuse(named, "the temperature changes the mass of those")
+    if method != "inverse_cdf":
+        _refuse(named, f"the draw by {method} may take one")
+    if float(noise) >= float(stage.probs.double().sum()):
+        _refuse(named, f"the number {float(noise):.4f} of the draw falls on one")
+
+
+def _refuse(named: int, what: str) -> None:
+    most = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
+    raise UnknownTokensError(
+        f"The server names {named} tokens of this step, and {what} that it doesn't name: {most}, "
+        "or take a server that gives the whole vocabulary (vLLM: --max-logprobs -1)."
+    )
+
+
+def _reads_all(name: str, value: float) -> bool:
+    """Whether a filter's cut depends on more of the tail than its mass and its entropy."""
+    cut = SETTINGS[name].cut
+    if isinstance(cut, Floor):
+        return cut.level(value, Seen(0.5, 1.0, 0.0)) != cut.level(value, Seen(0.5, 1.0, 1.0))
+    return isinstance(cut, Mass) and cut.first != "likeliest"
+
+
+def _penalised(
+    before: Distribution, processor: Processor, unnamed: Tensor, ceiling: float, tail: float
+) -> tuple[Distribution, float]:
+    """The stage after a penalty or a ban, and how much mass the tail may have lost by it.
+
+    That is NaN where a token of the tail may now be likelier than was said.
+    """
+    name, function = processor
+    after = function(before.logits.masked_fill(unnamed, ceiling))
+    moved = after[unnamed]
+    lost = float((moved < ceiling).sum()) * math.exp(ceiling)
+    if bool((moved > ceiling).any()):
+        lost = math.nan
+    logits = after.masked_fill(unnamed, -math.inf)
+    log_norm = math.log(float(logits.double().exp().sum()) + tail)
+    probs = (logits - log_norm).exp()
+    kept, removed = before.kept, 0.0
+    if name in BANS:
+        gone = (before.logits > -math.inf) & (logits == -math.inf)
+        kept -= int(gone.sum()) + int((moved == -math.inf).sum())
+        removed = float(before.probs[gone].sum())
+    share = math.exp(-log_norm) * tail
+    return Distribution(name, None, logits, probs, log_norm, kept, removed, share), lost
+
+
+def _completed(logits: Tensor, unnamed: Tensor, mass: float, ceiling: float) -> Iterator[Tensor]:
+    """The row with a tail of some mass: as few tokens as can be, and as many."""
+    places = unnamed.nonzero().squeeze(-1)
+    if not mass:
+        yield logits
+        return
+    full = min(len(places), int(mass / math.exp(ceiling)))
+    few = logits.clone()
+    few[places[:full]] = ceiling
+    rest = mass - full * math.exp(ceiling)
+    if rest > 0 and full < len(places):
+        few[places[full]] = math.log(rest)
+    yield few
+    yield logits.masked_fill(unnamed, min(ceiling, math.log(mass / len(places))))
+
+
+def _places(stage: Distribution, unnamed: Tensor) -> Tensor:
+    """Which of a distribution's places hold tokens that aren't named."""
+    return unnamed if stage.ids is None else unnamed[stage.ids]
+
+
+def _see_equal_cuts(
+    runs: Sequence[Sequence[Distribution]], unnamed: Tensor, refuse: partial[None]
+) -> None:
+    """Whatever the tail is, a filter keeps the same named tokens, and all of the tail or none."""
+    for at in range(1, len(runs[0])):
+        kept = [_alive(run[at], unnamed) for run in runs]
+        whole = [_alive(run[at - 1], unnamed) for run in runs]
+        named = [own & ~unnamed for own in kept]
+        tails = [own & unnamed for own in kept]
+        same = all(bool((own == named[0]).all()) for own in named)
+        none = not any(bool(own.any()) for own in tails)
+        untouched = all(bool((own == old).all()) for own, old in zip(kept, whole, strict=True))
+        if not (same and (none or untouched)):
+            refuse(f"the cut of {SETTINGS[runs[0][at].name].name} may fall among those")
+
+
+def _alive(stage: Distribution, unnamed: Tensor) -> Tensor:
+    alive = torch.zeros_like(unnamed)
+    if stage.ids is None:
+        return stage.logits > -math.inf
+    alive[stage.ids] = stage.logits > -math.inf
+    return alive
+
+
+def _named(stage: Distribution, unnamed: Tensor, everything: int) -> Distribution:
+    """A stage of a completed row without the tokens that complete it."""
+    places = _places(stage, unnamed)
+    tail = float(stage.probs[places].sum())
+    if not tail:
+        return stage
+    if stage.ids is None:
+        logits = stage.logits.masked_fill(places, -math.inf)
+        probs = stage.probs.masked_fill(places, 0.0)
+        return replace(stage, logits=logits, probs=probs, kept=everything, tail=tail)
+    ids, logits, probs = (part[~places] for part in (stage.ids, stage.logits, stage.probs))
+    return replace(stage, ids=ids, logits=logits, probs=probs, kept=everything, tail=tail)

@@ -1,0 +1,96 @@
+"""The server's own speculation in one run: its rounds, or its counters by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from core.decoding.counting import nth
+from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Properties, lay_out, plain_sentence
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.words import kind_color
+
+_TITLE = "The server's speculation"
+_LEFT = 56
+_FEWEST = 8
+
+
+def server_speculation(
+    found: ServerSpeculation, caption: str, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> go.Figure:
+    """Drafted tokens, accepted and rejected: a bar a round where these are known, else a position.
+
+    Args:
+        caption: what the run was made with.
+    """
+    bars, of = (found.rounds, "round") if found.rounds else (found.positions, "draft position")
+    if not bars:
+        sentence = "The server counted its drafts, and not where they were accepted."
+        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+    sheet = lay_out(
+        theme,
+        paper,
+        title=_TITLE,
+        subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
+        f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
+        caption=caption,
+        alt=_alt(found, bars, of),
+        plot_height=220,
+        left=_LEFT,
+        right=20,
+        below=66,
+    )
+    accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
+    ends = [0.5, max(len(bars), _FEWEST) + 0.5]
+    sheet.traces = [
+        _bars("accepted", bars, [own.accepted for own in bars], accepted, of),
+        _bars("rejected", bars, [own.drafted - own.accepted for own in bars], rejected, of),
+    ]
+    whole = {"tickformat": "d", "nticks": 6}
+    sheet.layout |= {
+        "barmode": "stack",
+        "xaxis": axis(theme, of, range=ends, showgrid=False, tickformat="d", nticks=12),
+        "yaxis": axis(theme, "drafted tokens", rangemode="tozero", **whole),
+    }
+    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
+    add_key(sheet, [keys], _LEFT, offset=44)
+    return sheet.figure()
+
+
+def _bars(
+    name: str, bars: Sequence[ServerRound], values: Sequence[int], color: str, of: str
+) -> Properties:
+    texts = [
+        f"{of} {nth(at)}<br>{own.accepted:,} of {own.drafted:,} drafted accepted"
+        for at, own in enumerate(bars)
+    ]
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [nth(at) for at in range(len(bars))],
+        "y": list(values),
+        "width": 0.8,
+        "marker": {"color": color, "line": {"width": 0}},
+        **hover_texts(texts),
+        **NO_FADE,
+    }
+
+
+def _alt(found: ServerSpeculation, bars: Sequence[ServerRound], of: str) -> str:
+    told = "; ".join(
+        f"{of} {nth(at)}: {own.accepted} of {own.drafted}" for at, own in enumerate(bars[:12])
+    )
+    return f"Accepted of {found.drafted} drafted tokens of the server's own speculation. {told}."
+
+
+def server_speculation_data(found: ServerSpeculation) -> pd.DataFrame:
+    """Drafted and accepted tokens, a row for each draft position and each round that is known."""
+    parts = (("position", found.positions), ("round", found.rounds))
+    records = [(of, nth(at), *own) for of, rows in parts for at, own in enumerate(rows)]
+    return pd.DataFrame(records, columns=["of", "number", "drafted", "accepted"])

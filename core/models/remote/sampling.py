@@ -1,0 +1,77 @@
+"""What a server is asked for that draws by itself, and how its answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.decoding.by_engine.config import NO_BUDGET, ByEngine
+from core.decoding.by_engine.engine import ServerToken
+from core.decoding.errors import ConfigError, LostModelError
+from core.decoding.shaping.config import SETTINGS
+from core.models.remote.address import KINDS
+from core.models.remote.rows import Said, require_numbers
+
+# Our settings by the names of each kind of server; it has no others.
+_OPENAI = {"temperature": "temperature", "top_p": "top_p"}
+_VLLM = {name: name for name in ("top_k", "min_p", "repetition_penalty")} | _OPENAI
+_LLAMACPP = {name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma")} | _OPENAI
+_SETTINGS = {
+    "openai": _OPENAI,
+    "vllm": _VLLM,
+    "llamacpp": _LLAMACPP | {"repetition_penalty": "repeat_penalty"},
+}
+# Bytes of an event around its candidates.
+_BYTES_OF_EVENT = 2_048
+
+
+def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
+    """The request's settings, all of them said, so that none is the server's own default.
+
+    Args:
+        kind: a key of `KINDS`.
+
+    Raises:
+        ConfigError: a setting that such a server doesn't have.
+    """
+    names, shaping = _SETTINGS[kind], config.shaping
+    stray = [name for name in shaping.active(SETTINGS) if name not in {*names, "logit_bias"}]
+    if stray:
+        offered = ", ".join(SETTINGS[name].name for name in names)
+        raise ConfigError(
+            f"A server of {KINDS[kind]} has no {SETTINGS[stray[0]].name}: switch it off, or take "
+            f"sampling, which is done here ({offered} and a logit bias are the server's)."
+        )
+    if config.min_new_tokens and kind != "vllm":
+        raise ConfigError(f"A server of {KINDS[kind]} has no min_new_tokens: set it to 0.")
+    if config.thinking_token_budget != NO_BUDGET and kind != "vllm":
+        raise ConfigError(f"A server of {KINDS[kind]} has no thinking budget: set it to -1.")
+    asked: dict[str, Any] = {own: getattr(shaping, name) for name, own in names.items()}
+    if kind == "llamacpp" and not shaping.top_n_sigma:
+        asked["top_n_sigma"] = -1.0
+    return {**asked, "seed": config.seed, "stop": list(config.stop_strings)}
+
+
+def most_bytes(limit: int, count: int, of_entry: int) -> int:
+    """What so many events with so many candidates may take."""
+    return 2**20 + limit * (_BYTES_OF_EVENT + (count + 1) * of_entry)
+
+
+def tokens_of(said: Iterator[Said], vocab_size: int, label: str) -> Iterator[ServerToken]:
+    """Read emitted tokens; the first entry of each is the token itself.
+
+    Raises:
+        LostModelError: a number is none, or a token doesn't exist.
+    """
+    for one in said:
+        require_numbers(one, label)
+        if not all(0 <= token_id < vocab_size for token_id in one.ids):
+            raise LostModelError(
+                f"The server of {label} emits tokens beyond the {vocab_size:,} of its vocabulary; "
+                "check the tokenizer."
+            )
+        if max(one.values) > 0.001:
+            raise LostModelError(
+                f"The server of {label} gives log-probabilities above 0; check the server."
+            )
+        yield ServerToken(one.ids[0], dict(zip(one.ids, one.values, strict=True)))

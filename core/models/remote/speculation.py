@@ -1,0 +1,82 @@
+"""The server's speculation in one run of its own: from its answer, and from its counters."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from core.decoding.decode import collect
+from core.decoding.errors import ModelError
+from core.models.remote.model import RemoteModel
+from core.models.remote.rows import part_of
+
+# A line of /metrics, in Prometheus' text format; llama.cpp has names of its own prefix.
+_COUNTER = re.compile(
+    r"^(?:vllm|llamacpp):spec_decode_num_(drafts|draft_tokens|accepted_tokens(?:_per_pos)?)(?:_total)?"
+    r"(?:\{([^}]{0,500})\})? ([0-9.e+]{1,30})$",
+    re.MULTILINE,
+)
+_POSITION = re.compile(r'position="(\d{1,3})"')
+_MOST_ROUNDS = 100_000
+
+
+def speculation_in_a_run(
+    model: Any,
+    prompt: str | Sequence[int],
+    config: ByEngine,
+    should_stop: Callable[[], bool] | None = None,
+) -> ServerSpeculation | None:
+    """Let the server make a run, and read what it tells of speculation; None where it was stopped.
+
+    Raises:
+        ModelError: the model is on no server, or its server doesn't speculate.
+        ConfigError: the server has no such setting.
+    """
+    if not isinstance(model, RemoteModel):
+        raise ModelError(f"{model.model_id} is on no server: choose a model that is.")
+    before = _counters(model)
+    trace = collect(model, prompt, config, should_stop=should_stop)
+    if should_stop is not None and should_stop():
+        return None
+    counted = _counters(model)
+    counted.subtract(before)
+    rounds = _rounds(model.last_speculation)
+    if not rounds and counted["drafts"] <= 0:
+        raise ModelError(
+            f"The server of {model.model_id} tells of no speculation: start vLLM with "
+            "--speculative-config, and with --per-request-spec-decode-metrics detailed for the "
+            "rounds of a run."
+        )
+    positions = sorted(int(name) for name in counted if name.isdecimal())
+    return ServerSpeculation(
+        rounds,
+        counted["drafts"] if counted["drafts"] > 0 else len(rounds),
+        counted["draft_tokens"] or sum(own.drafted for own in rounds),
+        counted["accepted_tokens"] or sum(own.accepted for own in rounds),
+        tuple(counted[str(at)] for at in positions),
+        len(trace.token_ids),
+    )
+
+
+def _counters(model: RemoteModel) -> Counter[str]:
+    """By name, and by draft position; nothing where the server has no /metrics."""
+    found: Counter[str] = Counter()
+    for name, labels, value in _COUNTER.findall(model.counters()):
+        position = _POSITION.search(labels)
+        found[position[1] if position else name] += int(float(value))
+    return found
+
+
+def _rounds(said: Any) -> tuple[ServerRound, ...]:
+    drafted, accepted = part_of(said, "per_step_drafted"), part_of(said, "per_step_accepted")
+    whole = isinstance(drafted, list) and isinstance(accepted, list)
+    if not whole or len(drafted) != len(accepted) or len(drafted) > _MOST_ROUNDS:
+        return ()
+    pairs = list(zip(drafted, accepted, strict=True))
+    if not all(type(d) is type(a) is int and 0 <= a <= d <= 1_000 for d, a in pairs):
+        return ()
+    return tuple(ServerRound(*pair) for pair in pairs)

@@ -1,0 +1,65 @@
+"""The tab of the server's own speculation, where the target is on a server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.trace import Trace
+from core.figures.base.labels import config_caption
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
+from pages.ui.shell import models, sidebar
+from pages.ui.speculative import controls, measurement
+from pages.ui.speculative.state import ServerRun, SpecView
+from pages.ui.widgets import figure, table
+
+_HINT = "One request: the server drafts, judges and draws, and tells how much it accepted."
+
+
+def is_there() -> bool:
+    """Whether the chosen target is on a server."""
+    return models.is_on_server(sidebar.model())
+
+
+def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as every tab
+    """The run by the server, its rounds or positions, and the table."""
+    measurement.row(view, "server", "Let the server speculate", _start, _HINT)
+    run = view.server
+    if run is not None:
+        figure.chart(
+            "server",
+            partial(figures.server_speculation, run.found, run.caption),
+            partial(figures.server_speculation_data, run.found),
+            (view.number, run),
+        )
+        table.draw("server-counts", figures.server_speculation_data(run.found))
+        st.caption(
+            "Counters of the server's /metrics before and after the run: what it served to others "
+            "meanwhile counts too. Rounds come with --per-request-spec-decode-metrics detailed."
+        )
+
+
+def _start() -> Job:
+    asked = controls.request()
+    own = asked.config
+    seed, limit = getattr(own, "seed", 0), own.max_new_tokens
+    return _run(
+        replace(asked, draft=""), ByEngine(max_new_tokens=limit, seed=seed, shaping=own.shaping)
+    )
+
+
+@jobs.in_background
+def _run(job: Job, asked: Request, config: ByEngine) -> ServerRun | None:
+    from core.models.remote.speculation import speculation_in_a_run
+
+    model = jobs.load(job, asked.model)
+    with job.turn("The server runs") as turn:
+        prompt = asked.prompt_for(model)
+        found = speculation_in_a_run(model, prompt, config, turn.should_stop)
+    return None if found is None else ServerRun(found, config_caption(model.model_id, config))

@@ -1,0 +1,126 @@
+"""A run that the server makes in one request: its tokens, its numbers, its end; labelled so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core import ByEngine, ConfigError, Greedy, Shaping, Trace, check, collect, load_model
+from core.decoding.errors import LostModelError
+from core.figures import candidate_bars, step_stages
+from tests.models.remote import faults, servers
+from tests.models.remote.servers import Script, local, serving
+from tests.models.remote.test_parity import FORMS
+
+PROMPT = "Once upon a time"
+
+
+@pytest.fixture(scope="module", params=["vllm", "llamacpp", "openai"])
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Script]]:
+    with serving() as (url, script):
+        yield load_model(FORMS[request.param].format(url=url)), script
+
+
+def test_one_request_makes_a_run_whose_numbers_are_proved(served: tuple[Any, Script]) -> None:
+    model, script = served
+    before = script.completions
+    trace = collect(model, PROMPT, ByEngine(max_new_tokens=8, seed=3, top_candidates=5))
+    assert script.completions == before + 1 and len(trace.token_ids) == 8
+    assert trace.known == 5 and {step.origin for step in trace.token_steps} == {"server"}
+    assert all(one.passed for one in check(trace, model))
+    assert Trace.from_dict(trace.to_dict()) == trace
+    later = collect(model, PROMPT, ByEngine(max_new_tokens=8, seed=4, top_candidates=5))
+    assert later.token_ids != trace.token_ids
+
+
+def test_a_drawn_token_far_below_the_named_ones_leaves_the_proof_whole() -> None:
+    config = ByEngine(max_new_tokens=12, seed=1, top_candidates=3, shaping=Shaping(temperature=2.0))
+    with serving() as (url, _):
+        model = load_model(FORMS["llamacpp"].format(url=url))
+        trace = collect(model, PROMPT, config)
+        assert all(one.passed for one in check(trace, model))
+    below = [step for step in trace.token_steps if len(step.candidates) > 3]
+    assert below and all(step.chosen.rank == 4 for step in below)
+
+
+def test_at_temperature_0_it_is_greedy(served: tuple[Any, Script]) -> None:
+    model, _ = served
+    config = ByEngine(max_new_tokens=12, shaping=Shaping(temperature=0.0))
+    expected = collect(local(), PROMPT, Greedy(max_new_tokens=12))
+    found = collect(model, PROMPT, config)
+    assert found.token_ids == expected.token_ids and found.text == expected.text
+    for mine, yours in zip(found.token_steps, expected.token_steps, strict=True):
+        assert mine.chosen.logit == pytest.approx(
+            yours.chosen.raw_prob and -yours.surprisal, abs=1e-4
+        )
+
+
+def test_every_setting_is_said_and_stop_strings_end_the_run(served: tuple[Any, Script]) -> None:
+    model, script = served
+    shaping = Shaping(temperature=0.0, top_p=0.9, logit_bias={7: -2.0})
+    config = ByEngine(max_new_tokens=40, stop_strings=(".",), seed=9, shaping=shaping)
+    trace = collect(model, PROMPT, config)
+    asked = script.asked[-1][2]
+    assert trace.finish_reason == "stop" and trace.text.endswith(".")
+    assert asked["top_p"] == 0.9 and asked["seed"] == 9 and asked["temperature"] == 0.0
+    assert dict(asked["logit_bias"]) in ({"7": -2.0}, {7: -2.0})
+
+
+def test_what_a_server_lacks_is_refused() -> None:
+    runs = [
+        ("vllm", ByEngine(shaping=Shaping(typical_p=0.5)), "vLLM has no typical-p"),
+        ("openai", ByEngine(shaping=Shaping(top_k=5)), "OpenAI-shaped has no top-k"),
+        ("llamacpp", ByEngine(min_new_tokens=2), "no min_new_tokens"),
+        ("llamacpp", ByEngine(thinking_token_budget=9), "no thinking budget"),
+    ]
+    with serving() as (url, script):
+        for kind, config, sentence in runs:
+            model = load_model(FORMS[kind].format(url=url))
+            with pytest.raises(ConfigError, match=sentence):
+                collect(model, PROMPT, config)
+        model = load_model(FORMS["vllm"].format(url=url))
+        collect(model, PROMPT, ByEngine(max_new_tokens=2, thinking_token_budget=64))
+        assert script.asked[-1][2]["thinking_token_budget"] == 64
+    with pytest.raises(ConfigError, match="a model on a server"):
+        collect(local(), PROMPT, ByEngine())
+
+
+def _wrong(handler: servers.Handler, answer: Any) -> bool:
+    handler.send_text(str(answer).replace("token_id:", "token_id:9").encode())
+    return True
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (faults.status(503), "busy or broken"),
+        (faults.status(400), "refuses the request"),
+        (faults.text(b"data: {"), "ended the run before its length"),
+        (faults.text(b"data: {\n"), "half a JSON text"),
+        (faults.text(b'data: {"error": {"message": "no memory"}}\n'), "fails: no memory"),
+        (faults.text(b'data: {"choices": [{"logprobs": {"tokens": [1]}}]}\n'), "no log-prob"),
+        (faults.text(b" " * 9_000_000), "answers with more than"),
+        (_wrong, "beyond the 4,096"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else "",
+)
+def test_a_false_server_gets_one_sentence(fault: servers.Fault, sentence: str) -> None:
+    with serving() as (url, script):
+        model = load_model(FORMS["vllm"].format(url=url))
+        script.fail(fault)
+        with pytest.raises(LostModelError, match=sentence):
+            collect(model, PROMPT, ByEngine(max_new_tokens=4))
+
+
+def test_figures_say_that_the_server_drew() -> None:
+    with serving() as (url, _):
+        model = load_model(FORMS["vllm"].format(url=url))
+        trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
+    step = trace.token_steps[0]
+    for figure in (step_stages(step, trace), candidate_bars(step, trace)):
+        assert "the server" in figure.to_json().lower()
+    forged = replace(trace, steps=(replace(step, origin="sampled"), *trace.steps[1:]))
+    assert not all(one.passed for one in check(forged))
