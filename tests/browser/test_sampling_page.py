@@ -170,6 +170,7 @@ def test_the_tabs_the_files_of_a_figure_and_another_theme(lab: SamplingPage) -> 
     assert rows[0].startswith('"knob"') and len(rows) > 8
     lab.page.keyboard.press("Escape")
     # Another theme draws the figures anew.
+    lab.page.get_by_role("tab", name="1,000 rolls").click()
     for name in CHARTS:
         assert lab.figure_data(name)["layout"]["paper_bgcolor"] == "#ffffff"
     lab.page.get_by_test_id("stMainMenuButton").click()
