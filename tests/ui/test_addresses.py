@@ -52,8 +52,8 @@ def test_all_that_an_example_sets_is_in_the_address(
         (
             "method",
             "Best",
-            "Method: “Best” in the link is none of Sampling, Greedy, Contrastive: "
-            "Sampling is used.",
+            "Method: “Best” in the link is none of Sampling, Greedy, Contrastive, "
+            "By the engine: Sampling is used.",
         ),
         (
             "prompt",

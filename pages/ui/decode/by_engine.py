@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from pages.ui.decode.strategy import Strategy
+from pages.ui.shell import models, sidebar
 from pages.ui.shell.sidebar import SEED
 from pages.ui.widgets.control import Number, declare
 
@@ -19,5 +20,6 @@ STRATEGY = Strategy(
     ByEngine,
     (*ROWS, SEED),
     more=("thinking_token_budget",),
+    offered=lambda: models.is_on_server(sidebar.model()),
     reshapes=False,
 )

@@ -52,7 +52,8 @@ COMMON = declare(
         "result."),
 )  # fmt: skip
 _METHOD, _ = declare(
-    Choice("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()}),
+    Choice("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
+        offers=lambda key: STRATEGIES[key].offered()),
     Choice("color", "Colour by", "probability",
         {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
          "surprisal": "Surprisal"}),
@@ -91,7 +92,8 @@ def method() -> None:
     draw("tokens", *STRATEGIES[value("method")].beside)
     with st.popover("More settings", icon=":material/tune:"):
         for strategy in STRATEGIES.values():
-            draw(*strategy.more)
+            if strategy.offered():
+                draw(*strategy.more)
         draw("stop", *lines.KEYS, "cache")
 
 

@@ -24,7 +24,8 @@ class Strategy:
     Args:
         rows: its own controls that set fields of the config.
         beside: keys of the controls in the first row while it is chosen.
-        more: keys of the controls that are always under "More settings".
+        more: keys of its controls under "More settings", there whatever is chosen.
+        offered: whether it is there for the model of the sidebar.
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
         tabs: draws its own figures of a trace, by the titles of their tabs.
@@ -37,6 +38,7 @@ class Strategy:
     rows: tuple[Control, ...] = ()
     beside: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    offered: Callable[[], bool] = lambda: True
     reshapes: bool = True
     tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)
     saved: Mapping[str, tuple[Callable[..., go.Figure], Callable[..., pd.DataFrame]]] = field(

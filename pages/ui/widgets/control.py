@@ -37,6 +37,10 @@ def _never() -> bool:
     return False
 
 
+def _always(_: Any) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Control:
     """A row; each subclass is a kind of widget.
@@ -155,9 +159,15 @@ class Number(Control):
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """Segments of which one is chosen: values with the words for them, which the address holds."""
+    """Segments of which one is chosen: values with the words for them, which the address holds.
+
+    Args:
+        offers: whether a value is shown where it isn't chosen.
+    """
 
     options: Mapping[Any, str]
+    _: KW_ONLY
+    offers: Callable[[Any], bool] = _always
 
     def fit(self, held: Any) -> Any:
         return held if held in self.options else None
@@ -167,7 +177,7 @@ class Choice(Control):
 
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
-            options=list(self.options),
+            options=[one for one in self.options if self.offers(one) or one == self.held],
             format_func=self.options.__getitem__,
             default=self.default,
             required=True,
