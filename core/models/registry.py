@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -135,6 +136,9 @@ def _connected(
             f"Type and device of a model on a server are the server's: leave out "
             f"{'dtype' if dtype is not None else 'device'}."
         )
+    # The first import of every load: two threads that come to transformers' names by different ways
+    # at once break each other's imports.
+    import_module("core.models.loading.load")
     from core.models.remote.connect import connect
 
     with reporting(report):
