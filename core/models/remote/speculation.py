@@ -33,7 +33,7 @@ def speculation_in_a_run(
     """Let the server make a run, and read what it tells of speculation; None where it was stopped.
 
     Raises:
-        ModelError: the model is on no server, or its server doesn't speculate.
+        ModelError: the model is on no server, or its server doesn't speculate, or had no draft.
         ConfigError: the server has no such setting.
     """
     if not isinstance(model, RemoteModel):
@@ -46,6 +46,11 @@ def speculation_in_a_run(
     counted.subtract(before)
     rounds = _rounds(model.last_speculation)
     if not rounds and counted["drafts"] <= 0:
+        if "drafts" in before or isinstance(model.last_speculation, dict):
+            raise ModelError(
+                f"The server of {model.model_id} speculates, and drafted nothing in this run: take "
+                "more tokens, or a prompt that repeats itself."
+            )
         raise ModelError(
             f"The server of {model.model_id} tells of no speculation: start vLLM with "
             "--speculative-config, and with --per-request-spec-decode-metrics detailed for the "

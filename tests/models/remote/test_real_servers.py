@@ -144,12 +144,12 @@ def test_vllm_as_it_starts_by_itself_names_20_tokens_and_speculates(tmp_path: Pa
         assert all(one.passed for one in check(greedy, model))
         with pytest.raises(UnknownTokensError, match="set top-k to 19"):
             collect(model, PROMPTS[0], Sampling(shaping=Shaping(temperature=0.8)))
-        config = ByEngine(max_new_tokens=40, shaping=GREEDY)
-        found = speculation_in_a_run(model, "a b c d a b c d a b c", config)
+        asked = model.encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
+        config = ByEngine(max_new_tokens=120, shaping=GREEDY)
+        found = speculation_in_a_run(model, asked, config)
         assert found is not None and found.rounds
         assert sum(own.drafted for own in found.rounds) == found.drafted
         assert sum(own.accepted for own in found.rounds) == found.accepted
-        asked = model.encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
         ids = {mark: local().encode(mark)[0] for mark in ("<think>", "</think>")}
         for budget in (2, 6):
             short = ByEngine(max_new_tokens=80, thinking_token_budget=budget, shaping=GREEDY)

@@ -55,12 +55,19 @@ def test_counters_are_those_of_the_run_and_rounds_those_of_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [None, {"per_step_drafted": [1], "per_step_accepted": [2]}, {"per_step_drafted": 3}]
+    ("said", "counters", "sentence"),
+    [
+        (None, "", "tells of no speculation: start vLLM with"),
+        (None, _COUNTERS.format(1, 2, 1, 1, 0), "drafted nothing in this run"),
+        ({"num_spec_steps": 0}, "", "drafted nothing in this run"),
+        ({"per_step_drafted": [1], "per_step_accepted": [2]}, "", "drafted nothing"),
+        ({"per_step_drafted": 3}, "", "drafted nothing"),
+    ],
 )
-def test_a_server_that_tells_nothing_is_a_sentence(said: Any) -> None:
-    with serving(Script(speculation=said)) as (url, _):
+def test_a_server_that_tells_nothing_is_a_sentence(said: Any, counters: str, sentence: str) -> None:
+    with serving(Script(speculation=said, counters=counters)) as (url, _):
         model = load_model(FORMS["vllm"].format(url=url))
-        with pytest.raises(ModelError, match="tells of no speculation: start vLLM with"):
+        with pytest.raises(ModelError, match=sentence):
             speculation_in_a_run(model, "Once", CONFIG)
     with pytest.raises(ModelError, match="is on no server"):
         speculation_in_a_run(local(), "Once", CONFIG)
