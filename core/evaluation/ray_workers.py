@@ -115,7 +115,7 @@ def _rows(
     crew: list[_Worker[R]] = []
     deaths: dict[Any, int] = {}
     while (todo or any(one.coming for one in crew)) and not should_stop():
-        while todo and len(crew) < workers and len(crew) < len(todo) + len(crew):
+        while len(crew) < min(workers, len(todo) + sum(bool(one.left) for one in crew)):
             crew.append(_Worker(hired.remote(shared)))
         for one in crew:
             if one.coming is None and todo:

@@ -77,7 +77,7 @@ def rows_of(
     deaths: dict[Any, int] = {}
     try:
         while (todo or any(one.left for one in crew)) and not should_stop():
-            while todo and len(crew) < min(workers, len(todo) + len(crew)):
+            while len(crew) < min(workers, len(todo) + sum(bool(one.left) for one in crew)):
                 crew.append(_begin(work, workers))
             for one in crew:
                 if one.idle and todo:

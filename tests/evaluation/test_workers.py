@@ -12,6 +12,7 @@ import pytest
 from core import Greedy, Sampling, Shaping, load_model
 from core.decoding.errors import ConfigError, EvaluationError
 from core.decoding.reasoning.config import Reasoning
+from core.evaluation import workers
 from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file, read_evaluation
 from core.evaluation.plan.plan_file import take
 from core.evaluation.plan.run import run_evaluation, with_revisions
@@ -108,9 +109,12 @@ class Deadly:
         os._exit(9)
 
 
-def test_work_that_kills_every_process_is_given_up_in_a_sentence() -> None:
+def test_work_that_kills_every_process_is_given_up_in_a_sentence(monkeypatch) -> None:
+    begun, begin = [], workers._begin
+    monkeypatch.setattr(workers, "_begin", lambda *given: begun.append(1) or begin(*given))
     with pytest.raises(EvaluationError, match="processes ended one after another"):
-        list(rows_of(Deadly(), workers=1))
+        list(rows_of(Deadly(), workers=4))
+    assert len(begun) == 3  # One unit needs one process at a time.
     assert not multiprocessing.active_children()
     with pytest.raises(ConfigError, match="workers must lie in"):
         list(rows_of(Deadly(), workers=0))
