@@ -19,7 +19,7 @@ from pages.ui.shell import (
 )
 from pages.ui.widgets import link, style
 
-guard.guard_callbacks()
+guard.guard_callbacks(fragments.reset)
 fragments.reset()
 st.set_page_config(
     page_title="Decoding Explorer",

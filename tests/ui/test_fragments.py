@@ -56,3 +56,49 @@ def test_a_file_is_there_still_when_another_part_was_drawn_anew(
     app.button[0].click().run()
     assert not app.get("download_button")  # The other part alone was drawn.
     assert files.execute_deferred(offered)
+
+
+def _page_of_parts() -> None:
+    import streamlit as st
+
+    from pages.ui.shell import fragments, guard
+
+    told = st.session_state.setdefault("told", [])
+
+    def part(name: str) -> None:
+        if st.session_state.get("cut") == name:
+            st.session_state["cut"] = ""
+            st.stop()
+        told.append(name)
+
+    guard.guard_callbacks(fragments.reset)
+    told.append("mounted" if "fragments_mounted_on" in st.session_state else "page")
+    fragments.reset()
+    for name in ("one", "two"):
+        fragments.mount(part, key=name)(name)
+        st.button(name, on_click=fragments.rerun, args=(name,))
+    st.button("whole", on_click=lambda: None)
+    fragments.mark_ready()
+
+
+def test_a_part_that_was_cut_off_is_drawn_with_the_next_one() -> None:
+    app = AppTest.from_function(_page_of_parts).run()
+    app.session_state["told"].clear()
+    app.session_state["cut"] = "one"
+    app.button[0].click().run()
+    assert app.session_state["told"] == [] and app.session_state["fragments_owed"] == {"one"}
+    # Pressed on a page that was drawn: a rerun of parts alone leaves `AppTest` no buttons.
+    app = AppTest.from_function(_page_of_parts).run()
+    app.session_state["told"].clear()
+    app.session_state["fragments_owed"] = {"one", "gone"}
+    app.button[1].click().run()
+    assert sorted(app.session_state["told"]) == ["one", "two"]
+    assert app.session_state["fragments_owed"] == {"gone"}
+
+
+def test_after_a_callback_of_the_whole_page_no_part_is_drawn_alone() -> None:
+    """The next request may come before the page's run has begun."""
+    app = AppTest.from_function(_page_of_parts).run()
+    app.session_state["told"].clear()
+    app.button[2].click().run()
+    assert app.session_state["told"][0] == "page"

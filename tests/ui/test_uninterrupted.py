@@ -9,7 +9,7 @@ def _page() -> None:
 
     from pages.ui.shell import guard
 
-    guard.guard_callbacks()
+    guard.guard_callbacks(lambda: None)
 
     def press() -> None:
         context = get_script_run_ctx()

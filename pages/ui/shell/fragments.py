@@ -1,57 +1,86 @@
 """Parts of a page that are rerun by themselves: fragments, by their keys.
 
-A whole page is a hundred elements, and the browser pays for each of them.
+A whole page is a hundred elements, and the browser pays for each of them. What a gesture wants
+drawn is owed until it was: the next gesture may come before, and wants something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.errors import StreamlitAPIException
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from pages.ui.shell import guard
+from pages.ui.shell.uninterrupted import uninterrupted
 
 P = ParamSpec("P")
 
 _MOUNTED_ON = "fragments_mounted_on"
 _FILES = "fragments_files"
+_OWED = "fragments_owed"
 
 
 def mount(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
     """`st.fragment` for what may fail: the rest of the page stands. `options` are its own."""
-    mounted: Callable[P, None] = st.fragment(guard.guarded(draw), **options)
+
+    @wraps(draw)
+    def drawn(*args: P.args, **named: P.kwargs) -> None:
+        draw(*args, **named)
+        _owed().discard(str(options.get("key")))
+
+    mounted: Callable[P, None] = st.fragment(guard.guarded(drawn), **options)
     return mounted
 
 
+@uninterrupted()
 def reset() -> None:
-    """Full rerun started: no fragment is mounted yet. The first line of every run."""
+    """A full rerun follows, or has started: until it is through, a gesture asks for another."""
     st.session_state.pop(_MOUNTED_ON, None)
     st.session_state.pop(_FILES, None)
 
 
+@uninterrupted()
 def mark_ready() -> None:
     """Every fragment of this page is mounted now."""
+    _owed().clear()
     st.session_state[_MOUNTED_ON] = _page()
     st.session_state[_FILES] = _files()[_session()]
 
 
 def rerun(*keys: str) -> None:
-    """End a callback so that only these fragments are rerun; everything where none is mounted.
+    """End a callback so that these fragments are rerun, and those that still are to be.
 
-    A control may still report its change while another page is being opened: that goes on.
+    Everything where none is mounted. A control may still report its change while another page is
+    being opened: that goes on.
     """
     mounted_on = st.session_state.get(_MOUNTED_ON)
     if mounted_on is None:
         st.rerun()
     if mounted_on == _page():
         _keep_files()
-        st.rerun(list(keys))
+        _owed().update(keys)
+        st.rerun([*keys, *(key for key in _owed().difference(keys) if _is_mounted(key))])
+
+
+def _owed() -> set[str]:
+    """The fragments that a gesture wants drawn anew, until they are."""
+    found: set[str] = st.session_state.setdefault(_OWED, set())
+    return found
+
+
+def _is_mounted(key: str) -> bool:
+    context = get_script_run_ctx()
+    with suppress(StreamlitAPIException):
+        return context is not None and bool(context.fragment_storage.resolve_target(key))
+    return False
 
 
 def _keep_files() -> None:

@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state.session_state import SessionState
 
@@ -63,10 +64,14 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
     return drawn
 
 
-def guard_callbacks() -> None:
+def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     """From now on callbacks run to their end, and one that fails ends there; for the whole server.
 
     Streamlit would show the error in place of the page. It offers no hook around callbacks.
+
+    Args:
+        before_full_rerun: called as soon as a callback has ended in one: the next request may come
+            before that has begun.
     """
     if getattr(SessionState, "_guarded", False):
         return
@@ -77,8 +82,15 @@ def guard_callbacks() -> None:
             with uninterrupted():
                 try:
                     callback()
+                except RerunException as asked:
+                    if not asked.rerun_data.fragment_id_queue:
+                        before_full_rerun()
+                    raise
                 except Exception as error:
                     st.session_state[_FAILED] = _sentence(error)
+                context = get_script_run_ctx()
+                if context is None or not context.fragment_ids_this_run:
+                    before_full_rerun()
 
         call(self, votes, attempt)
 

@@ -103,6 +103,7 @@ class Control:
                 "persist_state": "session",
                 "help": self.help,
                 "disabled": not self.acts(value),
+                "on_change": _redraw_around,
                 **({} if self.width is None else {"width": self.width}),
                 **more,
             },
@@ -118,6 +119,13 @@ class Control:
 
     def _widget(self, **arguments: Any) -> None:
         raise NotImplementedError
+
+
+def _redraw_around() -> None:
+    """Of a change that has no callback of its own: all around it is drawn anew.
+
+    A callback says so also where another one, of the same moment, wants a part alone.
+    """
 
 
 @dataclass(frozen=True)
