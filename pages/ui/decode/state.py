@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
-from core.decoding.trace import Trace
+from core.decoding.trace import TokenStep, Trace
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
 from pages.ui.widgets import link
 
 # In the address.
 _STEP = "step"
+_OTHERWISE = "its most uncertain one is selected"
+
+
+class Linked(Protocol):
+    """What a link has opened, and the step as the link names it."""
+
+    linked: str
+
+    @property
+    def steps(self) -> Sequence[TokenStep]: ...
+
+    def select(self, index: int) -> None: ...
 
 
 class CacheRuns(NamedTuple):
@@ -49,7 +61,7 @@ class DecodeView(View):
         found = super().initial()
         found.linked = st.query_params.get(_STEP, "")
         if st.query_params.get("run") != "1":
-            found._follow()
+            follow_link(found, _OTHERWISE)
         return found
 
     def show(self, trace: Trace, source: Source) -> None:
@@ -58,17 +70,7 @@ class DecodeView(View):
         self.prompt_first = 0
         self.select(_most_open_step(trace))
         if source == "run":
-            self._follow()
-
-    def _follow(self) -> None:
-        """Look at the step that the link names; where the run has none such, say so."""
-        step = link.whole(self.linked)
-        if step is not None and step < len(self.steps):
-            self.select(step)
-        elif self.linked:
-            told = f"{link.quoted(self.linked)} in the link is no step of this run"
-            link.tell(f"{told} (links count from 0): its most uncertain one is selected.")
-        self.linked = ""
+            follow_link(self, _OTHERWISE)
 
     @property
     def untouched(self) -> bool:
@@ -78,6 +80,21 @@ class DecodeView(View):
             and self.trace is not None
             and self.selected == _most_open_step(self.trace)
         )
+
+
+def follow_link(view: Linked, otherwise: str) -> None:
+    """Look at the step that the link names; where the run has none such, say so.
+
+    Args:
+        otherwise: which one is looked at then.
+    """
+    step = link.whole(view.linked)
+    if step is not None and step < len(view.steps):
+        view.select(step)
+    elif view.linked:
+        told = f"{link.quoted(view.linked)} in the link is no step of this run"
+        link.tell(f"{told} (links count from 0): {otherwise}.")
+    view.linked = ""
 
 
 def tell_step(view: DecodeView) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.decoding.trace import Trace
 from core.export.part import Part
-from pages.ui.decode.state import DecodeView
+from pages.ui.decode.state import DecodeView, follow_link
 from pages.ui.run import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
@@ -18,6 +18,7 @@ from pages.ui.shell import address
 PATH = "inside"
 # In the address.
 _STEP = "step"
+_OTHERWISE = "another one is shown"
 
 
 @dataclass(eq=False)
@@ -26,7 +27,7 @@ class InsideView(View):
 
     Args:
         run_seen: the run and the step on Decode, as this page last saw them.
-        linked_step: the step that the link which opened the page names, until a run has shown it.
+        linked: the step as the link which opened the page names it, until a run has shown it.
         source_of: the row of the picture whose source is shown; empty for none.
         places: file and line of the functions in the picture, by their rows.
         lens_first: the first position that the lens draws; None for the last ones.
@@ -39,7 +40,7 @@ class InsideView(View):
     of_trace: ClassVar[tuple[str, ...]] = ("check", "record", "forward", "lens", "attention")
 
     run_seen: tuple[int, int] | None = None
-    linked_step: int | None = None
+    linked: str = ""
     source_of: str = ""
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     lens_first: int | None = None
@@ -51,10 +52,9 @@ class InsideView(View):
         """The run on Decode at its step, or at the step that the address names."""
         found = cls()
         found.take(DecodeView.current())
-        linked = st.query_params.get(_STEP, "")
-        if len(linked) <= 9 and linked.isascii() and linked.isdecimal():
-            found.linked_step = int(linked)
-            found.select(found.linked_step)
+        found.linked = st.query_params.get(_STEP, "")
+        if st.query_params.get("run") != "1":
+            follow_link(found, _OTHERWISE)
         return found
 
     def take(self, decode: DecodeView) -> None:
@@ -69,9 +69,8 @@ class InsideView(View):
         """Look at another run."""
         super().show(trace, source)
         self.source_of, self.lens_first, self.figures = "", None, {}
-        if source == "run" and self.linked_step is not None:
-            self.select(self.linked_step)
-            self.linked_step = None
+        if source == "run":
+            follow_link(self, _OTHERWISE)
 
     def select(self, index: int) -> None:
         """Select a step; its window of positions ends with it."""
@@ -108,7 +107,7 @@ def open_run(
     """
     view, decode = InsideView.current(), DecodeView.current()
     view.run_seen = (decode.number, decode.selected)
-    view.linked_step = None
+    view.linked = ""
     view.show(trace, source)
     view.asked = asked
     view.select(index)
@@ -117,6 +116,5 @@ def open_run(
 
 def tell_step(view: InsideView) -> None:
     """Let the address name the selected step, where it isn't the first one."""
-    waits = view.linked_step is not None and view.active("decode")
-    if not waits:
+    if not (view.linked and view.active("decode")):
         address.tell(_STEP, str(view.selected) if view.selected else None)
