@@ -25,7 +25,9 @@ from tests.ui.conftest import Open
 
 
 def link_in(app: AppTest) -> dict[str, Any]:
-    """What the button for links is told."""
+    """What the button for links is told, once its menu is open."""
+    app.session_state["save"] = True
+    app.run()
     found = [c for c in app.get("bidi_component") if "copy_link" in c.proto.component_name]
     told: dict[str, Any] = json.loads(found[-1].proto.json)
     return told

@@ -84,7 +84,12 @@ def save(
         file: the trace file.
         run: whether the link makes the run again.
     """
-    with st.popover("Save", icon=":material/ios_share:", type="tertiary", key="save"):
+    popover = st.popover(
+        "Save", icon=":material/ios_share:", type="tertiary", key="save", on_change="rerun"
+    )
+    if not popover.open:
+        return
+    with popover:
         st.download_button(
             "Trace file (JSON)",
             file,
