@@ -153,7 +153,7 @@ class Visitor:
             self.buttons[drawn.label] = drawn.id
         elif kind == "text":
             self.texts[drawn.body] = perf_counter()
-        elif kind == "plotly_chart":
+        elif kind == "bidi_component" and drawn.component_name.endswith(".chart"):
             self.charts += 1
         elif kind == "exception":
             self.errors.append(drawn.message)

@@ -16,12 +16,17 @@ def texts(app: AppTest) -> str:
 
 def charts(app: AppTest) -> list[str]:
     """Which charts are on the page, by the stem of their keys."""
-    return [chart.proto.id.rsplit("chart-", 1)[-1] for chart in app.get("plotly_chart")]
+    return [element.proto.id.rsplit("chart-", 1)[-1] for element in _charts(app)]
 
 
 def specs(app: AppTest) -> list[dict[str, Any]]:
     """The charts on the page as the browser gets them."""
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return [json.loads(json.loads(element.proto.json)["figure"]) for element in _charts(app)]
+
+
+def _charts(app: AppTest) -> list[Any]:
+    drawn = app.get("bidi_component")
+    return [one for one in drawn if one.proto.component_name.endswith("explorer.chart")]
 
 
 def settle(app: AppTest, view: View) -> AppTest:

@@ -77,9 +77,7 @@ def run(app: AppTest) -> AppTest:
 
 
 def chart(app: AppTest, name: str) -> dict[str, object]:
-    found = next(c for c in app.get("plotly_chart") if c.proto.id.endswith(f"chart-{name}"))
-    spec: dict[str, object] = json.loads(found.proto.spec)
-    return spec
+    return dict(zip(charts(app), seen.specs(app), strict=True))[name]
 
 
 def test_first_paint_is_the_example(open_beam: Open, search: Trace) -> None:

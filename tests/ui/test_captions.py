@@ -1,8 +1,10 @@
 """A caption that the page says once is in none of its figures."""
 
+import json
 from functools import partial
 
 from core.figures import probability_heatmap, settings_caption
+from core.figures.base.plain import plain_values
 from pages.ui.widgets import figure
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
@@ -20,16 +22,19 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
-    whole = probability_heatmap(make_trace())
-    bare = figure._built(partial(probability_heatmap, make_trace()), caption=False)
-    cut = whole.layout.height - bare.layout.height
-    assert cut > 0 and whole.layout.margin.b - bare.layout.margin.b == cut
-    assert whole.layout.margin.t == bare.layout.margin.t
+    whole = plain_values(probability_heatmap(make_trace()))
+    bare = json.loads(figure._built(partial(probability_heatmap, make_trace()), caption=False).text)
+    heights, margins = zip(
+        *((one["layout"]["height"], one["layout"]["margin"]) for one in (whole, bare)),
+        strict=True,
+    )
+    assert heights[0] - heights[1] == margins[0]["b"] - margins[1]["b"] > 0
+    assert margins[0]["t"] == margins[1]["t"]
     # The colour bar is placed from the plotting area, which is as high.
     one, other = (
-        next(trace.colorbar.y for trace in figure.data if trace.type == "heatmap")
-        for figure in (whole, bare)
+        next(trace["colorbar"]["y"] for trace in drawn["data"] if trace["type"] == "heatmap")
+        for drawn in (whole, bare)
     )
     assert one == other
-    assert any(one.name == "caption" for one in whole.layout.annotations)
-    assert bare.layout.meta["caption"] == whole.layout.meta["caption"]
+    assert any(note.get("name") == "caption" for note in whole["layout"]["annotations"])
+    assert bare["layout"]["words"]["caption"] == whole["layout"]["meta"]["caption"]

@@ -164,8 +164,7 @@ def test_a_moved_knob_reshapes_the_selected_step(open_app: Open) -> None:
 
 
 def captions(app: AppTest) -> str:
-    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return "\n".join(spec["layout"]["words"]["caption"] for spec in specs)
+    return "\n".join(spec["layout"]["words"]["caption"] for spec in seen.specs(app))
 
 
 @pytest.mark.usefixtures("scripted")

@@ -17,6 +17,7 @@ SCRIPT = """
 import sys
 from streamlit.testing.v1 import AppTest
 from pages.ui.shell import models
+from tests.ui.seen import charts
 
 models.warm_up = lambda: None
 app = AppTest.from_file("pages/main.py", default_timeout=120).run()
@@ -25,9 +26,9 @@ for script, first, all_of_them in {pages}:
     if script != "decode.py":
         app.switch_page(script).run()
     assert not app.exception, (script, app.exception)
-    assert len(app.get("plotly_chart")) == first, (script, app.get("plotly_chart"))
+    assert len(charts(app)) == first, (script, charts(app))
     app.run()
-    assert len(app.get("plotly_chart")) == all_of_them, (script, app.get("plotly_chart"))
+    assert len(charts(app)) == all_of_them, (script, charts(app))
     found = {{"torch", "transformers"}} & set(sys.modules)
     assert not found, (script, found)
 """

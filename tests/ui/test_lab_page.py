@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 
@@ -35,7 +34,7 @@ from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui.conftest import ROOT, open_page, set_example
 from tests.ui.knobs import move, report, shown_knobs
-from tests.ui.seen import SECONDS, charts, texts
+from tests.ui.seen import SECONDS, charts, specs, texts
 
 FIGURES = ["stages", "draw", "flips"]
 
@@ -84,8 +83,7 @@ def settle(app: AppTest) -> AppTest:
 
 
 def captions(app: AppTest) -> list[str]:
-    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return [spec["layout"]["words"]["caption"] for spec in specs]
+    return [spec["layout"]["words"]["caption"] for spec in specs(app)]
 
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:

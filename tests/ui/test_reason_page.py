@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -26,7 +27,7 @@ from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui.conftest import Open
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
-from tests.ui.seen import charts, texts
+from tests.ui.seen import charts, specs, texts
 
 
 def test_first_paint_is_the_example(open_reason: Open) -> None:
@@ -308,6 +309,6 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
         for element in [*app.markdown, *app.caption, *app.get("html")]:
             body = getattr(element, "value", "") or getattr(element.proto, "body", "")
             assert "onerror" not in body
-        assert not any("<img" in chart.proto.spec for chart in app.get("plotly_chart"))
+        assert "<img" not in json.dumps(specs(app))
     page = reason_share.web_page(view, view.trace).decode()  # type: ignore[arg-type]
     assert "<img src=x onerror" not in page and "Accuracy against the budget" in page

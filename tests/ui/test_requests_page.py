@@ -25,7 +25,7 @@ from pages.ui.requests.state import RequestsView
 from pages.ui.run.jobs import QUEUE
 from pages.ui.shell import models
 from tests.ui.conftest import ROOT, open_page
-from tests.ui.seen import texts
+from tests.ui.seen import charts, texts
 
 KEY = "a-key-of-many-letters"
 HOSTILE = '<img src=x onerror="alert(1)"> ![x](https://evil.example/x.png)'
@@ -104,7 +104,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
         f"{record.tokens_per_second:.0f} tokens a second, asked: the cat"
     )
     assert any('"seed": 1' in code.value for code in app.code)
-    assert app.get("plotly_chart")
+    assert charts(app)
 
 
 def test_a_request_is_sent_from_the_page_and_followed(service: Service) -> None:
@@ -198,7 +198,7 @@ def test_before_any_request_a_stored_run_is_shown(service: Service) -> None:
     app = open_requests()
     assert app.header[1].value == "What a request will look like"
     assert app.session_state["requests_view"].source == "example"
-    assert app.get("plotly_chart")
+    assert charts(app)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_run_of_any_method_is_drawn_by_its_own_figure(
     assert record.state == "finished", record.error
     app = open_requests()
     assert not app.exception
-    assert app.get("plotly_chart")
+    assert charts(app)
     assert [button for button in app.button if button.key == "open-Sampling lab"] == []
 
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 from streamlit.file_util import get_static_dir
 
-from pages.ui.hosting import serving
+from core.export.web import bundle
+from pages.ui.hosting import chart_script, serving
 from pages.ui.hosting.early import EarlyScripts
 from tests.ui.conftest import ROOT
 
@@ -67,6 +70,18 @@ def test_a_page_names_the_scripts_of_its_first_elements(kind: str, named: int) -
     asyncio.run(EarlyScripts(answer)({"type": "http"}, None, send))  # type: ignore[arg-type]
     links = [value.decode() for name, value in headers if name == b"link"]
     assert len(links) == named
-    for link in links:
+    *modules, charts = links or [""]
+    for link in modules:
         assert Path(get_static_dir(), link[1 : link.index(">")]).is_file()
         assert link.endswith("rel=modulepreload; crossorigin")
+    assert not links or charts == f"<{chart_script.SCRIPT}>; rel=preload; as=script"
+
+
+@pytest.mark.parametrize("encoding", ["gzip, br", "identity"])
+def test_the_charts_script_is_kept_for_good_and_sent_compressed(encoding: str) -> None:
+    app = TestClient(Starlette(routes=chart_script.routes()))
+    answer = app.get(chart_script.SCRIPT, headers={"accept-encoding": encoding})
+    assert answer.content == bundle.script()
+    assert answer.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-type"].startswith("text/javascript")

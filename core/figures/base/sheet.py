@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from core.figures.base.labels import NBSP, escaped, safe_plain
 from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.plain import SheetFigure
 from core.figures.base.theme import Theme
 
 Properties: TypeAlias = dict[str, object]
@@ -65,7 +66,7 @@ class Sheet:
         layout = {**self.layout, "annotations": self.annotations}
         if self.shapes:
             layout["shapes"] = self.shapes
-        return go.Figure({"data": self.traces, "layout": layout}, _validate=False)
+        return SheetFigure({"data": self.traces, "layout": layout})
 
 
 def lay_out(

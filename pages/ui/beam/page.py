@@ -23,7 +23,7 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
-from pages.ui.widgets import style
+from pages.ui.widgets import chart, style
 from pages.ui.widgets.control import value
 from pages.ui.widgets.token_strip import ending
 
@@ -59,13 +59,11 @@ def _live(view: BeamView, job: Job) -> None:
             st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
     if view.live is not None:
         with st.container(key="figure-beam-live", gap=None):
-            st.plotly_chart(
-                view.live.tree, theme=None, key="chart-beam-live", config={"displayModeBar": False}
-            )
+            chart.draw("beam-live", view.live.tree)
 
 
 def _draw_live(view: BeamView, job: Job) -> None:
-    """Draw the last steps anew, not too often: a new figure is a new chart in the browser."""
+    """Draw the last steps anew, not too often: each is a figure to build."""
     if view.live and view.live.steps > job.tokens:
         view.live = None  # of a run before, which failed
     before, now = view.live, time.monotonic()
@@ -83,7 +81,7 @@ def _draw_live(view: BeamView, job: Job) -> None:
         theme=style.theme(),
         paper=Paper(style.figure_width()),
     )
-    view.live = state.Live(now, steps, trace.text, tree)
+    view.live = state.Live(now, steps, trace.text, chart.drawing(tree))
 
 
 def _finished(view: BeamView, trace: Trace) -> None:

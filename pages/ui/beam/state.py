@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from core.figures.beam.window import Node, window, windows
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
 from pages.ui.widgets import link
+from pages.ui.widgets.chart import Drawing
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
 _FROM_0 = "links count from 0"
@@ -30,7 +31,7 @@ class Live:
     at: float
     steps: int
     text: str
-    tree: Any
+    tree: Drawing
 
 
 class Linked(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
@@ -20,6 +19,7 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import control, figure, later, pager, play, style
+from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
 _NOTICE = """
@@ -154,9 +154,9 @@ def _click(view: BeamView, custom: list[object]) -> None:
         _redraw()
 
 
-def _window(view: BeamView, trace: Trace, drawn: go.Figure) -> pager.Window:
+def _window(view: BeamView, trace: Trace, drawn: Drawing) -> pager.Window:
     """The steps that the tree shows: fewer than asked for where it would hold too many nodes."""
-    area = drawn.layout.meta
+    area = drawn.words
     last = area["first"] + len(area["ends"])
     first = area["first"] if view.first else 0
     return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))

@@ -11,9 +11,10 @@ from pathlib import Path
 from streamlit.file_util import get_static_dir
 
 from core.server.hosts import ASGIApp, Message, Receive, Send
+from pages.ui.hosting.chart_script import SCRIPT
 
-# As Streamlit's build names them, before the hash; the charts' script is as large as all others.
-_NAMES = ("PlotlyChart", "BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")
+# As Streamlit's build names them, before the hash.
+_NAMES = ("BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")
 
 
 class EarlyScripts:
@@ -38,4 +39,6 @@ def _links() -> tuple[tuple[bytes, bytes], ...]:
     """A header for each script that is there."""
     found = (file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*"))
     kind = "rel=modulepreload; crossorigin"
-    return tuple((b"link", f"<./static/js/{file.name}>; {kind}".encode()) for file in found)
+    named = [f"<./static/js/{file.name}>; {kind}" for file in found]
+    named.append(f"<{SCRIPT}>; rel=preload; as=script")
+    return tuple((b"link", link.encode()) for link in named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING
@@ -13,21 +13,17 @@ import streamlit as st
 
 from core.export.part import Part, stem
 from core.figures.base.paper import Paper
-from core.figures.base.plain import plain_values
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
+from pages.ui.widgets import chart as charts
 from pages.ui.widgets import export, style
+from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_CONFIG = {"displayModeBar": False, "displaylogo": False, "showSendToCloud": False}
-# Streamlit parses a chart's values anew right after it has drawn them, and sets what a click needs;
-# Plotly would take every array, and values that it doesn't look into, for others and draw again.
-_SAME_ARRAYS = {"datarevision": 1}
-_CLICKED = {"clickmode": "event+select", "dragmode": "pan"}
 _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))
 
@@ -40,7 +36,7 @@ def chart(
     *,
     of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
-) -> go.Figure:
+) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
     Args:
@@ -53,52 +49,45 @@ def chart(
         on_click: gets the `customdata` of a clicked mark.
     """
     draw, data = partial(draw, *of), partial(data, *of)
-    figure = _drawn(name, draw, depends, clicked=on_click is not None)
+    shown = _drawn(name, draw, depends)
     with st.container(key=f"figure-{name}", gap=None):
-        st.plotly_chart(
-            figure,
-            theme=None,
-            key=f"chart-{name}",
-            config=_CONFIG,
-            alt=figure.layout.meta["alt"],
-            on_select=_selected(name, on_click) if on_click else "ignore",
-            selection_mode="points",
-        )
-        _export(name, figure, draw, data)
-    return figure
+        charts.draw(name, shown, on_click)
+        _export(name, shown, draw, data)
+    return shown
 
 
-def _drawn(
-    name: str,
-    draw: Callable[..., go.Figure],
-    depends: tuple[Hashable, ...],
-    *,
-    clicked: bool,
-) -> go.Figure:
-    """The figure without its caption where the page says that; each is built when it is needed."""
-    kept = st.session_state.setdefault("drawn", {})
+@dataclass(eq=False)
+class _Drawn:
+    """What a chart shows, with and without its caption; each is built when it is needed."""
+
+    key: tuple[Hashable, ...]
+    bare: Drawing
+    captioned: Drawing | None = None
+    last: Drawing | None = None
+
+
+def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> Drawing:
+    """The figure without its caption where the page says that."""
+    kept: dict[str, _Drawn] = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
-    if name not in kept or kept[name][0] != key:
-        kept[name] = (key, {False: _built(draw, caption=False, clicked=clicked)})
-    figures: dict[bool, go.Figure] = kept[name][1]
-    bare = figures[False]
-    if bare.layout.meta["caption"] in st.session_state.get(_SAID, ()):
-        return bare
-    if True not in figures:
-        figures[True] = _built(draw, caption=True, clicked=clicked)
-    return figures[True]
+    if name not in kept or kept[name].key != key:
+        kept[name] = _Drawn(key, _built(draw, caption=False))
+    found = kept[name]
+    if found.bare.words["caption"] in st.session_state.get(_SAID, ()):
+        shown = found.bare
+    else:
+        shown = found.captioned = found.captioned or _built(draw, caption=True)
+    if found.last is not None and found.last.text is not shown.text:
+        shown = shown.again()
+    elif found.last is not None:
+        shown = found.last
+    found.last = shown
+    return shown
 
 
-def _built(draw: Callable[..., go.Figure], *, caption: bool, clicked: bool = False) -> go.Figure:
+def _built(draw: Callable[..., go.Figure], *, caption: bool) -> Drawing:
     paper = signature(draw).parameters["paper"].default
-    figure = draw(theme=style.theme(), paper=replace(paper, caption=caption))
-    plain = plain_values(figure)
-    plain["layout"].pop("template", None)
-    words = plain["layout"].pop("meta")
-    plain["layout"] |= _SAME_ARRAYS | (_CLICKED if clicked else {}) | {"words": words}
-    # Streamlit asks for the plain values at every run, and Plotly would copy all of them each time.
-    figure.to_dict = lambda: plain  # type: ignore[method-assign]
-    return figure
+    return charts.drawing(draw(theme=style.theme(), paper=replace(paper, caption=caption)))
 
 
 def said(*captions: str) -> None:
@@ -114,22 +103,9 @@ def said_before(caption: str) -> None:
     st.session_state[_SAID] = (*st.session_state.get(_SAID, ()), caption)
 
 
-def _selected(name: str, on_click: Callable[[list[object]], None]) -> Callable[[], None]:
-    """Hands the `customdata` of a clicked mark over; a chart drawn anew reports no mark at all."""
-
-    def selected() -> None:
-        state = st.session_state.get(f"chart-{name}")
-        points = state["selection"]["points"] if state else []
-        custom = points[0].get("customdata") if points else None
-        if custom is not None:
-            on_click(list(custom) if isinstance(custom, list | tuple) else [custom])
-
-    return selected
-
-
 def _export(
     name: str,
-    figure: go.Figure,
+    shown: Drawing,
     draw: Callable[..., go.Figure],
     data: Callable[[], DataFrame],
 ) -> None:
@@ -143,18 +119,18 @@ def _export(
     if popover.open:
         with popover:
             part = Part(name, draw, data)
-            fragments.mount(_leave)(figure, part, _stem(name, figure))
+            fragments.mount(_leave)(shown, part, _stem(name, shown))
 
 
-def _stem(name: str, figure: go.Figure) -> str:
+def _stem(name: str, shown: Drawing) -> str:
     """The name of a figure's files: its page, what it shows, its step or round, method, seed."""
     page = registry.page_at(st.session_state.get("page_before", ""))
     trace = getattr(page.view(), "trace", None)
     said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
-    return stem(said, trace.config if trace else None, str(figure.layout.title.text))
+    return stem(said, trace.config if trace else None, str(shown.words["title"]))
 
 
-def _leave(figure: go.Figure, part: Part, files: str) -> None:
+def _leave(shown: Drawing, part: Part, files: str) -> None:
     """The buttons of a figure's files; a fragment, so that a press draws no page."""
     desk, key = Desk.of(part.name), f"export-bar-{part.name}"
 
@@ -165,8 +141,8 @@ def _leave(figure: go.Figure, part: Part, files: str) -> None:
         key=key,
         data={
             **desk.data(),
-            "caption": figure.layout.meta["caption"],
-            "alt": figure.layout.meta["alt"],
+            "caption": shown.words["caption"],
+            "alt": shown.words["alt"],
         },
         on_asked_change=asked,
         on_drawn_change=lambda: desk.take(st.session_state[key].drawn),

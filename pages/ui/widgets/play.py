@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.base.theme import Theme
+from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -34,7 +34,7 @@ _component = st.components.v2.component(
 
 def draw(
     name: str,
-    figure: go.Figure,
+    drawn: Drawing,
     theme: Theme,
     number: int,
     *,
@@ -51,7 +51,7 @@ def draw(
         word: what a column of the chart is.
     """
     key = f"play-{name}"
-    area = figure.layout.meta
+    area = drawn.words
 
     def turned() -> None:
         step = (st.session_state.get(key) or {}).get("turn")
