@@ -145,13 +145,6 @@ def test_light_and_dark_differ_in_colours_and_in_nothing_else(trace):
         assert light[name].layout.meta == dark[name].layout.meta
 
 
-def test_a_click_never_fades_what_is_not_selected(trace):
-    for name, figure in all_figures(trace).items():
-        for drawn in figure.data:
-            if drawn.type == "bar" and drawn.customdata is not None and name != "timing":
-                assert drawn.unselected.marker.opacity == 1, (name, drawn.name)
-
-
 def empty_traces():
     full = make_trace(3)
     yield replace(full, steps=(), token_ids=(), text="")

@@ -114,15 +114,7 @@ def _bare(figure: str) -> object:
 
     def walk(value: object) -> object:
         if isinstance(value, dict):
-            drop = (
-                "pattern",
-                "colorscale",
-                "color",
-                "bgcolor",
-                "fgcolor",
-                "selected",
-                "unselected",
-            )
+            drop = ("pattern", "colorscale", "color", "bgcolor", "fgcolor")
             return {k: walk(v) for k, v in value.items() if k not in drop}
         if isinstance(value, list):
             return [walk(item) for item in value]

@@ -26,6 +26,20 @@ def rows_of(figure):
     return rows
 
 
+def bars_of(figure, token_id):
+    """A token's segments from above: row, low, share and colour."""
+    drawn = trace_named(figure, "segments")
+    told = zip(drawn.customdata, drawn.y, drawn.base, drawn.x, drawn.marker.color, strict=True)
+    return [tuple(bar) for (_, token), *bar in told if token == token_id]
+
+
+def colors_of(figure, step):
+    """Of each candidate."""
+    found = [{bar[3] for bar in bars_of(figure, c.token_id)} for c in step.candidates]
+    assert all(len(colors) == 1 for colors in found)
+    return [color for (color,) in found]
+
+
 @pytest.mark.parametrize("step", TRACE.token_steps, ids=lambda step: str(step.index))
 def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
     rows = rows_of(step_stages(step, TRACE))
@@ -41,11 +55,10 @@ def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
 def test_segments_are_the_stages_probabilities():
     step = TRACE.token_steps[5]
     figure = step_stages(step, TRACE)
-    for place in range(len(step.candidates)):
-        drawn = figure.data[place]
-        assert drawn.customdata[0][1] == step.candidates[place].token_id
+    for place, candidate in enumerate(step.candidates):
         shares = [stage.probs[place] for stage in shown_stages(step)]
-        assert list(drawn.x)[: len(shares)] == shares
+        drawn = {row: share for row, _, share, _ in bars_of(figure, candidate.token_id)}
+        assert [drawn.get(row, 0) for row in range(len(shares))] == shares
 
 
 def test_a_final_stage_that_repeats_the_last_one_is_not_drawn_twice():
@@ -83,9 +96,7 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
         figure = step_stages(step, TRACE)
         (mark,) = shapes_named(figure, "uniform")
         assert mark.x0 == mark.x1 == step.draw.uniform
-        places = [c.token_id for c in step.candidates]
-        chosen = figure.data[places.index(step.token_id)]
-        low, share = chosen.base[-1], chosen.x[-1]
+        _, low, share, _ = bars_of(figure, step.token_id)[-1]
         assert low <= step.draw.uniform < low + share
         assert (low, low + share) == pytest.approx(step.draw.interval)
         frame = shapes_named(figure, "chosen")[-1]
@@ -110,7 +121,7 @@ def test_draw_order_is_falling_probability_then_id():
 def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
     step = TRACE.token_steps[5]
     figure = step_stages(step, TRACE)
-    colors = [figure.data[place].marker.color for place in range(len(step.candidates))]
+    colors = colors_of(figure, step)
     assert len(set(colors)) == 6 and LIGHT.accent not in colors
     assert len(shapes_named(figure, "chosen")) == len(shown_stages(step)) + 1
     assert len(shapes_named(figure, "ribbon")) == len(shown_stages(step))
@@ -120,10 +131,7 @@ def test_a_token_keeps_its_colour_in_every_figure_when_another_one_is_chosen():
     step = TRACE.token_steps[5]
     other = next(c for c in step.candidates if c.token_id != step.token_id and c.prob > 0)
     flipped = replace(step, token_id=other.token_id)
-    stages = [
-        [figure.data[place].marker.color for place in range(len(step.candidates))]
-        for figure in (step_stages(step, TRACE), step_stages(flipped, TRACE))
-    ]
+    stages = [colors_of(step_stages(one, TRACE), one) for one in (step, flipped)]
     bars = [
         dict(
             zip(

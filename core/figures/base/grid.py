@@ -15,13 +15,11 @@ from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
 from core.figures.base.marks import (
     CLEAR,
-    NO_FADE,
     PAPER,
     add_frame,
     add_note,
     cell_bars,
     hover_texts,
-    no_fade,
     overlaid,
 )
 from core.figures.base.paper import LIVE_WINDOW, SMALL
@@ -227,7 +225,6 @@ def _texts(
         "customdata": [list(cell.key) for cell in drawn],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
         "marker": marker,
-        **no_fade(color),
     }
 
 
@@ -248,7 +245,6 @@ def _rings(cells: Sequence[Cell], frame: Frame, theme: Theme) -> Properties:
                 "color": theme.accent,
             },
         },
-        **NO_FADE,
     }
 
 

@@ -15,21 +15,10 @@ CLEAR = "rgba(0,0,0,0)"
 FRAME = 2.5
 # Between two texts in a line, and from a line to the next, px.
 _APART, _LINE = 12, 15
-# A click selects; what is not selected must not fade.
-NO_FADE: Properties = {
-    "selected": {"marker": {"opacity": 1}},
-    "unselected": {"marker": {"opacity": 1}},
-}
 PAPER: Properties = {"xref": "paper", "yref": "paper"}
 # One number is both ends.
 Ends: TypeAlias = float | tuple[float, float]
 Point: TypeAlias = tuple[float, float]
-
-
-def no_fade(text_color: str) -> Properties:
-    """`NO_FADE` for marks that bear text."""
-    state = {"marker": {"opacity": 1}, "textfont": {"color": text_color}}
-    return {"selected": state, "unselected": state}
 
 
 def hover_texts(texts: Sequence[object]) -> Properties:

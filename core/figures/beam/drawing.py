@@ -14,7 +14,7 @@ from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import escaped, show_token
-from core.figures.base.marks import CLEAR, INSIDE, no_fade
+from core.figures.base.marks import CLEAR, INSIDE
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band
@@ -220,7 +220,6 @@ class Drawing:
             "customdata": [self._hover_data(spot.node) for spot in spots],
             "hovertemplate": _HOVER,
             "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
-            **no_fade(ink or border),
         }
 
     def _ends(self) -> Properties:

@@ -14,7 +14,7 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
-from core.figures.base.marks import CLEAR, NO_FADE, add_frame, add_line, no_fade
+from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
@@ -216,7 +216,6 @@ def _bars(
         "marker": {"color": color, "line": {"color": color, "width": 2}},
         "customdata": [_told(step, index, shown[at]) for at in rows],
         "hovertemplate": _HOVER,
-        **no_fade(theme.muted),
     }
 
 
@@ -235,7 +234,6 @@ def _rows(
         "customdata": [_told(step, index, place) for place in shown],
         "hovertemplate": _HOVER,
         "marker": {"color": CLEAR, "line": {"width": 0}},
-        **NO_FADE,
     }
 
 

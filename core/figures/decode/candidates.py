@@ -18,7 +18,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import FRAME, NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.marks import FRAME, OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
@@ -181,7 +181,6 @@ def token_bars(
         "constraintext": "none",
         **hover_texts(hovers),
         "customdata": [[step.index, token_id] for token_id in token_ids],
-        **NO_FADE,
         **properties,
     }
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from core.decoding.trace import TokenStep
 from core.figures.base.axes import axis
 from core.figures.base.labels import show_token
-from core.figures.base.marks import FRAME, NO_FADE, add_line, numbers_behind, strokes
+from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 from core.figures.decode.stage_bars import BAR, Segment
@@ -121,7 +121,6 @@ def _score_points(
         },
         "hovertemplate": "score %{x:.3f} nats<extra></extra>",
         "customdata": [[step.index, candidate.token_id] for candidate in candidates],
-        **NO_FADE,
     }
     return logs, points
 
@@ -135,6 +134,4 @@ def _score_labels(step: TokenStep, scores: Sequence[Scored], theme: Theme) -> Pr
         texts.append(f" <b>{text}</b>" if candidate.token_id == step.token_id else f" {text}")
     ends = [max(item.score, item.log_prob) for item in scores]
     font = {"family": theme.mono, "size": 11, "color": theme.ink}
-    ink = {"textfont": {"color": theme.ink}}
-    labels = numbers_behind("token and score", ends, texts, font)
-    return {**labels, "selected": ink, "unselected": ink}
+    return numbers_behind("token and score", ends, texts, font)

@@ -18,7 +18,7 @@ from core.figures.base.labels import (
     settings_caption,
     table_text,
 )
-from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -163,7 +163,6 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
         "cliponaxis": False,
         **hover_texts(hovers),
         "customdata": [[step.index, step.token_id] for step in steps],
-        **NO_FADE,
     }
 
 

@@ -20,7 +20,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, add_frame, hover_texts, strokes
+from core.figures.base.marks import add_frame, hover_texts, strokes
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -102,7 +102,6 @@ def _add_marks(
         "x": [nth(step.index) for step in steps],
         **hover_texts([_hover(step, unit) for step in steps]),
         "customdata": [[step.index, step.token_id] for step in steps],
-        **NO_FADE,
     }
     sheet.traces.append({**_bars(entropy, sheet.theme), **shared})
     if len(steps) <= _MOST_STEMS:

@@ -31,7 +31,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, add_note, hover_texts, strokes
+from core.figures.base.marks import add_note, hover_texts, strokes
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -192,7 +192,6 @@ def _add_surprisal(
         "cliponaxis": False,
         **hover_texts([_hover(*pair) for pair in zip(positions, following, strict=True)]),
         "customdata": [[position.index, position.token_id] for position in positions],
-        **NO_FADE,
     }
     sheet.traces += [{**stems, **lower, "line": line}, {**dots, **lower}]
     top = 1.12 * max([1.0, *(value for value in values if value is not None)])

@@ -27,7 +27,6 @@ from core.figures.base.marks import (
     label_bar,
     label_pair,
     mono,
-    no_fade,
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -111,26 +110,28 @@ def _add_segments(
     others: str,
 ) -> None:
     theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
-    for place, candidate in enumerate(step.candidates):
-        own = [segment for segment in segments if segment.candidate == place]
-        texts = [_segment_text(candidate, segment.share) for segment in own]
-        if own and own[-1].row == len(stages) and candidate.token_id == step.token_id:
-            texts[-1] = ""  # named beside the bar; the mark of the draw would cross it
-        color = theme.token_color(candidate.rank)
-        ink = theme.text_on(color)
-        width = 0.3 if color == theme.unnamed else 0.8
-        sheet.traces.append(
-            {
-                **segment_bars(own),
-                "name": show_token(candidate.text),
-                "text": texts,
-                "textfont": {"family": theme.mono, "size": 12, "color": ink},
-                "marker": {"color": color, "line": {"color": theme.paper, "width": width}},
-                **hover_texts([_hover(candidate, names[s.row], s.share) for s in own]),
-                "customdata": [[step.index, candidate.token_id]] * len(own),
-                **no_fade(ink),
-            }
-        )
+    own = [segment for segment in segments if segment.candidate is not None and segment.share]
+    drawn = [step.candidates[segment.candidate or 0] for segment in own]
+    colors = [theme.token_color(candidate.rank) for candidate in drawn]
+    inks = [theme.text_on(color) for color in colors]
+    widths = [0.3 if color == theme.unnamed else 0.8 for color in colors]
+    texts = [
+        # In the draw's row it is named beside the bar; the mark of the draw would cross it.
+        "" if s.row == len(stages) and c.token_id == step.token_id else _segment_text(c, s.share)
+        for s, c in zip(own, drawn, strict=True)
+    ]
+    hovers = [_hover(c, names[s.row], s.share) for s, c in zip(own, drawn, strict=True)]
+    sheet.traces.append(
+        {
+            **segment_bars(own),
+            "name": "segments",
+            "text": texts,
+            "textfont": {"family": theme.mono, "size": 12, "color": inks},
+            "marker": {"color": colors, "line": {"color": theme.paper, "width": widths}},
+            **hover_texts(hovers),
+            "customdata": [[step.index, candidate.token_id] for candidate in drawn],
+        }
+    )
     sheet.traces.append(_others(step, segments, names, theme, others))
     frame_chosen(sheet, step, segments)
     sheet.layout |= overlaid(SMALL)
@@ -149,7 +150,6 @@ def _others(
     pairs = zip(stages, own, strict=True)
     return {
         **segment_bars(own),
-        **no_fade(theme.muted),
         "name": words,
         "text": [words] * len(own),
         "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},

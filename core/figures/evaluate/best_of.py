@@ -12,7 +12,7 @@ from core.evaluation.types import AnswerRule
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -87,7 +87,6 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
         "error_y": {**share_errors(shares, ink), "width": 3},
         **hover_texts(texts),
         "cliponaxis": False,
-        **NO_FADE,
     }
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import counted, duration, nth
 from core.figures.base.axes import add_key, axis, bare_axis, key_entry
 from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
-from core.figures.base.marks import INSIDE, hover_texts, no_fade, overlaid
+from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
@@ -151,7 +151,6 @@ def _bars(
         **hover_texts([_hover(mark) for mark in marks]),
         "customdata": [[mark.step] for mark in marks],
         "cliponaxis": True,
-        **no_fade(ink),
     }
 
 

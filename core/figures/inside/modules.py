@@ -12,7 +12,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
-from core.figures.base.marks import OUTSIDE, hover_texts, no_fade
+from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, lay_out
 from core.figures.base.theme import LIGHT, Theme
@@ -111,7 +111,6 @@ def _bars(
         **OUTSIDE,
         "textfont": {"size": SMALL, "color": theme.muted},
         **hover_texts([_hover(name, row) for row in rows]),
-        **no_fade(theme.muted),
     }
 
 

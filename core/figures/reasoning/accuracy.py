@@ -12,7 +12,7 @@ from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
-from core.figures.base.marks import NO_FADE, add_line, add_note, hover_texts
+from core.figures.base.marks import add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -133,7 +133,6 @@ def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") ->
         "customdata": [[point.budget] for point in points],
         **hover_texts(texts),
         "cliponaxis": False,
-        **NO_FADE,
     }
 
 

@@ -18,7 +18,7 @@ from core.figures.base.labels import (
     table_text,
     with_prompt,
 )
-from core.figures.base.marks import NO_FADE, add_line, hover_texts, label_pair
+from core.figures.base.marks import add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -150,7 +150,6 @@ def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
         "y": [row + 0.17 for row, _ in points],
         "customdata": [[point.tokens] for _, point in points],
         **hover_texts([_hover(point, judged) for _, point in points]),
-        **NO_FADE,
     }
 
 

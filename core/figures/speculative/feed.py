@@ -15,12 +15,10 @@ from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import NBSP, settings_caption, show_token, table_text
 from core.figures.base.marks import (
-    NO_FADE,
     add_note,
     cell_bars,
     hover_texts,
     label_bar,
-    no_fade,
     overlaid,
 )
 from core.figures.base.measure import text_width
@@ -137,7 +135,6 @@ def _add_group(
             "textfont": {"size": 11, "color": ink},
             "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
             "hoverinfo": "skip",
-            **no_fade(ink),
         }
     )
     for new in (True, False):
@@ -152,7 +149,6 @@ def _add_group(
             "y": [y - 0.26 for _, y in reads],
             "marker": {"size": 7, "color": theme.accent, "line": {"width": 0}},
             "hoverinfo": "skip",
-            **NO_FADE,
         }
     )
     where = {"xref": "paper", "xanchor": "left", "xshift": 6}
@@ -190,7 +186,6 @@ def _tokens(
         "textfont": {"family": theme.mono, "size": 11, "color": ink},
         **hover_texts([_hover(line, place, texts[place], new=new) for place, line in found]),
         "marker": marker if new else {**marker, "pattern": shape},
-        **no_fade(ink),
     }
 
 

@@ -22,7 +22,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts, strokes
+from core.figures.base.marks import OUTSIDE, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -137,7 +137,6 @@ def _outcome_bars(
         "text": [str(value) for value in values],
         **OUTSIDE,
         **hover_texts(texts),
-        **NO_FADE,
     }
 
 

@@ -13,7 +13,7 @@ from core.decoding.speculative.report import LengthSweep, SweepPoint
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
-from core.figures.base.marks import NO_FADE, OUTSIDE, add_line, hover_texts
+from core.figures.base.marks import OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
@@ -87,7 +87,6 @@ def _bars(
         "textfont": {"size": SMALL},
         **OUTSIDE,
         **hover_texts(texts),
-        **NO_FADE,
     }
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.counting import nth
 from core.figures.base.axes import add_key, axis, key_entry
-from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -78,7 +78,6 @@ def _bars(
         "width": 0.8,
         "marker": {"color": color, "line": {"width": 0}},
         **hover_texts(texts),
-        **NO_FADE,
     }
 
 

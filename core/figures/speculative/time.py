@@ -18,7 +18,7 @@ from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
-from core.figures.base.marks import NO_FADE, hover_texts
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
 from core.figures.base.theme import LIGHT, Theme
@@ -148,7 +148,6 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
             "marker": {"color": colors[part], "line": {"width": 0}},
             **hover_texts(texts),
             "customdata": [[at, -1] for at in numbers],
-            **NO_FADE,
         }
         sheet.traces.append(bars)
     if len(steps) > 40:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
 from core.figures.base.labels import escaped, percent, show_token, visible_token
-from core.figures.base.marks import NO_FADE, add_frame, cell_bars, hover_texts, no_fade
+from core.figures.base.marks import add_frame, cell_bars, hover_texts
 from core.figures.base.measure import fitted
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.speculative.words import (
@@ -126,7 +126,6 @@ def add_cells(
                 **hover_texts([cell.hover for cell in own]),
                 "customdata": [list(cell.key) for cell in own],
                 "marker": marker,
-                **no_fade(ink),
             }
         )
 
@@ -157,7 +156,6 @@ def add_marks(
                 "size": [size + (3 if cell.kind == "bonus" else 0) for cell in cells],
                 "line": {"width": 0},
             },
-            **NO_FADE,
         }
     )
 

@@ -21,7 +21,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import NO_FADE, OUTSIDE, hover_texts
+from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
@@ -154,7 +154,6 @@ def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandida
         "y": list(range(len(shown))),
         "width": 0.72,
         **hover_texts([_hover(found, c) for c in shown]),
-        **NO_FADE,
     }
     sheet.traces += [{**common, **bars} for bars in drawn]
 

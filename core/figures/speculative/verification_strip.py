@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.figures.base.axes import axis, bare_axis
 from core.figures.base.labels import show_token
-from core.figures.base.marks import NO_FADE, PAPER, add_line, add_note
+from core.figures.base.marks import PAPER, add_line, add_note
 from core.figures.base.measure import markup_width
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
@@ -137,5 +137,4 @@ def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
         "marker": {"color": part.color, "line": {"width": 0}},
         "hoverinfo": "skip",
         "cliponaxis": False,
-        **NO_FADE,
     }
