@@ -67,8 +67,11 @@ def as_ranked(view: BeamView) -> tuple[Trace, Reranking, BeamSearch]:
 
 
 def _redraw() -> None:
-    """End a callback that selects a candidate, or brings another part of the tree into view."""
-    fragments.rerun(TREE, STEP)
+    """End a callback that selects a candidate, or brings another part of the tree into view.
+
+    What is said of the candidate is there before the larger figure, which follows.
+    """
+    fragments.rerun(STEP, TREE)
 
 
 def _step(view: BeamView) -> None:

@@ -96,4 +96,4 @@ def _on_selected() -> None:
         tokens = emitted(view.trace)
         if 0 <= at < len(tokens):
             view.look_at(tokens[at].round, tokens[at].place)
-            fragments.rerun(tabs.TIMELINE, tabs.TOKEN)
+            fragments.rerun(tabs.TOKEN, tabs.TIMELINE)

@@ -79,8 +79,11 @@ def draw(view: SpecView, trace: Trace) -> bool:
 
 
 def _redraw() -> None:
-    """End a callback that selects a token, or brings another part of the run into view."""
-    fragments.rerun(STRIP, TIMELINE, TOKEN)
+    """End a callback that selects a token, or brings another part of the run into view.
+
+    What is said of the token is there before the larger figure, which follows.
+    """
+    fragments.rerun(TOKEN, STRIP, TIMELINE)
 
 
 def _looks(view: SpecView, trace: Trace) -> None:
