@@ -6,7 +6,7 @@ const NOTE_MS = 8000;
 const NARROW = "(max-width: 640px)";
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const tab = (window.decodingExplorer ??= prepare());
+  const tab = (window.decodingExplorer ??= prepare(data.script));
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
   tab.free = data.free.map((key) => `.st-key-${key} input`).join();
@@ -16,8 +16,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 }
 
 // `told` is the theme that the server was last told of; `free` selects the menus that take any text.
-function prepare() {
+function prepare(script) {
   const tab = { drawn: 0, told: null, free: "" };
+  loadEarly(script);
   oneEntryAPage();
   announce();
   addEventListener("click", clickLabel);
@@ -27,6 +28,14 @@ function prepare() {
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// The charts' script, before the first chart's values have come.
+function loadEarly(address) {
+  const script = document.createElement("script");
+  script.src = address;
+  script.addEventListener("error", () => script.remove());
+  document.head.append(script);
 }
 
 // What the server took the page's width for, from then on too.

@@ -1,12 +1,13 @@
 """What a page needs of the browser.
 
-A history of pages, numbers in their range, menus that take any text, the theme.
+A history of pages, numbers in their range, menus that take any text, the theme, the charts' script.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui.hosting.chart_script import SCRIPT
 from pages.ui.widgets import control, style
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -29,6 +30,7 @@ def prepare() -> None:
                 "narrow": style.narrow(),
                 "drawn": drawn_at(),
                 "free": control.free_menus(),
+                "script": SCRIPT,
             },
             # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,

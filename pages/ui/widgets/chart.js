@@ -4,16 +4,19 @@ const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: fal
 
 let loading = null;
 
+// The page has asked for it already, as its first element was drawn.
 function load(address) {
+  if (window.Plotly) return Promise.resolve();
   loading ??= new Promise((done, fail) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.onload = done;
-    script.onerror = () => {
+    const script = document.querySelector(`script[src="${address}"]`) || document.createElement("script");
+    script.addEventListener("load", done);
+    script.addEventListener("error", () => {
       script.remove();
       loading = null;
       fail(new Error(`${address} could not be loaded`));
-    };
+    });
+    if (script.isConnected) return;
+    script.src = address;
     document.head.append(script);
   });
   return loading;
