@@ -15,6 +15,7 @@ from typing import Any, ParamSpec
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from core.decoding.errors import DecodingError
@@ -67,7 +68,8 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
 def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     """From now on callbacks run to their end, and one that fails ends there; for the whole server.
 
-    Streamlit would show the error in place of the page. It offers no hook around callbacks.
+    Streamlit would show the error in place of the page. And it forgets a press where the next
+    request comes before the press was looked at. It offers no hook around either.
 
     Args:
         before_full_rerun: called as soon as a callback has ended in one: the next request may come
@@ -94,6 +96,13 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
 
         call(self, votes, attempt)
 
+    begin = SafeSessionState.on_script_will_rerun
+
+    def take_over(self: SafeSessionState, *reported: Any, **named: Any) -> None:
+        with uninterrupted():
+            begin(self, *reported, **named)
+
+    SafeSessionState.on_script_will_rerun = take_over  # type: ignore[method-assign]
     SessionState._run_callback_and_record_rerun = run_callback  # type: ignore[method-assign]
     SessionState._guarded = True  # type: ignore[attr-defined]
 
