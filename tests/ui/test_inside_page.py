@@ -19,6 +19,7 @@ from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView, open_run, shows
 from pages.ui.run import jobs
 from pages.ui.shell import models
+from pages.ui.widgets import link
 from tests.figures.beams import make_search
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui.conftest import ROOT, open_page
@@ -244,6 +245,15 @@ def test_the_step_is_in_the_address_and_a_link_brings_it_back(real) -> None:
     app = open_inside(run_of(real, "Once upon a time"), step="3")
     assert view_of(app).selected == 3
     assert app.query_params["step"] in ("3", ["3"])
+
+
+def test_a_link_s_step_that_the_run_lacks_is_told(real, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(link, "tell", told.append)
+    app = open_inside(run_of(real, "Once upon a time"), step="banana")
+    assert view_of(app).selected == 2 and "step" in app.query_params
+    (sentence,) = told
+    assert sentence.startswith("“banana” in the link is no step of this run")
 
 
 def test_the_data_path_is_given_away_in_three_formats(real) -> None:

@@ -64,6 +64,13 @@ class DecodeView(View):
             follow_link(found, _OTHERWISE)
         return found
 
+    @classmethod
+    def elsewhere(cls) -> Self:
+        """This session's view, seen from a page whose address names a step of its own."""
+        if cls.key not in st.session_state:
+            st.session_state[cls.key] = super().initial()
+        return cls.current()
+
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
         super().show(trace, source)

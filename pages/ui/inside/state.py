@@ -51,7 +51,7 @@ class InsideView(View):
     def initial(cls) -> Self:
         """The run on Decode at its step, or at the step that the address names."""
         found = cls()
-        found.take(DecodeView.current())
+        found.take(DecodeView.elsewhere())
         found.linked = st.query_params.get(_STEP, "")
         if st.query_params.get("run") != "1":
             follow_link(found, _OTHERWISE)
