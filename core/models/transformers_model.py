@@ -151,7 +151,7 @@ class TransformersModel(Tokenizing):
         """
         logits: torch.Tensor
         if self._fused and cache is not None and self._is_short(ids.shape[1], cache, self._fused):
-            logits = self._fused(ids, cache, hidden)[:, -keep:].to("cpu")
+            logits = self._fused(ids, cache, keep, hidden).to("cpu")
             if hidden is not None:
                 hidden[-1] = hidden[-1].to("cpu")
             return logits
@@ -179,11 +179,11 @@ class TransformersModel(Tokenizing):
 
     @staticmethod
     def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
-        """Whether the fused step takes so many tokens; a prompt's first ones it never does."""
+        """Whether the fused step takes so many tokens."""
         held = cache.get_seq_length()
         if step.body.most_length is not None and held + added > step.body.most_length:
             return False
-        return added == 1 or (added <= MOST_TOKENS and held > 0)
+        return added <= MOST_TOKENS
 
     @cached_property
     def supports_cache(self) -> bool:

@@ -2,8 +2,8 @@
 
 A step of a few tokens through transformers spends most of its time between the matrix products. For
 the architectures of `families` the step is written out: query, key and value (and gate and up)
-share a product, residuals are added by it. Everything else (prompts, other models, texts longer
-than a sliding window) goes through transformers.
+share a product, residuals are added by it. Everything else (long prompts, other models, texts
+longer than a sliding window) goes through transformers.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ MOST_TOKENS = 65
 
 
 class FusedStep:
-    """The forward of a few tokens of every row, behind tokens that are in the cache."""
+    """The forward of a few tokens of every row, behind those that are in the cache."""
 
     def __init__(self, model: Any, layer_types: list[str]) -> None:
         self.body = Body(model, layer_types)
         self.one_token = OneToken(self.body) if OneToken.fits(self.body) else None
 
     def __call__(
-        self, ids: Tensor, cache: GrowingCache, last: list[Tensor] | None = None
+        self, ids: Tensor, cache: GrowingCache, keep: int = 0, last: list[Tensor] | None = None
     ) -> Tensor:
-        """Logits `[rows, n, vocab]` after tokens `[rows, n]`, which go into the cache.
+        """Logits `[rows, keep, vocab]` after tokens `[rows, n]`, which go into the cache.
 
         Args:
+            keep: of the last so many tokens, 0 for all.
             last: takes the last layer's hidden states in, `[rows, n, width]`.
         """
         rows, added = ids.shape
-        normed = _normed(self._hidden(ids, cache), self.body.norm)
+        normed = _normed(self._hidden(ids, cache), self.body.norm).view(rows, added, -1)
         if last is not None:
-            last.append(normed.view(rows, added, -1))
-        return self.body.logits(normed).view(rows, added, -1)
+            last.append(normed)
+        kept = normed[:, -keep:]
+        return self.body.logits(kept.flatten(0, 1)).view(rows, kept.shape[1], -1)
 
     def _hidden(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         """What the last layer gives, `[rows * n, width]`."""
