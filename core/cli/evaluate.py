@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from core.cli.output import require_writable, say
-from core.cli.spreading import add_workers
+from core.cli.spreading import add_workers, in_flight
 
 if TYPE_CHECKING:
     from core.evaluation.plan.types import Evaluation, EvaluationRow
@@ -30,10 +30,12 @@ def run(args: Namespace) -> int:
     from core.evaluation.plan.plan_file import read_plan
     from core.evaluation.workers import require_workers
 
-    require_workers(args.workers)
+    workers = 1 if args.workers is None else args.workers
+    require_workers(workers)
 
     plan = read_plan(args.plan)
     from core import load_model
+    from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
     from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file
     from core.evaluation.plan.run import with_revisions
@@ -51,13 +53,16 @@ def run(args: Namespace) -> int:
         words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
         print(words, end="", file=sys.stderr, flush=True)
 
-    if args.workers > 1 or args.ray:
+    at_once = in_flight(args.workers) if all_on_servers(models.values()) else 1
+    if args.ray or workers > at_once:
         whole = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
         work = EvaluationWork(whole, args.dtype, args.device)
-        done = evaluate_by_workers(work, args.out, args.workers, ray=args.ray, on_row=show)
+        done = evaluate_by_workers(work, args.out, workers, ray=args.ray, on_row=show)
     else:
-        done = evaluate_to_file(models, plan, args.out, rewards=rewards, on_row=show)
+        done = evaluate_to_file(
+            models, plan, args.out, rewards=rewards, on_row=show, in_flight=at_once
+        )
     print(file=sys.stderr)
     _print_results(done)
     return 0

@@ -1,4 +1,4 @@
-"""Over which processes a command spreads its runs."""
+"""Over which processes, or how many requests to a server, a command spreads its runs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from argparse import ArgumentParser
 def add_workers(parser: ArgumentParser) -> None:
     """`--workers`, and `--ray` where they are a cluster's."""
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N",
-        help="processes, each with its own models (default: %(default)s)",
+        "--workers", type=int, metavar="N",
+        help="processes, each with its own models (default: 1); with models on servers the most "
+        "questions at once (default: as many as the servers take)",
     )  # fmt: skip
     parser.add_argument(
         "--ray", default="", metavar="ADDRESS",
         help="the processes are a Ray cluster's (auto, local, ray://HEAD:10001)",
     )  # fmt: skip
+
+
+def in_flight(workers: int | None) -> int:
+    """Questions at once at most, where the models are on servers."""
+    from core.evaluation.in_flight import MAX_IN_FLIGHT
+
+    return MAX_IN_FLIGHT if workers is None else workers

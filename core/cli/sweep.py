@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
 from core.cli.output import require_writable
-from core.cli.spreading import add_workers
+from core.cli.spreading import add_workers, in_flight
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 
 if TYPE_CHECKING:
+    from core.evaluation.sweep.types import SweepPlan, SweepRow
     from core.evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
@@ -53,18 +54,43 @@ def run(args: Namespace) -> int:
     steps = _numbers(args.steps, "--steps")
     _refuse_ignored(args)
     require_writable(args.out, "--out")
+    from core.evaluation.in_flight import all_on_servers
     from core.evaluation.progress import time_left
     from core.evaluation.sweep.files import sweep_by_workers, sweep_to_file
-    from core.evaluation.sweep.types import SweepPlan, SweepRow
     from core.evaluation.sweep.work import SweepWork
     from core.evaluation.workers import require_workers
 
-    require_workers(args.workers)
+    workers = 1 if args.workers is None else args.workers
+    require_workers(workers)
 
     problems = _problems(args, steps)
 
     model = load(args.model, args.dtype, args.device)
-    plan = SweepPlan(
+    plan = _plan(args, model, problems, budgets)
+    left = time_left()
+
+    def show(_: SweepRow, count: int) -> None:
+        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
+        print(words, end="", file=sys.stderr, flush=True)
+
+    at_once = in_flight(args.workers) if all_on_servers([model]) else 1
+    if args.ray or workers > at_once:
+        work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
+        sweep = sweep_by_workers(work, args.out, workers, ray=args.ray, on_row=show)
+    else:
+        sweep = sweep_to_file(
+            model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show,
+            in_flight=at_once,
+        )  # fmt: skip
+    print(file=sys.stderr)
+    _print_curve(sweep.rows)
+    return 0
+
+
+def _plan(args: Namespace, model: Any, problems: ProblemSet, budgets: tuple[int, ...]) -> SweepPlan:
+    from core.evaluation.sweep.types import SweepPlan
+
+    return SweepPlan(
         model_id=model.model_id,
         problems=problems,
         config=Reasoning(
@@ -80,23 +106,6 @@ def run(args: Namespace) -> int:
         samples=args.samples,
         model_revision=model.revision,
     )
-
-    left = time_left()
-
-    def show(_: SweepRow, count: int) -> None:
-        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
-        print(words, end="", file=sys.stderr, flush=True)
-
-    if args.workers > 1 or args.ray:
-        work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
-        sweep = sweep_by_workers(work, args.out, args.workers, ray=args.ray, on_row=show)
-    else:
-        sweep = sweep_to_file(
-            model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show
-        )
-    print(file=sys.stderr)
-    _print_curve(sweep.rows)
-    return 0
 
 
 def _problems(args: Namespace, steps: Sequence[int]) -> ProblemSet:

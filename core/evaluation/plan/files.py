@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from core.decoding.errors import EvaluationError
-from core.evaluation.plan.run import Models, Rewards, evaluation_rows, with_revisions
+from core.evaluation.in_flight import OnServer, all_on_servers, rows_in_flight
+from core.evaluation.plan.run import Models, Place, Rewards, evaluation_rows, with_revisions
 from core.evaluation.plan.serial import (
     plan_from_json,
     plan_to_json,
@@ -57,8 +58,12 @@ def evaluate_to_file(
     rewards: Rewards | None = None,
     on_row: Callable[[EvaluationRow, int], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    in_flight: int = 1,
 ) -> Evaluation:
     """Run a plan into a file, or go on where the file ends; the arguments of `run_evaluation`.
+
+    Args:
+        in_flight: questions at once at most, where all models are on servers.
 
     Raises:
         EvaluationError: the file holds another plan (or one over other weights), another
@@ -66,7 +71,25 @@ def evaluate_to_file(
     """
     plan = with_revisions(plan, models, rewards)
     behind = partial(evaluation_rows, models, plan, rewards=rewards, should_stop=should_stop)
+    if in_flight > 1 and rewards is None and all_on_servers(models.values()):
+        behind = partial(_in_flight, models, plan, most=in_flight, should_stop=should_stop)
     return Evaluation(plan, EVALUATIONS.extend(path, plan, behind, on_row))
+
+
+def _in_flight(
+    models: Models,
+    plan: EvaluationPlan,
+    done: Sequence[EvaluationRow],
+    *,
+    most: int,
+    should_stop: Callable[[], bool],
+) -> Iterator[EvaluationRow]:
+    def rows(unit: Sequence[Place], stopped: Callable[[], bool]) -> Iterator[EvaluationRow]:
+        return evaluation_rows(models, plan, only=unit, should_stop=stopped)
+
+    units = EvaluationWork(plan).units(done)
+    asked = [model for model in models.values() if isinstance(model, OnServer)]
+    yield from rows_in_flight(rows, units, asked, most=most, should_stop=should_stop)
 
 
 def evaluate_by_workers(

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect
+from core.decoding.errors import EvaluationError
 from core.decoding.loop.text import join_text, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
@@ -78,6 +79,7 @@ def evaluation_rows(
 
     Raises:
         ModelError: a draft with another vocabulary.
+        EvaluationError: a run was cut off by its server.
         as `collect`.
     """
     known: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
@@ -129,7 +131,11 @@ class _Runners:
         on_step: Callable[[Step], object] | None,
         should_stop: Callable[[], bool],
     ) -> _Run | None:
-        """One run; None where it was stopped."""
+        """One run; None where it was stopped.
+
+        Raises:
+            EvaluationError: its server gives no answer any more, or its draw isn't known.
+        """
         target, draft = self._targets[way.model], self._drafts.get(way.draft)
         if draft is not None:
             own = draft_ids_for(draft.as_model(), question, way, ids)
@@ -146,6 +152,8 @@ class _Runners:
             prompt_text=question.asked,
         )
         if trace.finish_reason == "cancelled":
+            if not should_stop() and trace.notes:
+                raise EvaluationError(trace.notes[-1])
             return None
         return _Run(trace, target.forwards, draft.forwards if draft else 0)
 

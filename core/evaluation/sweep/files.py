@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.attempts import ROWS, require_rows
+from core.evaluation.in_flight import OnServer, rows_in_flight
 from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.row_file import RowFile
 from core.evaluation.sweep.run import sweep_rows
@@ -21,8 +22,9 @@ from core.evaluation.sweep.serial import (
     row_to_json,
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.evaluation.sweep.work import SweepWork
+from core.evaluation.sweep.work import Place, SweepWork
 from core.evaluation.workers import rows_of
+from core.models.stopping import never
 
 SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
     what="sweep",
@@ -56,8 +58,12 @@ def sweep_to_file(
     batch: int = ROWS,
     on_row: Callable[[SweepRow, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    in_flight: int = 1,
 ) -> BudgetSweep:
     """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
+
+    Args:
+        in_flight: batches at once at most, where the model is on a server.
 
     Raises:
         SweepError: the file holds another plan, another sweep is writing it, or it can't be read
@@ -65,7 +71,25 @@ def sweep_to_file(
     """
     require_rows(batch)
     behind = partial(sweep_rows, model, plan, marks=marks, batch=batch, should_stop=should_stop)
+    if in_flight > 1 and isinstance(model, OnServer):
+        behind = partial(_in_flight, model, plan, marks, batch, in_flight, should_stop)
     return BudgetSweep(plan, SWEEPS.extend(path, plan, behind, on_row))
+
+
+def _in_flight(
+    model: LanguageModel,
+    plan: SweepPlan,
+    marks: ThinkMarks | None,
+    batch: int,
+    most: int,
+    should_stop: Callable[[], bool] | None,
+    done: Sequence[SweepRow],
+) -> Iterator[SweepRow]:
+    def rows(unit: Sequence[Place], stopped: Callable[[], bool]) -> Iterator[SweepRow]:
+        return sweep_rows(model, plan, marks=marks, batch=batch, only=unit, should_stop=stopped)
+
+    units = SweepWork(plan, model.model_id, batch=batch).units(done)
+    yield from rows_in_flight(rows, units, [model], most=most, should_stop=should_stop or never)
 
 
 def sweep_by_workers(

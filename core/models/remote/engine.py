@@ -20,12 +20,14 @@ class Facts(NamedTuple):
         most: how many candidates a token it gives at most; None for its whole vocabulary.
         vocab_size: how many tokens there are; None where only some are given.
         window: tokens that fit; None where it doesn't say.
+        slots: requests that it works on at once; None where it doesn't say.
     """
 
     software: str
     most: int | None
     vocab_size: int | None
     window: int | None
+    slots: int | None = None
 
 
 class Forced(NamedTuple):

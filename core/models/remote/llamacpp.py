@@ -16,6 +16,7 @@ from core.models.remote.sampling import asked_settings, most_bytes
 
 _BYTES_OF_ENTRY = 256
 _MOST_VOCABULARY = 2**20
+_MOST_SLOTS = 2**10
 
 
 class LlamaCppEngine:
@@ -49,10 +50,12 @@ class LlamaCppEngine:
         window = part_of(own, "meta", "n_ctx")
         properties = self._client.ask("/props")
         slot = part_of(properties, "default_generation_settings", "n_ctx")
+        slots = part_of(properties, "total_slots")
         build = part_of(properties, "build_info")
         software = f"llama.cpp {build[:40]}" if isinstance(build, str) else "llama.cpp"
         windows = [one for one in (window, slot) if type(one) is int and one > 0]
-        return Facts(software, None, size, min(windows, default=None))
+        known = slots if type(slots) is int and 0 < slots <= _MOST_SLOTS else None
+        return Facts(software, None, size, min(windows, default=None), known)
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
         asked = {

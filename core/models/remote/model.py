@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -21,6 +22,8 @@ from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
 from core.models.tokenizing import TokenNames
 
+# vLLM's count of requests that wait for their turn, for each of its engines.
+_WAITING = re.compile(r"^vllm:num_requests_waiting(?:\{[^}]{0,500}\})? ([0-9.e+]{1,30})$", re.M)
 # Prompts in one request, and entries that its answer may hold (about 40 bytes each).
 _MOST_ROWS = 32
 _MOST_ENTRIES = 2**21
@@ -177,6 +180,16 @@ class RemoteModel:
     def last_speculation(self) -> object:
         """What the server said of speculation in its last run, as it said it."""
         return self._engine.last_speculation
+
+    @property
+    def slots(self) -> int | None:
+        """Requests that the server works on at once; None where it doesn't say."""
+        return self.facts.slots
+
+    def waiting(self) -> int | None:
+        """Requests in the server's queue now; None where it doesn't say."""
+        found = _WAITING.findall(self.counters())
+        return int(sum(map(float, found))) if found else None
 
     def counters(self) -> str:
         """The server's /metrics, in Prometheus' format; empty where it has none."""

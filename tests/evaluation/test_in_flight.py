@@ -1,0 +1,145 @@
+"""Many units at a time against servers: as many as they take, with the rows of one at a time."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import ByEngine, Greedy, load_model
+from core.decoding.errors import EvaluationError
+from core.decoding.reasoning.config import Reasoning
+from core.evaluation import in_flight
+from core.evaluation.in_flight import all_on_servers, rows_in_flight
+from core.evaluation.plan.files import evaluate_to_file, read_evaluation
+from core.evaluation.plan.plan_file import take
+from core.evaluation.plan.run import run_evaluation
+from core.evaluation.plan.types import EvaluationPlan, Way
+from core.evaluation.problems import make_problems
+from core.evaluation.questions.own import own_questions
+from core.evaluation.sweep.files import sweep_to_file
+from core.evaluation.sweep.run import run_sweep
+from core.evaluation.sweep.types import SweepPlan
+from tests.evaluation.test_workers import require_same
+from tests.models.remote import faults
+from tests.models.remote.servers import Script, local, serving
+
+
+class Server:
+    """What a server says of itself.
+
+    Args:
+        waiting: requests that wait, look by look; the last goes on.
+    """
+
+    def __init__(self, slots: int | None = None, waiting: Sequence[int | None] = (None,)) -> None:
+        self.slots, self._said = slots, list(waiting)
+
+    def waiting(self) -> int | None:
+        return self._said.pop(0) if len(self._said) > 1 else self._said[0]
+
+
+@pytest.mark.parametrize(
+    ("servers", "most", "begun"),
+    [
+        ([Server(waiting=[0, 0, 3])], 256, [4, 4, 8, 0, 0]),
+        ([Server(waiting=[0])], 7, [4, 3, 0]),
+        ([Server(waiting=[0])], 2, [2, 0]),
+        ([Server(waiting=[0]), Server(waiting=[0, 1])], 256, [4, 4, 0]),
+        ([Server(slots=6)], 256, [6, 0]),
+        ([Server()], 256, [4, 0]),
+    ],
+    ids=["until some wait", "its bound", "a low bound", "two servers", "its slots", "it is silent"],
+)
+def test_as_many_are_begun_as_the_servers_take(
+    servers: list[Server], most: int, begun: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_flight, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(in_flight, "_BUSY", math.inf)
+    room = in_flight._Room(servers, most)
+    found = [room.first]
+    while len(found) < len(begun):
+        found.append(room.more(sum(found)))
+    assert found == begun
+    monkeypatch.setattr(in_flight, "_BUSY", -1)
+    assert in_flight._Room(servers, most).more(1) == 0
+
+
+def test_units_run_at_once_and_each_once() -> None:
+    together, lock, under_way = threading.Barrier(3), threading.Lock(), list[int]()
+
+    def rows(unit: int, stopped: Callable[[], bool]) -> Iterator[int]:
+        assert not stopped()
+        with lock:
+            under_way.append(unit)
+            assert len(under_way) <= 3
+        together.wait(60)
+        with lock:
+            under_way.remove(unit)
+        yield unit
+
+    assert sorted(rows_in_flight(rows, range(9), [Server(slots=3)])) == list(range(9))
+
+
+def test_what_fails_stops_the_others_and_loses_none_of_their_rows() -> None:
+    together, found = threading.Barrier(4), list[int]()
+
+    def rows(unit: int, stopped: Callable[[], bool]) -> Iterator[int]:
+        together.wait(60)
+        if unit == 2:
+            raise EvaluationError("The server of large is gone.")
+        while not stopped():
+            threading.Event().wait(0.01)
+        yield unit
+
+    with pytest.raises(EvaluationError, match="large is gone"):
+        found.extend(rows_in_flight(rows, range(9), [Server()]))
+    assert sorted(found) == [0, 1, 3]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[str, Any, Script]]:
+    with serving(Script(most=20)) as (url, script):
+        where = f"vllm:{url}?tokenizer=embedded:target#target"
+        yield where, load_model(where), script
+
+
+def test_an_evaluation_in_flight_is_that_of_one_after_the_other(
+    served: tuple[str, Any, Script], tmp_path: Path
+) -> None:
+    where, model, script = served
+    drawn = Way("engine", ByEngine(max_new_tokens=6), where, samples=2)
+    plan = EvaluationPlan(
+        take(own_questions("facts"), 6), (Way("greedy", Greedy(max_new_tokens=6), where), drawn)
+    )
+    models, path = {where: model}, tmp_path / "rows.jsonl"
+    assert all_on_servers(models.values()) and not all_on_servers([local()])
+    alone = run_evaluation(models, plan)
+    script.fail(faults.status(400), after=20)
+    with pytest.raises(EvaluationError, match=r"refuses the request \(status 400: not now\)"):
+        evaluate_to_file(models, plan, path, in_flight=4)
+    script.fault = None
+    begun = path.read_bytes()
+    done = evaluate_to_file(models, plan, path, in_flight=4)
+    assert done.complete and path.read_bytes().startswith(begun)
+    require_same(done.rows, alone.rows)
+    require_same(read_evaluation(path).rows, alone.rows)
+
+
+def test_a_sweep_in_flight_is_that_of_one_after_the_other(tmp_path: Path) -> None:
+    with serving() as (url, _):
+        model = load_model(f"vllm:{url}?tokenizer=embedded:target#target")
+        plan = SweepPlan(model.model_id, make_problems(2), Reasoning(max_answer_tokens=2), (0, 2))
+        one = run_sweep(model, plan, batch=1, marks=model.think_marks)
+        two = sweep_to_file(
+            model, plan, tmp_path / "s.jsonl", marks=model.think_marks, batch=1, in_flight=4
+        )
+
+    def outcomes(rows: Any) -> Any:
+        return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
+
+    assert outcomes(two.rows) == outcomes(one.rows) and two.complete
