@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from core.decoding.loop.recording import ranked_ids
-from core.decoding.shaping.stages import Distribution
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.known import known_distribution
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.server.api.errors import ApiError
 from core.server.api.logprobs import NEVER, TokenLogprobs
+
+
+def read_raw(model: LanguageModel, row: Tensor, token_id: int, count: int) -> TokenLogprobs:
+    """A token in the model's own distribution, of logits `[vocab]`.
+
+    Raises:
+        ApiError: its server names other tokens of this place only.
+    """
+    known = getattr(model, "known", None)
+    if known is None:
+        return read(raw_distribution(row), token_id, count)
+    if bool(row[token_id].isnan()):
+        raise ApiError(
+            f"The server of {model.model_id} names {known} tokens of each step, and "
+            f"{model.token_text(token_id)!r} is none of them here, so its log-probability isn't "
+            "known; leave log-probabilities out.",
+            param="logprobs",
+        )
+    return read(known_distribution(row), token_id, count)
 
 
 def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:

@@ -135,10 +135,16 @@ class Runner:
                 yield Run(own, ids, said, one)
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[Run]) -> None:
-        """Raises ApiError for more log-probabilities than one answer may hold."""
-        wanted = self.plan.logprobs
+        """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
+        wanted, known = self.plan.logprobs, getattr(model, "known", None)
         if wanted is None:
             return
+        if known is not None and not 0 <= wanted.top <= known:
+            raise ApiError(
+                f"The server of {model.model_id} names {known} tokens of each step: ask for the "
+                f"log-probabilities of at most {known}.",
+                param="top_logprobs",
+            )
         positions = sum(
             run.config.max_new_tokens + self.plan.echo * len(run.prompt_ids) for run in runs
         )
@@ -173,6 +179,9 @@ class Runner:
         self.record.traces.append(trace)
         self.record.steps = []
         writer.finish(trace)
+        if trace.finish_reason == "cancelled" and not should_stop() and trace.notes:
+            # Its model's server broke off, or draws what it doesn't name.
+            raise ApiError(trace.notes[-1], status=502, code="model_lost")
 
 
 def _leave_a_processor() -> None:

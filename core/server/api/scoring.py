@@ -10,11 +10,10 @@ from torch import Tensor
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows
-from core.decoding.shaping.stages import raw_distribution
 from core.decoding.trace import TokenStep
 from core.server.api.final import Final
 from core.server.api.logprobs import TokenLogprobs, Wanted
-from core.server.api.reading import certain, read
+from core.server.api.reading import certain, read, read_raw
 
 
 class Tap:
@@ -74,8 +73,8 @@ class StepReader:
         self._tap, self._ids = tap, list(prompt_ids)
         self._count = wanted.count(tap.vocab_size)
         # Draws from a generator of its own; the stages before the draw are those of the run.
-        model = cast(LanguageModel, tap)
-        self._picker = Picker(model, config.chooser) if wanted.mode == "final" else None
+        self._model = cast(LanguageModel, tap)
+        self._picker = Picker(self._model, config.chooser) if wanted.mode == "final" else None
 
     def read(self, step: TokenStep) -> TokenLogprobs:
         """Call it between this step and the next."""
@@ -83,7 +82,7 @@ class StepReader:
         assert row is not None
         self._ids.append(step.token_id)
         if self._picker is None:
-            return read(raw_distribution(row), step.token_id, self._count)
+            return read_raw(self._model, row, step.token_id, self._count)
         if step.origin in ("forced", "server"):
             return certain(step.token_id, self._count)
         picked = self._picker.pick(step.index, row, self._ids[:-1])
@@ -105,7 +104,7 @@ class Scorer:
         final: Final | None = None,
     ) -> None:
         self._count = wanted.count(model.vocab_size)
-        self._context, self._final = model.start(prompt_ids), final
+        self._model, self._context, self._final = model, model.start(prompt_ids), final
         self._ids, self._first = list(prompt_ids), len(prompt_ids)
 
     def read(self, token_ids: Sequence[int]) -> tuple[TokenLogprobs, ...]:
@@ -119,7 +118,7 @@ class Scorer:
     def _read(self, row: Tensor, token_id: int) -> TokenLogprobs:
         ids = self._ids
         if self._final is None:
-            found = read(raw_distribution(row), token_id, self._count)
+            found = read_raw(self._model, row, token_id, self._count)
         else:
             found = self._final(len(ids) - self._first, row, ids, token_id, self._count)
         ids.append(token_id)
@@ -129,12 +128,13 @@ class Scorer:
 class PromptReader:
     """Raw log-probabilities of a prompt's tokens, from its own forward pass."""
 
-    def __init__(self, prompt_ids: Sequence[int], wanted: Wanted, vocab_size: int) -> None:
-        self._ids, self._count = prompt_ids, wanted.count(vocab_size)
+    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], wanted: Wanted) -> None:
+        self._model, self._ids = model, prompt_ids
+        self._count = wanted.count(model.vocab_size)
         self.tokens: list[TokenLogprobs] = []
 
     def __call__(self, first: int, logits: Tensor) -> None:
         """Take in consecutive positions, `[n, vocab]`."""
         for at, row in enumerate(logits, start=first + 1):
             if at < len(self._ids):
-                self.tokens.append(read(raw_distribution(row), self._ids[at], self._count))
+                self.tokens.append(read_raw(self._model, row, self._ids[at], self._count))

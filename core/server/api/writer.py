@@ -66,7 +66,7 @@ class Writer:
         self._text = ChoiceText(run.config)
         self._prompt = None
         if plan.echo and wanted:
-            self._prompt = PromptReader(run.prompt_ids, wanted, model.vocab_size)
+            self._prompt = PromptReader(model, run.prompt_ids, wanted)
         self._tap = Tap(model, self._prompt)
         self._reader: StepReader | None = None
         self._scorer: Scorer | None = None

@@ -101,6 +101,8 @@ def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
     with left, panel.box():
         tokens = counted(len(trace.token_ids), "token")
         panel.head(view, trace, trace.config.words, tokens, panel.ENDED[trace.finish_reason])
+        if record is not None and record.error:
+            st.text(record.error)
         _text(view, trace, live=False)
     if right is not None and beside is not None:
         with right, st.container(key="beside-panel", border=True, gap="small"):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import openai
 import pytest
 
 from core import Greedy, ModelError, Trace, check, collect, load_model
@@ -17,6 +18,7 @@ from core.models.remote.http import Patience
 from core.models.stopping import never, stoppable
 from tests.models.remote import faults, servers
 from tests.models.remote.servers import Script, serving
+from tests.server.api.served import served as serving_endpoint
 
 QUICK = Patience(pauses=(0.01, 0.01), longest_pause=0.05)
 PROMPT = "Once upon a time"
@@ -193,3 +195,20 @@ def test_loading_stops_between_two_requests() -> None:
 
     with serving() as (url, _), pytest.raises(LoadingStoppedError):
         load_model(f"llamacpp:{url}", should_stop=stop, on_progress=hear)
+
+
+def test_the_endpoint_ends_an_answer_whose_server_broke_off_with_its_sentence(
+    served: tuple[Any, Script],
+) -> None:
+    model, script = served
+    asked = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 6, "temperature": 0.0}
+    with serving_endpoint(lambda where, should_stop: model) as endpoint:  # noqa: ARG005
+        script.fail(faults.status(400), after=1 + 3)
+        with pytest.raises(openai.InternalServerError, match="refuses the request") as raised:
+            endpoint.client().completions.create(**asked)
+        assert raised.value.status_code == 502 and raised.value.code == "model_lost"
+        script.fail(faults.status(400), after=1 + 3)
+        stream = endpoint.client().completions.create(**asked, stream=True)
+        assert len([next(stream) for _ in range(4)]) == 4
+        with pytest.raises(openai.APIError, match="refuses the request"):
+            next(stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import openai
 import pytest
 
 from core import (
@@ -26,6 +27,7 @@ from core.decoding.lab.step import read_step_logits
 from core.decoding.reasoning.batch import Run, reason_in_batch
 from core.figures import prompt_reading, step_stages, uncertainty
 from tests.models.remote.servers import Script, local, serving
+from tests.server.api.served import served
 
 PROMPT = "Once upon a time"
 
@@ -119,3 +121,22 @@ def test_a_server_that_names_more_than_there_is_is_refused() -> None:
         script.fail(doubled)
         with pytest.raises(ModelError, match="more than 1"):
             load_model(f"openai:{url}/v1?tokenizer=embedded:target#target")
+
+
+def test_the_endpoint_gives_the_numbers_that_are_known_and_says_which_are_not(top: Any) -> None:
+    asked = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 4, "temperature": 0.0}
+    ids = local().encode(PROMPT)
+    with served(lambda where, should_stop: top) as endpoint:  # noqa: ARG005
+        client = endpoint.client()
+        found = client.completions.create(**asked, logprobs=20, echo=True).choices[0].logprobs
+        expected = local().start(ids).logits[0].log_softmax(-1).topk(20).values.tolist()
+        assert sorted(found.top_logprobs[len(ids)].values(), reverse=True) == pytest.approx(
+            expected, abs=1e-4
+        )
+        for more, sentence in (
+            ({"logprobs": 21}, "names 20 tokens of each step: ask for .* at most 20"),
+            ({"logprobs": -1}, "names 20 tokens of each step: ask for .* at most 20"),
+            ({"logprobs": 1, "echo": True, "prompt": "Once zebra"}, "is none of them here"),
+        ):
+            with pytest.raises(openai.BadRequestError, match=sentence):
+                client.completions.create(**{**asked, **more})
