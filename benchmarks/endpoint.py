@@ -2,8 +2,8 @@
 
 Seconds from a request's sending to its first token, and between tokens (the mean behind the first).
 Each server is a process of its own with one torch thread, and so is the engine; they take turns, so
-that what else the machine does falls on all of them. It falls least on the processor time of a
-whole answer.
+that what else the machine does falls on all of them. It falls least on processor time: of a whole
+answer, and of one that ends with its first token.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from time import perf_counter
 from core import Greedy, TokenStep, collect, load_model
 model = load_model("embedded:target")
 messages = json.loads(sys.argv[1])
-for _ in sys.stdin:
+for line in sys.stdin:
     times, began = [], perf_counter()
     def on_step(step):
         if isinstance(step, TokenStep): times.append(perf_counter() - began)
     ids = model.encode_chat(messages)
-    collect(model, ids, Greedy(max_new_tokens=int(sys.argv[2])), on_step=on_step)
+    collect(model, ids, Greedy(max_new_tokens=int(line)), on_step=on_step)
     print(json.dumps(times), flush=True)
 """
 _THEIRS = "from transformers.cli.transformers import main; main()"
@@ -50,8 +50,15 @@ Command = Sequence[str]
 class Asked(NamedTuple):
     """What answers, and its process."""
 
-    ask: Callable[[], Times]
+    ask: Callable[[int], Times]
     pid: int
+
+    def processor_time(self, tokens: int, repeats: int) -> float:
+        """Seconds of an answer of so many tokens, the mean."""
+        used = -processor_seconds(self.pid)
+        for _ in range(repeats):
+            self.ask(tokens)
+        return (used + processor_seconds(self.pid)) / repeats
 
 
 class Times(NamedTuple):
@@ -70,24 +77,24 @@ def run(repeats: int) -> None:
         if is_serve_available():
             asked["transformers serve"] = processes.enter_context(_served(_theirs, _TARGET))
         for one in asked.values():
-            one.ask()  # The first answer loads the model, or warms it up.
-        used = {name: -processor_seconds(one.pid) for name, one in asked.items()}
+            one.ask(TOKENS)  # The first answer loads the model, or warms it up.
         times: dict[str, list[Times]] = {name: [] for name in asked}
         for _ in range(repeats):
             for name, one in asked.items():
-                times[name].append(one.ask())
-        for name, one in asked.items():
-            used[name] += processor_seconds(one.pid)
-    for name, found in times.items():
-        _row(name, found, used[name] / repeats)
+                times[name].append(one.ask(TOKENS))
+        for name, found in times.items():
+            used = [asked[name].processor_time(tokens, repeats) for tokens in (TOKENS, 1)]
+            _row(name, found, *used)
     if "transformers serve" not in asked:
         print("transformers serve: not here (pip install 'transformers[serving]')")
 
 
-def _row(name: str, times: Sequence[Times], processor: float) -> None:
+def _row(name: str, times: Sequence[Times], whole: float, one_token: float) -> None:
     first, between = (_spread([1000 * s for s in seconds]) for seconds in zip(*times, strict=True))
     said = f"first token {first} ms, between tokens {between} ms"
-    print(f"{name}: {said}, processor time of an answer {1000 * processor:.0f} ms")
+    print(f"{name}: {said}")
+    used = f"{1000 * whole:.0f} ms, of one of a single token {1000 * one_token:.1f} ms"
+    print(f"{'':<{len(name)}}  processor time of an answer {used}", flush=True)
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -113,14 +120,14 @@ def _process(command: Command, **options: Any) -> Iterator[subprocess.Popen[str]
 
 @contextmanager
 def _engine() -> Iterator[Asked]:
-    command = [sys.executable, "-c", _ENGINE, json.dumps(_MESSAGES), str(TOKENS)]
+    command = [sys.executable, "-c", _ENGINE, json.dumps(_MESSAGES)]
     pipe = subprocess.PIPE
     with _process(command, stdin=pipe, stdout=pipe) as process:
 
-        def ask() -> Times:
+        def ask(tokens: int) -> Times:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write("\n")
+            process.stdin.write(f"{tokens}\n")
             process.stdin.flush()
             return _times(json.loads(process.stdout.readline()))
 
@@ -161,12 +168,12 @@ def _wait(client: httpx2.Client, process: subprocess.Popen[str]) -> None:
     raise TimeoutError(f"{process.args!r} did not start.")
 
 
-def _ask(client: httpx2.Client, model: str) -> Times:
+def _ask(client: httpx2.Client, model: str, tokens: int) -> Times:
     """One streamed answer; when each token came."""
     body = {
         "model": model,
         "messages": _MESSAGES,
-        "max_tokens": TOKENS,
+        "max_tokens": tokens,
         "temperature": 0,
         "stream": True,
     }
