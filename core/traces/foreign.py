@@ -91,12 +91,15 @@ class ForeignAnswer:
             f"Each place names {counted(named, 'token')} at most: which tokens share the rest is "
             "not known, only how much it is."
         )
+        ranks = (
+            f"The rank of {beyond} of {counted(len(self.tokens), 'token')} is not known: tokens "
+            "that are not named may be more probable."
+        )
         more = f"Of its {self.choices} choices the first is drawn; paste another one alone."
         return (
             *([more] if self.choices > 1 else []),
             others if named else "No place names its most probable tokens: ask for top_logprobs.",
-            f"The rank of {beyond} of {counted(len(self.tokens), 'token')} is not known: tokens "
-            "that are not named may be more probable.",
+            *([ranks] if beyond else []),
             "Whether the numbers are the model's own or those after temperature and filters, only "
             "the server can say.",
             "Settings, seed and draws are not in the answer, so that nothing of it can be proved.",

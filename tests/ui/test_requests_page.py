@@ -149,7 +149,7 @@ def test_requests_are_seen_with_the_key_that_made_them(
     app.text_input(key="api_key").set_value("another-key-of-letters").run()
     assert "No request yet" in texts(app)
     app.text_input(key="api_key").set_value("wrong").run()
-    assert "key of this server is needed" in texts(app)
+    assert "This is no key of this server" in texts(app)
     app.text_input(key="api_key").set_value(KEY).run()
     assert app.header[1].value == "Request 1"
 
@@ -279,3 +279,27 @@ def test_one_setting_switches_the_endpoint_off(
     app = open_requests()
     assert "switched off" in texts(app)
     assert app.button(key="send").disabled
+
+
+CHAT = [{"role": "user", "content": "Hi"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("chat", {"messages": CHAT}, ""),
+        ("chat", {"messages": [{"role": "developer", "content": "Be kind."}, *CHAT]}, "Be kind."),
+        ("responses", {"input": "Hi", "instructions": "Be brief."}, "Be brief."),
+        ("responses", {"input": "Hi"}, ""),
+        ("responses", {"input": "Hi", "previous_response_id": "resp_1"}, None),
+        ("responses", {"input": CHAT}, None),
+        ("chat", {"messages": [*CHAT, {"role": "assistant", "content": "Hello"}, *CHAT]}, None),
+        ("chat", {"messages": [{"role": "user", "content": [{"type": "text"}]}]}, None),
+        ("completions", {"prompt": "Hi"}, None),
+    ],
+)
+def test_a_conversation_of_one_message_can_be_asked_again_elsewhere(
+    kind: Any, body: dict[str, Any], said: str | None
+) -> None:
+    found = again.conversation(Record("a", kind, "embedded:target", body=body))
+    assert found == ({} if said is None else {"chat": True, "system": said})

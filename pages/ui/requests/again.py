@@ -20,7 +20,8 @@ from pages.ui.hosting import endpoint
 from pages.ui.inside import state as inside
 from pages.ui.requests.state import RequestsView
 from pages.ui.run import save
-from pages.ui.shell import models
+from pages.ui.shell import models, sidebar
+from pages.ui.widgets import control
 
 # What says how to decode, in any endpoint's body; and what acts on streams only.
 _SETTINGS = {
@@ -61,7 +62,7 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
     """
     with st.container(key="request-acts", horizontal=True, gap="small"):
         page = registry.page_of(trace.config.method)
-        _open_button(page.title, partial(save.turn_to, page, trace, source="request"))
+        _open_button(page.title, partial(_open, page, trace, record))
         if page.path == registry.PAGES[0].path and trace.token_steps:
             _open_button(registry.page_of("lab").title, partial(_open_in_lab, view, trace))
         if inside.shows(trace):
@@ -84,6 +85,33 @@ def _open_button(title: str, open_it: Callable[[], None]) -> None:
         icon=":material/open_in_new:",
         on_click=open_it,
     )
+
+
+def _open(page: registry.Page, trace: Trace, record: Record | None) -> None:
+    """The page shows the run, and its controls would ask for it again."""
+    save.turn_to(page, trace, source="request")
+    if record is not None:
+        control.load(conversation(record))
+
+
+def conversation(record: Record) -> dict[str, Any]:
+    """What the sidebar says of a conversation of one message; of longer ones it can say nothing."""
+    body, system = record.body, ""
+    if record.endpoint == "chat":
+        told = [(one.get("role"), one.get("content")) for one in body["messages"]]
+    elif record.endpoint == "responses" and not body.get("previous_response_id"):
+        instructions = body.get("instructions")
+        told = [("system", instructions)] if instructions else []
+        told.append(("user", body["input"]))
+    else:
+        return {}
+    if len(told) == 2 and told[0][0] in ("system", "developer"):
+        system = told.pop(0)[1]
+    texts = [system, *(text for _, text in told)]
+    whole = all(isinstance(text, str) and len(text) <= sidebar.MAX_PROMPT for text in texts)
+    if len(told) != 1 or told[0][0] != "user" or not whole:
+        return {}
+    return {"chat": True, "system": system}
 
 
 def _open_in_lab(view: RequestsView, trace: Trace) -> None:

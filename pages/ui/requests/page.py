@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
+from core.server.api.errors import ApiError
 from core.server.api.history import Record
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, controls, foreign, opened, request_list
@@ -17,6 +18,7 @@ from pages.ui.run import jobs, panel
 from pages.ui.shell import fragments
 from pages.ui.widgets.control import in_words
 
+WRONG_KEY = "This is no key of this server; its operator gives them out."
 NEEDS_KEY = "This server's requests are seen with the key that made them. Type your key above."
 
 
@@ -84,8 +86,8 @@ def _read_key(view: RequestsView) -> None:
     if typed:
         try:
             view.owner = endpoint.service().owner_of(typed)
-        except DecodingError as error:
-            view.failure = in_words(error)
+        except ApiError:
+            view.failure = WRONG_KEY
 
 
 def draw(view: RequestsView) -> None:
