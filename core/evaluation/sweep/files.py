@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
@@ -88,8 +89,8 @@ def _in_flight(
     def rows(unit: Sequence[Place], stopped: Callable[[], bool]) -> Iterator[SweepRow]:
         return sweep_rows(model, plan, marks=marks, batch=batch, only=unit, should_stop=stopped)
 
-    units = SweepWork(plan, model.model_id, batch=batch).units(done)
-    yield from rows_in_flight(rows, units, [model], most=most, should_stop=should_stop or never)
+    units, asked = SweepWork(plan, model.model_id, batch=batch).units(done), cast(OnServer, model)
+    yield from rows_in_flight(rows, units, [asked], most=most, should_stop=should_stop or never)
 
 
 def sweep_by_workers(
