@@ -113,6 +113,7 @@ def _cast(scene: Scene, plot: Plot) -> None:
     slots.update(cast.PRONOUNS[sex])
     slots["N"] = rng.choice(cast.GIRLS if sex == "girl" else cast.BOYS)
     slots["kind"] = sex if human else rng.choice(animals)
+    slots["kinds"] = cast.plural(slots["kind"])
     slots["hero"] = "{a kind} named {N}" if human else "{N} the {kind}"
     slots["size"] = rng.choice(cast.SIZES)
     slots["home"] = rng.choice(cast.HOMES)
@@ -153,32 +154,50 @@ def _request(story: Story) -> str:
     rng, scene, share = story.scene.rng, story.scene, story.scene.rng.random()
     if share < 0.06:
         return rng.choice(requests.ANY)
-    lines = requests.HEROES if share < 0.6 else story.plot.asks.splitlines()
-    told = {*scene.used, "a", "N", "hero"}
-    abouts = [line for line in lines if set(re.findall(r"\w+(?=[^{]*})", line)) <= told]
-    about = scene.fill(rng.choice(abouts or requests.HEROES[:2]))
-    more = rng.random()
-    if more < 0.42:
-        about = _with_more(story, about, alone=more < 0.1)
+    if share < 0.2 and (wholes := _told(scene, requests.OF_HERO)):
+        text = capitalize(scene.fill(rng.choice(wholes)))
+        return roughen(rng, text) if rng.random() < 0.4 else text
+    lines = requests.HEROES if share < 0.65 else story.plot.asks.splitlines()
+    about = scene.fill(rng.choice(_told(scene, lines) or requests.HEROES[:2]))
     if about[:2] in ("A ", "An"):
         about = about[0].lower() + about[1:]
+    more = rng.random()
+    if 0.12 <= more < 0.28 and (extra := _extra(story)):
+        pair = expand(rng, rng.choice(requests.PAIRS))
+        return capitalize(pair.replace("@", about).replace("+", extra))
+    if more < 0.55:
+        about = _with_more(story, about, alone=more < 0.12)
     asks = requests.COMPOSED if ". " not in about and rng.random() < 0.6 else requests.ASKS
     text = capitalize(expand(rng, rng.choice(asks)).replace("@", about))
     return roughen(rng, text) if rng.random() < 0.4 else text
 
 
-def _with_more(story: Story, about: str, alone: bool = False) -> str:
-    """Ask for one more thing that the story has, or for that alone, unless it has none."""
+def _told(scene: Scene, lines: list[str]) -> list[str]:
+    """Those that ask for nothing but what the scene has told."""
+    told = {*scene.used, "a", "A", "N", "hero", "he", "him", "his"}
+    if "kind" in told:
+        told |= {"kinds", "Kinds"}
+    return [line for line in lines if set(re.findall(r"\w+(?=[^{}]*})", line)) <= told]
+
+
+def _extra(story: Story) -> str:
+    """One more thing that the story has; nothing where it has none."""
     scene = story.scene
     extras = [text for slot, text in requests.EXTRAS.items() if slot in scene.used]
     if not extras:
-        return about
+        return ""
     extra = scene.fill(scene.rng.choice(extras))
     if extra[:2] in ("A ", "An") or extra.lower() in story.text:
-        extra = extra[0].lower() + extra[1:]
-    if alone:
-        return extra
-    joint = scene.rng.choice(requests.JOINTS)
+        return extra[0].lower() + extra[1:]
+    return extra
+
+
+def _with_more(story: Story, about: str, alone: bool = False) -> str:
+    """Ask for one more thing that the story has, or for that alone, unless it has none."""
+    extra = _extra(story)
+    if alone or not extra:
+        return extra or about
+    joint = story.scene.rng.choice(requests.JOINTS)
     if joint[1] == ".":
         return about + joint[1:].replace("+", extra)
     return joint.replace("@", about).replace("+", extra)

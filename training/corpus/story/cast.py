@@ -9,6 +9,7 @@ Gus Harry Jamie Kai Louis Marco Nico Omar Pip Robin Teddy Victor Walter Bruno Ra
 ANIMALS = """fox rabbit mouse bear cat puppy frog hedgehog squirrel turtle pig lamb goat pony badger
 beaver otter deer wolf lion tiger elephant penguin kitten monkey dragon raccoon koala
 """.split()
+_PLURALS = {"mouse": "mice", "wolf": "wolves", "deer": "deer"}
 SIZES = "little little little young small".split()
 PRONOUNS = {
     "girl": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
@@ -90,3 +91,12 @@ POOLS: dict[str, list[str]] = {}
 for _line in _POOLS.splitlines():
     _slot, _values = _line.split(": ")
     POOLS.setdefault(_slot, []).extend(_values.split(", "))
+
+
+def plural(kind: str) -> str:
+    """The plural of an animal, or of a girl or boy."""
+    if kind in _PLURALS:
+        return _PLURALS[kind]
+    if kind.endswith("y") and kind[-2] not in "aeiou":
+        return f"{kind[:-1]}ies"
+    return f"{kind}es" if kind.endswith("x") else f"{kind}s"

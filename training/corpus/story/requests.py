@@ -53,6 +53,28 @@ JOINTS = """@ and +
 @, and with + in it
 @, and + should be in it
 @. There should be + in it""".splitlines()
+# Two things in one request: "@" and "+".
+PAIRS = """@. [And|Also] +. A [tale|fairy tale|story] with [the two|these two|them], [please|now].
+[Put|Get|Bring] @ and + into [a story|one tale|your tale].
+[Both @ and +|@ as well as +|@, but also +] must [come up in|be part of] the [tale|story].
+@ plus +: [make|invent|tell] a [tale|story].
+The [tale|story] needs @ and [it needs|also] +.
+[In it|In the tale] I want [to meet|to find] @ and +.
+A [tale|story] [in which|where] there is @, and +.""".splitlines()
+# Whole requests that speak of the hero in words of their own.
+OF_HERO = """{N} is {a kind}. [Tell|Write] [me|us|] {his} story.
+{N} is {a trait kind}. [What happens to {him}? Tell it|Write about {him}].
+There [is|was] {a kind} [called|named] {N}. [Go on|Tell the rest|What did {he} do? Tell me].
+[Use|Take] the name {N}, and make {him} {a kind}.
+{N}, who is {a kind}, [must|has to] be in [it|the tale]. [Begin|Start|Go].
+[The hero|The main one] is {a kind} and [has the name|is called] {N}. [Begin|Tell it|Please write].
+My [nephew|cousin|brother|neighbor|friend] [is fond of|is mad about|adores] {kinds}. [A tale|Something to read] for him, [please|maybe]?
+{Kinds} are [the best|my favorite animals|so nice]. [Do you have|Have you] a tale [for me|of one]?
+We saw {a kind} [today|at the zoo|in a book]. Make [a story|a tale] [of it|about one].
+[I like|We like|I love] {kinds}[!|.| a lot.] [A story, please|Tell me a tale|Write a story for me].
+[Speak|Talk] [to me|to us|] [of|about] {a trait kind}.
+[Tell|Sing to] [us|the children|the class] of {a trait kind}.
+{A trait kind}. [Tell|Write] [something|a tale] [about one|of it], please.""".splitlines()
 HEROES = """{a kind}
 {a kind} named {N}
 {a kind} named {N}
