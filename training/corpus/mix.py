@@ -32,14 +32,14 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.12, 81, 0.5),
-    "calculator": Family(calculator.plain, calculator.chat, 0.03, 53, 0.5),
-    "stories": Family(stories.plain, stories.chat, 0.26, 160, 0.75),
+    "arithmetic": Family(arithmetic.plain, arithmetic.chat, 0.11, 81, 0.5),
+    "calculator": Family(calculator.plain, calculator.chat, 0.02, 53, 0.5),
+    "stories": Family(stories.plain, stories.chat, 0.35, 160, 0.75),
     "lists": Family(lists.plain, lists.chat, 0.07, 37, 0.75),
-    "facts": Family(facts.plain, facts.chat, 0.04, 26, 0.5),
-    "sums": Family(sums.plain, sums.chat, 0.27, 57, 0.9),
-    "questions": Family(fact_questions.plain, fact_questions.chat, 0.13, 33, 0.9),
-    "talk": Family(talk.plain, talk.chat, 0.08, 50, 0.9),
+    "facts": Family(facts.plain, facts.chat, 0.03, 26, 0.5),
+    "sums": Family(sums.plain, sums.chat, 0.24, 57, 0.9),
+    "questions": Family(fact_questions.plain, fact_questions.chat, 0.11, 33, 0.9),
+    "talk": Family(talk.plain, talk.chat, 0.07, 50, 0.9),
 }
 DRAFT_SHARES = {
     "arithmetic": 0.0,
