@@ -7,10 +7,10 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from core.cli.output import require_writable, say
-from core.cli.spreading import add_workers, in_flight
+from core.cli.spreading import add_workers, in_flight, progress_of
 
 if TYPE_CHECKING:
-    from core.evaluation.plan.types import Evaluation, EvaluationRow
+    from core.evaluation.plan.types import Evaluation
 
 
 def add(parser: ArgumentParser) -> None:
@@ -40,19 +40,13 @@ def run(args: Namespace) -> int:
     from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file
     from core.evaluation.plan.run import with_revisions
     from core.evaluation.plan.work import EvaluationWork
-    from core.evaluation.progress import time_left
     from core.models.registry import load_reward_model
 
     models = {name: load_model(name, dtype=args.dtype, device=args.device) for name in plan.models}
     rewards = load_reward_model(plan.reward) if plan.reward else None
     for sentence in warnings(plan, models):
         say(sentence)
-    left = time_left()
-
-    def show(_: EvaluationRow, count: int) -> None:
-        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
-        print(words, end="", file=sys.stderr, flush=True)
-
+    show = progress_of(plan.total)
     at_once = in_flight(args.workers) if all_on_servers(models.values()) else 1
     if args.ray or workers > at_once:
         whole = with_revisions(plan, models, rewards)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 
 
 def add_workers(parser: ArgumentParser) -> None:
@@ -23,3 +25,16 @@ def in_flight(workers: int | None) -> int:
     from core.evaluation.in_flight import MAX_IN_FLIGHT
 
     return MAX_IN_FLIGHT if workers is None else workers
+
+
+def progress_of(total: int) -> Callable[[object, int], None]:
+    """What writes on one line how many of so many runs have ended, and the time left."""
+    from core.evaluation.progress import time_left
+
+    left = time_left()
+
+    def show(_: object, ended: int) -> None:
+        words = f"\r{ended} of {total} runs, {left(ended, total)}".ljust(60)
+        print(words, end="", file=sys.stderr, flush=True)
+
+    return show

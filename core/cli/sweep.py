@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
 from core.cli.output import require_writable
-from core.cli.spreading import add_workers, in_flight
+from core.cli.spreading import add_workers, in_flight, progress_of
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 
 if TYPE_CHECKING:
-    from core.evaluation.sweep.types import SweepPlan, SweepRow
+    from core.evaluation.sweep.types import SweepPlan
     from core.evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
@@ -55,24 +55,16 @@ def run(args: Namespace) -> int:
     _refuse_ignored(args)
     require_writable(args.out, "--out")
     from core.evaluation.in_flight import all_on_servers
-    from core.evaluation.progress import time_left
     from core.evaluation.sweep.files import sweep_by_workers, sweep_to_file
     from core.evaluation.sweep.work import SweepWork
     from core.evaluation.workers import require_workers
 
     workers = 1 if args.workers is None else args.workers
     require_workers(workers)
-
     problems = _problems(args, steps)
-
     model = load(args.model, args.dtype, args.device)
     plan = _plan(args, model, problems, budgets)
-    left = time_left()
-
-    def show(_: SweepRow, count: int) -> None:
-        words = f"\r{count} of {plan.total} runs, {left(count, plan.total)}".ljust(60)
-        print(words, end="", file=sys.stderr, flush=True)
-
+    show = progress_of(plan.total)
     at_once = in_flight(args.workers) if all_on_servers([model]) else 1
     if args.ray or workers > at_once:
         work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)

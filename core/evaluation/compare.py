@@ -86,9 +86,8 @@ def compare_rivals(
         return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, short))
 
     greedy, singles, votes = _grouped(problems.problems, found, len(configs), judged)
-    done = _those_done(problems, votes)
-    alone = [_result("greedy", greedy, 1, long), _result("single", singles, 1, long)]
-    rivals = (*alone, *_voting(votes, samples, short))
+    alone = _result("greedy", greedy, 1, long), _result("single", singles, 1, long)
+    rivals, done = (*alone, *_voting(votes, samples, short)), _those_done(problems, votes)
     return Rivalry(done, total_tokens, rivals, tuple(votes), model.model_id, config)
 
 
