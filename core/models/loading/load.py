@@ -23,7 +23,6 @@ from transformers import (
 )
 
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
-from core.decoding.validation import brief
 from core.models.gguf.conversion import source_of
 from core.models.gguf.source import converted_folder, gguf_in
 from core.models.hub_id import hub_id
@@ -31,6 +30,7 @@ from core.models.isolation import client
 from core.models.isolation.client import LimitError, Limits
 from core.models.loading import hub
 from core.models.loading.bounds import check_config, least_parameters
+from core.models.loading.device import device_named, number_type_named
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder, state_of
 from core.models.loading.inspection import (
@@ -55,8 +55,6 @@ Assemble: TypeAlias = Callable[
     [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "Source", str], T
 ]
 
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_DEVICES = ("cpu", "cuda", "mps", "xpu")
 _DIGEST_BYTES = 2**20
 _FETCHING = Limits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
 _MOST_INSPECTION_BYTES = 3 * 2**29
@@ -113,8 +111,8 @@ def _load_as(
     device: str | torch.device | None,
     should_stop: Callable[[], bool],
 ) -> T:
-    target = _device(device)
-    number_type = _dtype(dtype, target)
+    target = device_named(device)
+    number_type = number_type_named(dtype, target)
 
     def load(folder: Path, revision: str) -> T:
         return _load(folder, source, number_type, target, should_stop, revision, head, assemble)
@@ -150,29 +148,6 @@ def _folder_of(
     number_type = str(torch.float32 if dtype == "auto" else dtype).removeprefix("torch.")
     folder = converted_folder(file, source.model_id, name, number_type, should_stop)
     return folder, source_of(folder, file)
-
-
-def _device(device: str | torch.device | None) -> torch.device:
-    try:
-        target = torch.device("cpu" if device is None else device)
-        if target.type not in _DEVICES:
-            raise RuntimeError
-        torch.empty(1, device=target)
-    except (AssertionError, RuntimeError, TypeError):
-        raise ModelError(
-            f"The device {str(device)!r} can't be used on this machine; give cpu, or cuda or mps "
-            "where there is one."
-        ) from None
-    return target
-
-
-def _dtype(dtype: str | torch.dtype | None, device: torch.device) -> torch.dtype | Literal["auto"]:
-    if dtype is None:
-        return torch.float32 if device.type == "cpu" else "auto"
-    name = str(dtype).removeprefix("torch.")
-    if name not in _DTYPES:
-        raise ModelError(f"dtype must be one of {', '.join(_DTYPES)}, got {brief(name)}.")
-    return _DTYPES[name]
 
 
 def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool = True) -> Path:
