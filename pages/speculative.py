@@ -15,6 +15,7 @@ frame.intro(
     "A small draft model proposes several tokens, and the target judges all of them in one "
     "forward. Every verification below really happened: probabilities, dice and outcome.",
 )
+controls.begin_with_a_draft_that_fits()
 with frame.controls():
     row = frame.row()
     # The rule decides which of the rarer settings there are.

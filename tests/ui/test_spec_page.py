@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -69,6 +70,10 @@ def view_of(app: AppTest) -> SpecView:
 def settle(app: AppTest) -> AppTest:
     """Wait for the workers, draw the page again."""
     return seen.settle(app, view_of(app))
+
+
+def hints(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -169,6 +174,28 @@ def test_run_makes_a_proved_run_of_both_models(open_spec: Open) -> None:
 
 
 @pytest.mark.usefixtures("scripted")
+def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -> None:
+    """No embedded model can draft for it; what a link or a visitor chooses stays."""
+    app = open_spec(model="smollm2")
+    assert app.session_state["draft"] == spec_controls.LOOKUP
+    assert "smollm2 has other tokens" in hints(app)
+    app.selectbox(key="model").set_value("embedded:target").run()
+    assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
+    assert "other tokens" not in hints(app)
+    app.selectbox(key="model").set_value("smollm2").run()
+    app.selectbox(key="draft").set_value(spec_controls.DEFAULT_DRAFT).run()
+    assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
+    app = open_spec(model="smollm2", draft="some/model")
+    assert app.session_state["draft"] == "some/model" and "other tokens" not in hints(app)
+
+
+def test_a_copy_of_an_embedded_model_keeps_its_draft(open_spec: Open, tmp_path: Path) -> None:
+    copied = models.ASSETS / "target" / "tokenizer.json"
+    (tmp_path / "tokenizer.json").write_bytes(copied.read_bytes())
+    app = open_spec(model=str(tmp_path))
+    assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
+
+
 def test_prompt_lookup_needs_no_draft(open_spec: Open) -> None:
     app = press(open_spec(spec_tokens="12", draft="prompt lookup"), "start")
     trace = view_of(app).trace

@@ -35,6 +35,8 @@ NO_MODEL_THERE = (
 EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
 PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
 
+_TOKENIZER = "tokenizer.json"
+
 LOADS = SharedLoads()
 _templates: dict[str, bool] = {}
 _described: dict[str, str] = {}
@@ -114,6 +116,20 @@ def free_choice() -> bool:
 def is_embedded(where: str) -> bool:
     """True for a model that ships with the app, so that loading it touches nothing else."""
     return where in embedded()
+
+
+def has_embedded_tokens(where: str) -> bool:
+    """Whether a model has the embedded models' tokenizer, by the files that are there."""
+    own = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
+    place = settings().models.get(where, where)
+    if is_embedded(where) or is_remote(place):
+        return is_embedded(where)
+    try:
+        found = Path(place).expanduser() / _TOKENIZER
+        same_size = found.stat().st_size == own.stat().st_size
+        return same_size and found.read_bytes() == own.read_bytes()
+    except (OSError, RuntimeError, ValueError):  # No folder, or a home that nobody has.
+        return False
 
 
 def is_at_hand(where: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
+from core.figures.base.labels import visible_token
 from pages.ui.run.link_run import RunControls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import models, sidebar
@@ -30,6 +32,8 @@ from pages.ui.widgets.knob import KNOBS, nearest_temperature
 from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
 
 DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
+# In the session's state: the target that the draft was set for, and that lookup was set for one.
+_TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
 # The address holds the words on the right: that is how Streamlit binds options.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
 NAMES = ("A", "B", "C")
@@ -152,6 +156,32 @@ def request() -> Request:
     return from_sidebar(config(), draft())
 
 
+def begin_with_a_draft_that_fits() -> None:
+    """Set the draft when another target is chosen: prompt lookup where no embedded model fits."""
+    target, session = sidebar.model(), st.session_state
+    if session.get(_TARGET) == target:
+        return
+    session[_TARGET] = target
+    fits = models.has_embedded_tokens(target)
+    # What the address says stands in the session's state once the menu was drawn.
+    chosen = session.get("draft") or st.query_params.get("draft", DEFAULT_DRAFT)
+    if fits and session.pop(_LOOKUP_BEGUN, False) and chosen == LOOKUP:
+        load({"draft": DEFAULT_DRAFT})
+    elif not fits and models.is_embedded(chosen):
+        session[_LOOKUP_BEGUN] = True
+        load({"draft": LOOKUP})
+
+
+def _why_lookup() -> None:
+    """Why prompt lookup drafts, where the page has chosen it."""
+    if st.session_state.get(_LOOKUP_BEGUN) and _looks_up(value):
+        words = (
+            f"{visible_token(sidebar.model(), 60)} has other tokens than the embedded models, so "
+            "none of them can draft for it: prompt lookup, which needs no model, does."
+        )
+        st.html(f'<p class="de-hint">{escape(words)}</p>')
+
+
 def pair() -> None:
     """Who drafts, how many tokens, and what is rarely touched."""
     draw("draft", "draft_length", "spec_tokens")
@@ -161,6 +191,7 @@ def pair() -> None:
 
 def rule() -> None:
     """The temperature, and what decides over a drafted token, with what that does to the text."""
+    _why_lookup()
     with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
         draw("temperature", width=210)
         draw("rule")
