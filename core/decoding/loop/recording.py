@@ -18,6 +18,7 @@ from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
 PROMPT_CANDIDATES = 5
+_AT_ONCE = 2**18  # logits of a prompt's positions
 
 
 class Reading(NamedTuple):
@@ -164,6 +165,19 @@ def read_prompt(
     Raises:
         DecodingError: a row is no distribution.
     """
+    # What is looked at several times stays in a processor's cache.
+    rows = max(1, _AT_ONCE // logits.shape[-1])
+    return [
+        position
+        for at in range(0, len(logits), rows)
+        for position in _read_rows(model, prompt_ids, first + at, logits[at : at + rows])
+    ]
+
+
+def _read_rows(
+    model: LanguageModel, prompt_ids: Sequence[int], first: int, logits: Tensor
+) -> list[PromptPosition]:
+    """`read_prompt` of a few rows."""
     if getattr(model, "known", None) is not None:
         named, probs = [known_distribution(row) for row in logits], logits.exp()
         logits, entropies = torch.stack([row.logits for row in named]), [*map(least_entropy, named)]
@@ -180,6 +194,11 @@ def read_prompt(
     ]
 
 
+def _counts(mask: Tensor) -> Tensor:
+    """How many are True in each row."""
+    return mask.sum(dim=-1, dtype=torch.int32)
+
+
 # A token that the server doesn't name has an id alone.
 _Next: TypeAlias = tuple[int, float, int] | tuple[int | None, None, None]
 
@@ -191,8 +210,9 @@ def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Nex
     places = torch.tensor(token_ids)[:, None]
     rows = logits[: len(places)]
     own = rows.gather(1, places)
-    first = torch.arange(logits.shape[-1]) < places
-    higher = ((rows > own) | (rows == own) & first).sum(dim=-1, dtype=torch.int32)
+    higher, tied = _counts(rows > own), rows == own
+    if bool((_counts(tied) > 1).any()):
+        higher += _counts(tied & (torch.arange(logits.shape[-1]) < places))
     shares = probs[: len(places)].gather(1, places).squeeze(1).tolist()
     found: list[_Next] = [
         (token, None, None) if math.isnan(share) else (token, share, rank)
