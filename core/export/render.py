@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -17,6 +18,7 @@ from core.export.svg import Drawing
 # Points of print in a px of the drawing.
 _POINTS = 72 / 96
 PRINT_DPI = 300
+_SIZE = re.compile(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"')
 _PAGE = """#set document(title: sys.inputs.title, date: none)
 #set text(lang: "en")
 #set page(width: {width}pt, height: {height}pt, margin: 0pt, fill: none)
@@ -45,15 +47,30 @@ def png(drawing: Drawing, dpi: int = PRINT_DPI) -> bytes:
 
 
 def _compile(drawing: Drawing, form: Literal["pdf", "png"], dpi: int = PRINT_DPI) -> bytes:
-    points = drawing.scale * _POINTS
-    page = _PAGE.format(width=drawing.width * points, height=drawing.height * points)
+    points, text = drawing.scale * _POINTS, drawing.text
+    width, height = (side * points for side in (drawing.width, drawing.height))
+    if form == "png":
+        text, width, height = _in_whole_pixels(text, width, height, dpi)
+    page = _PAGE.format(width=width, height=height)
     with TemporaryDirectory(prefix="figure-") as folder:
         root = Path(folder)
-        (root / "figure.svg").write_text(drawing.text, encoding="utf-8")
+        (root / "figure.svg").write_text(text, encoding="utf-8")
         (root / "page.typ").write_text(page, encoding="utf-8")
         for at, face in enumerate(drawing.fonts.faces):
             (root / f"{at}.ttf").write_bytes(face.data)
         return _typeset(root, drawing, form, dpi)
+
+
+def _in_whole_pixels(svg: str, width: float, height: float, dpi: int) -> tuple[str, float, float]:
+    """The drawing and its size in points, which are whole pixels.
+
+    typst draws an SVG on a bitmap of its proportions whose sides it rounds up, and leaves out a row
+    of it where that isn't the page's. A little less than whole keeps it from rounding up.
+    """
+    across, down = (max(1, round(side * dpi / 72)) for side in (width, height))
+    size = f'width="{across}" height="{down - 0.02}" preserveAspectRatio="none"'
+    drawn = _SIZE.sub(lambda found: found[1] + size, svg, count=1)
+    return drawn, (across - 0.01) * 72 / dpi, (down - 0.01) * 72 / dpi
 
 
 def _typeset(root: Path, drawing: Drawing, form: Literal["pdf", "png"], dpi: int) -> bytes:

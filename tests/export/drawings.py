@@ -17,13 +17,20 @@ def _pixel() -> str:
 PIXEL = _pixel()
 
 
-def raw(text: str = "word", *, id_: str = "3f9a2c", more: str = "") -> str:
-    """An SVG of 320 x 100 px with this text, escaped already."""
+def raw(
+    text: str = "word",
+    *,
+    id_: str = "3f9a2c",
+    more: str = "",
+    size: tuple[float, float] = (320, 100),
+) -> str:
+    """An SVG of so many px with this text, escaped already."""
+    width, height = size
     return (
         '<svg class="main-svg" xmlns="http://www.w3.org/2000/svg" '
-        'xmlns:xlink="http://www.w3.org/1999/xlink" width="320" height="100" '
-        'viewBox="0 0 320 100">'
-        '<rect width="320" height="100" style="fill: rgb(255, 255, 255); fill-opacity: 1;"/>'
+        'xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f'<rect width="{width}" height="{height}" style="fill: rgb(255, 255, 255); fill-opacity: 1;"/>'
         f'<defs id="defs-{id_}"><clipPath id="clip{id_}xy"><rect width="9" height="9"/></clipPath>'
         f'</defs><g class="bars" clip-path="url(#clip{id_}xy)">'
         '<path d="M0,0H9V9H0Z" style="opacity: 0; fill: rgb(0, 0, 0);"/>'

@@ -11,6 +11,7 @@ from base64 import b64decode
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
@@ -55,6 +56,22 @@ def test_pdf_and_png_are_the_same_bytes_twice() -> None:
     drawing = finished(mm=85)
     assert pdf(drawing) == pdf(drawing)
     assert png(drawing) == png(drawing)
+
+
+@pytest.mark.parametrize("size", [(789, 495.7), (385.5, 611.7)], ids=["wide", "tall"])
+def test_no_row_of_pixels_is_left_out(size: tuple[float, float]) -> None:
+    """A diagonal goes one pixel to the right in every row."""
+    plain = finish(raw(size=size), name="fig", title="t", alt="a")
+    across, down = (round(side * 115 / 96) for side in (plain.width, plain.height))
+    end = min(across, down)
+    to = f"{end * plain.width / across},{end * plain.height / down}"
+    style = "stroke: rgb(0, 0, 0); stroke-width: 3px; fill: none"
+    line = raw(size=size, more=f'<path d="M0,0L{to}" style="{style}"/>')
+    with Image.open(io.BytesIO(png(finish(line, name="fig", title="t", alt="a"), 115))) as image:
+        assert image.size == (across, down)
+        dark = 255 - np.asarray(image.convert("L"))[end // 2 : end - 9].astype(float)
+    places = (dark * np.arange(across)).sum(axis=1) / dark.sum(axis=1)
+    assert np.abs(np.diff(places) - 1).max() < 0.05
 
 
 def test_every_character_of_the_text_is_in_a_font_of_the_file() -> None:
