@@ -12,7 +12,7 @@ from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
 from core.figures.base.theme import GREY, Theme
 
 # The sign of each pattern.
-_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▒", "-": "▤", "|": "▥"}
+_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▦", "-": "▤", "|": "▥"}
 _KEY_SIZE, _KEY_LINE = 11, 16
 _LIGHT = 1.6
 # Ticks of an axis of shares.

@@ -15,6 +15,7 @@ from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
+from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
@@ -144,8 +145,10 @@ def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tup
 
 def _aligned(labels: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
     """Whole labels, plain and Plotly's, with the ranks below each other."""
-    widest = max(text_columns(plain) for _, plain, _ in labels)
-    gaps = [NBSP * (2 + widest - text_columns(plain)) for _, plain, _ in labels]
+    # Of a character that the font lacks the width is no whole number of columns.
+    widths = [text_width(plain, face="mono") for _, plain, _ in labels]
+    column = text_width(NBSP, face="mono")
+    gaps = [NBSP * round(2 + (max(widths) - width) / column) for width in widths]
     return [
         (f"{rank}{gap}{plain}", f"{rank.replace(' ', NBSP)}{gap}{shown}")
         for gap, (rank, plain, shown) in zip(gaps, labels, strict=True)

@@ -56,7 +56,7 @@ def evaluate_accuracy(
     )
     sheet.traces = [_bars(found, theme, row)]
     for at, (one, lines) in enumerate(zip(found, costs, strict=True)):
-        name = fitted(plain_name(one.way, _NAME), room - _SHARE, 12, "sans bold")
+        name = fitted(plain_name(one.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
         label_bar(sheet, at + _NAMED / row, f"<b>{escaped(name)}</b>")
         share = f"<b>{one.correct.percent:g}{NBSP}%</b>"
         label_bar(sheet, at + _NAMED / row, share, right=True)

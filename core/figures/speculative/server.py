@@ -47,7 +47,7 @@ def server_speculation(
         below=66,
     )
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
-    ends = [0.5, max(len(bars), _FEWEST) + 0.5]
+    ends = [0.5, max(len(bars), _FEWEST if found.rounds else 1) + 0.5]
     sheet.traces = [
         _bars("accepted", bars, [own.accepted for own in bars], accepted, of),
         _bars("rejected", bars, [own.drafted - own.accepted for own in bars], rejected, of),

@@ -105,8 +105,8 @@ def _subtitle(found: VerifiedPosition) -> str:
         return "Both models’ probabilities for the same position, one over the other."
     missing = percent(found.residual_mass)
     return (
-        f"The shaded part is min(target, draft). The blue rest is the residual, {missing} in all: "
-        "the probability that a token drafted here is rejected."
+        "The hatched part is min(target, draft). The target’s rest is the residual, "
+        f"{missing} in all: the probability that a token drafted here is rejected."
     )
 
 

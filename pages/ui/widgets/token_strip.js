@@ -145,6 +145,15 @@ function scrollTo(strip, button) {
   else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 6;
 }
 
+// Behind a long prompt: the first token, and one line of what is before it.
+function showFirst(strip) {
+  const box = strip.root.querySelector(".text");
+  const first = buttons(strip)[0];
+  if (!first) return;
+  const { top, height } = first.getBoundingClientRect();
+  box.scrollTop += top - box.getBoundingClientRect().top - height;
+}
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".strip");
   if (!root) return undefined;
@@ -160,7 +169,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   strip.marked = data.marked || [];
   strip.rest = () => setTriggerValue("rested", true);
   strip.send = (index) => setStateValue("selected", index);
-  if (data.run !== strip.run) {
+  const another = data.run !== strip.run;
+  if (another) {
     strip.sent = null;
     reveal(strip, Infinity);
   }
@@ -173,5 +183,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   } else {
     mark(strip, strip.selected);
   }
+  if (another && !data.live && strip.selected < 0) showFirst(strip);
   return () => strip.drawn === data.drawn && destroy(strip);
 }
