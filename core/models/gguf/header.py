@@ -19,6 +19,7 @@ from core.decoding.errors import ModelError
 
 SUFFIX = ".gguf"
 MAGIC = b"GGUF"
+_LENGTH = struct.Struct("<Q")  # of a text
 _VERSIONS = (2, 3)
 # Several times what the largest known models have.
 _MOST_HEADER_BYTES = 2**28
@@ -156,6 +157,15 @@ class _Cursor:
             raise _DamagedError("it ends too soon")
         self.at += count
 
+    def skip_texts(self, count: int) -> None:
+        """Move on behind so many texts: a vocabulary has a hundred thousand."""
+        at = self.at
+        for _ in range(count):  # Each takes eight bytes at least, so that the end comes in time.
+            at += _LENGTH.size + _LENGTH.unpack_from(self.raw, at)[0]
+            if at > self.end:
+                raise _DamagedError("it ends too soon")
+        self.at = at
+
     def text(self) -> str:
         """A text, its length before it."""
         length = self.whole("Q")
@@ -218,8 +228,7 @@ def _skip_array(cursor: _Cursor) -> None:
     if kind != _TEXT:
         cursor.skip(count * struct.calcsize(f"<{_format(kind)}"))
         return
-    for _ in range(count):  # Each takes eight bytes at least, so that the end comes in time.
-        cursor.skip(cursor.whole("Q"))
+    cursor.skip_texts(count)
 
 
 def _format(kind: int) -> str:
