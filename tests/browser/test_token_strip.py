@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from pages.ui.widgets import token_strip
 from pages.ui.widgets.source import source
@@ -87,6 +87,16 @@ def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> No
 
 _PLACES = """() => [...document.querySelectorAll(".prompt, .tokens button")]
   .map((node) => node.getBoundingClientRect().left)"""
+
+
+def test_behind_a_long_prompt_the_text_begins_in_sight(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.add_style_tag(content=source("widgets/token_strip.css"))
+    hidden = _data(1, ["a", "b"], prompt="a line\n" * 12, selected=-1)
+    page.evaluate(f"show({json.dumps(hidden)})")
+    expect(page.locator(".tokens button").first).to_be_in_viewport()
+    page.close()
 
 
 def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
