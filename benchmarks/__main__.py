@@ -8,6 +8,7 @@ import platform
 import warnings
 from importlib import import_module
 from importlib.metadata import version
+from time import process_time
 
 SUBJECTS = (
     *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
@@ -21,13 +22,24 @@ def main() -> None:
     parser.add_argument("subjects", nargs="*", choices=[*SUBJECTS, []], help="default: all")
     parser.add_argument("--repeats", type=int, default=5, help="runs that the median is taken of")
     parser.add_argument("--threads", type=int, default=2, help="of torch")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="of runs in turns, not the clock's: other work changes it less; with --threads 1",
+    )
+    parser.add_argument("--only", default="", help="rows of runs in turns whose name holds this")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.getLogger("transformers").setLevel(logging.ERROR)
 
     import torch
 
+    from benchmarks.decoding import MEASURE
+
     torch.set_num_threads(args.threads)
+    MEASURE.only = args.only
+    if args.processor_time:
+        MEASURE.clock = process_time
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
     for subject in args.subjects or SUBJECTS:
         module = import_module(f"benchmarks.{subject}")
