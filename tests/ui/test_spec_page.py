@@ -178,15 +178,15 @@ def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -
     """No embedded model can draft for it; what a link or a visitor chooses stays."""
     app = open_spec(model="smollm2")
     assert app.session_state["draft"] == spec_controls.LOOKUP
-    assert "smollm2 has other tokens" in hints(app)
+    assert "for smollm2 prompt lookup does" in hints(app)
     app.selectbox(key="model").set_value("embedded:target").run()
     assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
-    assert "other tokens" not in hints(app)
+    assert "prompt lookup does" not in hints(app)
     app.selectbox(key="model").set_value("smollm2").run()
     app.selectbox(key="draft").set_value(spec_controls.DEFAULT_DRAFT).run()
     assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
     app = open_spec(model="smollm2", draft="some/model")
-    assert app.session_state["draft"] == "some/model" and "other tokens" not in hints(app)
+    assert app.session_state["draft"] == "some/model" and "prompt lookup does" not in hints(app)
 
 
 def test_a_copy_of_an_embedded_model_keeps_its_draft(open_spec: Open, tmp_path: Path) -> None:

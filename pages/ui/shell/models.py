@@ -118,12 +118,13 @@ def is_embedded(where: str) -> bool:
     return where in embedded()
 
 
-def has_embedded_tokens(where: str) -> bool:
-    """Whether a model has the embedded models' tokenizer, by the files that are there."""
+def may_have_embedded_tokens(where: str) -> bool:
+    """Whether a model may have the embedded models' tokenizer: by the files that are there; of one
+    on a server nobody knows."""
     own = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
     place = settings().models.get(where, where)
     if is_embedded(where) or is_remote(place):
-        return is_embedded(where)
+        return True
     try:
         found = Path(place).expanduser() / _TOKENIZER
         same_size = found.stat().st_size == own.stat().st_size

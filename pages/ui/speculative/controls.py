@@ -162,7 +162,7 @@ def begin_with_a_draft_that_fits() -> None:
     if session.get(_TARGET) == target:
         return
     session[_TARGET] = target
-    fits = models.has_embedded_tokens(target)
+    fits = models.may_have_embedded_tokens(target)
     # What the address says stands in the session's state once the menu was drawn.
     chosen = session.get("draft") or st.query_params.get("draft", DEFAULT_DRAFT)
     if fits and session.pop(_LOOKUP_BEGUN, False) and chosen == LOOKUP:
@@ -176,8 +176,8 @@ def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
     if st.session_state.get(_LOOKUP_BEGUN) and _looks_up(value):
         words = (
-            f"{visible_token(sidebar.model(), 60)} has other tokens than the embedded models, so "
-            "none of them can draft for it: prompt lookup, which needs no model, does."
+            "The embedded models draft for targets with their own tokens; for "
+            f"{visible_token(sidebar.model(), 60)} prompt lookup does, which needs no model."
         )
         st.html(f'<p class="de-hint">{escape(words)}</p>')
 
