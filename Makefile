@@ -48,7 +48,7 @@ $(VENV)/.notebook: requirements-notebook.txt $(VENV)/.app
 
 notebook: $(VENV)/.notebook
 	@$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/figures.ipynb docs/figures.py
-	@PYTHONPATH=. PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
+	@PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
 	@echo "wrote docs/figures.ipynb"
 
 # vLLM has an environment of its own: it wants other versions than the app. A CUDA build of torchvision comes along and
