@@ -99,7 +99,7 @@ def test_levels_and_the_set_budget_are_marked_where_the_axis_holds_them() -> Non
     beyond = reason_accuracy(make_sweep(), marked=4096)
     assert not shapes_named(beyond, "now")
     assert any(
-        "the budget set above, 4,096, lies beyond" in text.replace("\u00a0", " ")
+        "the budget that is set, 4,096, lies beyond" in text.replace("\u00a0", " ")
         for text in annotations(beyond)
     )
     assert not shapes_named(reason_accuracy(make_sweep(field="max_new_tokens")), "level")

@@ -77,10 +77,10 @@ def reason_accuracy(
     words = [key_entry(theme.first, "right answers", "●")]
     if marked is not None and ends[0] <= marked <= ends[1]:
         _add_upright(sheet, "now", marked, theme.accent, 2)
-        words.append(key_entry(theme.accent, "the budget set above", "┃"))
+        words.append(key_entry(theme.accent, "the budget that is set", "┃"))
     elif marked is not None:
         side = "▶" if marked > ends[1] else "◀"
-        beyond = f"the budget set above, {marked:,}, lies beyond"
+        beyond = f"the budget that is set, {marked:,}, lies beyond"
         words.append(key_entry(theme.accent, beyond, side))
     add_key(sheet, ["".join(words)], LEFT, offset=46)
     return sheet.figure()
