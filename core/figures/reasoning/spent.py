@@ -51,6 +51,7 @@ def reason_outcomes(
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
+        above=8,  # Half of the highest tick's label.
         below=82,
     )
     sheet.traces = [_bars(points, outcome, theme) for outcome in OUTCOMES]
