@@ -16,7 +16,6 @@ from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.measure import text_width
-from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
 from core.figures.base.theme import LIGHT, Theme
