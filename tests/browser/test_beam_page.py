@@ -133,7 +133,7 @@ def test_play_and_the_slider_go_on_beyond_the_window(page: Page, server: str) ->
     beam.slider.fill("9")
     expect(beam.cover).to_be_visible()
     beam.page.get_by_role("button", name="Play", exact=True).click()
-    expect(pager).to_contain_text("Steps 11 to")
+    expect(pager).to_contain_text(re.compile("Steps? 11 "))
     expect(beam.slider).to_have_value(count)
     expect(beam.cover).to_be_hidden()
     beam.slider.fill("4")
