@@ -183,6 +183,8 @@ def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:
     decode.open(tokens=60)
     decode.run()
     pager = decode.page.locator(".st-key-pager-steps")
+    # The window is that of the selected step.
+    decode.tokens.first.click()
     expect(pager).to_contain_text("Steps 1 to 40 of 60")
     pager.get_by_role("button", name="Later steps").click()
     expect(pager).to_contain_text("Steps 41 to 60 of 60")
