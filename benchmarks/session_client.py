@@ -1,7 +1,7 @@
 """A visitor without a browser: Streamlit's protocol over a websocket, as its frontend speaks it.
 
-It presses a button, answers the timers that a page sets, and asks for the charts once the text
-stands. It draws nothing, so that many visitors fit beside a server on one machine.
+It presses a button, answers the timers that a page sets, and asks for the rest of a page once its
+first chart is there. It draws nothing, so that many visitors fit beside a server on one machine.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class Visitor:
             data = json.loads(drawn.json)
             if data.get("live"):
                 self.live_tokens = len(data["tokens"])
-            if data.get("first") and self._painted is None:
+        elif kind == "bidi_component" and drawn.component_name.endswith(".later"):
+            if self._painted is None:
                 self._painted = asyncio.create_task(self._paint(drawn.id))
 
     def _start(self, fragment: str, interval: float) -> None:
@@ -174,11 +175,11 @@ class Visitor:
         if fragment in self._timers:
             self._timers.pop(fragment)[1].cancel()
 
-    async def _paint(self, strip: str) -> None:
-        """Ask for the charts, once the text has stood for a frame and a rest."""
+    async def _paint(self, later: str) -> None:
+        """Ask for the rest of the page, once its first chart has stood for a frame and a rest."""
         await asyncio.sleep(_FRAME_AND_REST)
-        events = json.dumps([{"event": "painted", "value": True}])
-        await self.rerun(WidgetState(id=_TRIGGERS.format(strip), json_trigger_value=events))
+        events = json.dumps([{"event": "due", "value": True}])
+        await self.rerun(WidgetState(id=_TRIGGERS.format(later), json_trigger_value=events))
 
     async def _tick(self, fragment: str, interval: float) -> None:
         with suppress(ConnectionError):
