@@ -162,8 +162,7 @@ class Visitor:
             if data.get("live"):
                 self.live_tokens = len(data["tokens"])
         elif kind == "bidi_component" and drawn.component_name.endswith(".later"):
-            if self._painted is None:
-                self._painted = asyncio.create_task(self._paint(drawn.id))
+            self._painted = self._painted or asyncio.create_task(self._paint(drawn.id))
 
     def _start(self, fragment: str, interval: float) -> None:
         if fragment in self._timers and self._timers[fragment][0] == interval:

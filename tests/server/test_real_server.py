@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
@@ -20,6 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from benchmarks.session_client import Visitor
 from pages.ui.hosting.uploads import SESSION_BYTES, TOTAL_BYTES
 from tests.app_server import running_app
 
@@ -271,6 +273,17 @@ def test_the_endpoint_answers_beside_the_pages(own: str) -> None:
     assert made["usage"]["completion_tokens"] == 3
     metrics: str = ask(own, "/metrics").text  # type: ignore[attr-defined]
     assert "decoding_explorer_generation_tokens_total" in metrics
+
+
+def test_the_benchmarks_visitor_reads_a_page_and_runs_it(own: str) -> None:
+    async def visit() -> list[str]:
+        async with Visitor(urlsplit(f"//{own}").port or 0, "tokens=4") as visitor:
+            await visitor.wait_until(lambda: visitor.charts > 3 and not visitor.running, 60)
+            await visitor.press("Run")
+            await visitor.wait_until(lambda: visitor.shows("Your run") and not visitor.running, 60)
+            return visitor.errors
+
+    assert asyncio.run(visit()) == []
 
 
 def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
