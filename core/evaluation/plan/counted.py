@@ -51,32 +51,13 @@ class _CountedContext:
     def __init__(self, context: Any, counter: Counted) -> None:
         self._context, self._counter = context, counter
 
-    @property
-    def rows(self) -> int:
-        return int(self._context.rows)
-
-    @property
-    def length(self) -> int:
-        return int(self._context.length)
-
-    @property
-    def logits(self) -> torch.Tensor:
-        logits: torch.Tensor = self._context.logits
-        return logits
-
     def extend(self, ids: TokenRows) -> torch.Tensor:
         self._counter.forwards += 1
         logits: torch.Tensor = self._context.extend(ids)
         return logits
 
-    def rollback(self, n: int) -> None:
-        self._context.rollback(n)
-
     def branch(self, rows: Sequence[int]) -> Context:
         return self._counter.watch(self._context.branch(rows))
-
-    def reorder(self, rows: Sequence[int]) -> None:
-        self._context.reorder(rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
