@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -194,6 +195,13 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(models, done, tmp_path: Pat
     assert stored.plan == with_revisions(PLAN, models) and len(stored.rows) == PLAN.total
     with pytest.raises(EvaluationError, match="holds an evaluation with another plan"):
         evaluate_to_file(models, replace(PLAN, metrics=("exact",)), path)
+
+
+def test_a_row_whose_reference_has_no_tokens_is_refused() -> None:
+    plan, row = (ROOT / "assets/evaluation/beam.jsonl").read_bytes().splitlines()[:2]
+    spoiled = json.dumps(json.loads(row) | {"reference_tokens": 0}).encode()
+    with pytest.raises(EvaluationError, match=r"Line 2.*reference_tokens of 1 or more"):
+        read_evaluation(plan + b"\n" + spoiled + b"\n")
 
 
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:

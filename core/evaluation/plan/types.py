@@ -178,6 +178,13 @@ class EvaluationRow:
     mean_logprob: float | None = None
     reward: float | None = None
 
+    def __post_init__(self) -> None:
+        if (self.reference_logprob is None) != (self.reference_tokens < 1):
+            raise ConfigError(
+                "A row must have reference_tokens of 1 or more where it has a reference_logprob, "
+                "and 0 where it has none."
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
