@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 from core.decoding.errors import ModelError
 from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
@@ -15,9 +20,12 @@ from core.evaluation.votes import vote
 from core.figures import best_of, best_of_data, reward_mistakes_data
 from core.models.places import EMBEDDED_FOLDER, list_embedded
 from core.models.registry import load_reward_model
+from core.models.verifier import VerifierHead, load_verifier, read
 from tests.evaluation.test_votes import PROBLEM, attempt
 
-REWARD = EMBEDDED_FOLDER / "reward"
+REWARD, TARGET = EMBEDDED_FOLDER / "reward", EMBEDDED_FOLDER / "target"
+# What the sum is worked out as, and what is said: right, a slip, and an answer that is another.
+SLIPS = ((12, 12), (13, 13), (12, 21))
 
 
 def sample(answer: str | None, logprob: float, reward: float | None, right: str = "4") -> Sample:
@@ -63,22 +71,40 @@ def test_a_vote_knows_the_highest_rewarded_answer() -> None:
     assert [one.reward for one in of_votes([made])[0].samples] == [0.5, 9.0, None]
 
 
-def test_the_reward_model_is_a_plain_folder_of_transformers_and_scores_as_it_does() -> None:
+def test_the_reward_model_tells_right_from_wrong_wherever_the_slip_is() -> None:
     model, question = load_reward_model("embedded:reward"), "What is 7 + 5?"
-    replies = [f"<think>7 + 5 = {n}.</think>The answer is {n}." for n in (12, 13)]
-    theirs = AutoModelForSequenceClassification.from_pretrained(REWARD)
-    tokenizer = AutoTokenizer.from_pretrained(REWARD)
-    for reply, score in zip(replies, model.score(question, replies), strict=True):
-        said = [{"role": "user", "content": question}, {"role": "assistant", "content": reply}]
-        ids = tokenizer.apply_chat_template(said, return_tensors="pt", return_dict=False)
-        with torch.inference_mode():
-            assert score == pytest.approx(float(theirs(ids).logits[0, 0]), abs=1e-5)
+    replies = [f"<think>7 + 5 = {n}.</think>The answer is {m}." for n, m in SLIPS]
+    right, *wrong = model.score(question, replies)
+    assert right is not None and right > 0
+    assert all(score is not None and score < 0 for score in wrong), wrong
     assert model.score(question, ["1 " * 3000]) == [None]
+
+
+def test_the_reward_model_reads_the_target_s_log_probabilities() -> None:
+    target = AutoModelForCausalLM.from_pretrained(TARGET).eval()
+    ids = torch.tensor([[5, 80, 300, 7]])
+    hidden, logprobs = read(target, ids)
+    with torch.inference_mode():
+        rows = target(ids).logits[0].log_softmax(-1)
+    expected = [0.0, *(float(rows[at, ids[0, at + 1]]) for at in range(3))]
+    assert logprobs[0].tolist() == pytest.approx(expected, abs=1e-5)
+    head = VerifierHead(hidden.shape[-1])
+    with torch.inference_mode():
+        whole, shorter = head(hidden, logprobs), head(hidden[:, :3], logprobs[:, :3])
+    assert torch.allclose(whole[:, :3], shorter, atol=1e-6), "no token is judged by later ones"
+
+
+def test_a_head_of_another_target_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(REWARD, tmp_path, dirs_exist_ok=True)
+    settings = json.loads((tmp_path / "config.json").read_text()) | {"target": "another"}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="was trained on another target"):
+        load_verifier(tmp_path, TARGET, "embedded:reward")
 
 
 def test_the_reward_model_is_small_and_no_model_to_decode_with() -> None:
     assert "reward" not in list_embedded()
-    assert sum(path.stat().st_size for path in REWARD.iterdir()) < 8_000_000
+    assert sum(path.stat().st_size for path in REWARD.iterdir()) < 1_000_000
     card, told = (
         (REWARD / "README.md").read_text(),
         json.loads((REWARD / "training.json").read_text()),
@@ -96,11 +122,9 @@ def test_what_is_no_reward_model_is_refused_in_a_sentence(where: str, said: str)
 
 
 def test_any_classifier_with_two_labels_takes_its_place(tmp_path: Path) -> None:
-    model = AutoModelForSequenceClassification.from_pretrained(
-        REWARD, num_labels=2, ignore_mismatched_sizes=True
-    )
+    model = AutoModelForSequenceClassification.from_pretrained(TARGET, num_labels=2)
     model.save_pretrained(tmp_path)
-    tokenizer = AutoTokenizer.from_pretrained(REWARD)
+    tokenizer = AutoTokenizer.from_pretrained(TARGET)
     tokenizer.chat_template = None
     tokenizer.save_pretrained(tmp_path)
     (score,) = load_reward_model(tmp_path).score("1 + 1", ["2"])

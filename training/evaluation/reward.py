@@ -5,7 +5,8 @@ from pathlib import Path
 
 from core.evaluation.best_of import Sample, Sampled, by_samples, mistakes
 from core.evaluation.intervals import wilson_of_groups
-from core.models.registry import load_model, load_reward_model
+from core.models.registry import load_model
+from core.models.verifier import load_verifier
 from training.evaluation.measure import Measure, percent
 from training.reward.attempts import EACH, TEMPERATURES, Labelled, draw_attempts
 
@@ -15,7 +16,8 @@ _RULES = {"best_of_n": "likeliest", "majority": "vote", "reward": "reward model"
 
 def measure_reward(folder: Path, problems: int) -> list[Measure]:
     """Accuracy of its verdicts on attempts at problems that it never saw, and of its choices."""
-    model, rewards = load_model(folder / "target"), load_reward_model(folder / "reward")
+    target = folder / "target"
+    model, rewards = load_model(target), load_verifier(folder / "reward", target, "The head")
     drawn = list(draw_attempts(model, SEED, problems, held_out=True))
     size = EACH * len(TEMPERATURES)
     sampled = []

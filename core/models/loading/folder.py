@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from typing import Any
 
 from core.decoding.errors import ModelError
 from core.models.gguf.header import kind_of_path
+
+_DIGEST_BYTES = 2**20
 
 MIB = 2**20
 CONFIG_FILE = "config.json"
@@ -276,3 +279,16 @@ def _no_weights(entries: dict[str, Path], name: str) -> str:
             "when opened; save the model as safetensors."
         )
     return f"The folder {name} holds no weights; put model.safetensors there."
+
+
+def weights_digest(folder: Path) -> str:
+    """A short digest of each weight file's size, first and last megabyte."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_DIGEST_BYTES))
+            file.seek(max(0, size - _DIGEST_BYTES))
+            digest.update(file.read(_DIGEST_BYTES))
+    return digest.hexdigest()[:12]

@@ -8,7 +8,6 @@ again, with weights of a size that is known.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,7 @@ from core.models.loading import hub
 from core.models.loading.bounds import check_config, least_parameters
 from core.models.loading.device import device_named, number_type_named
 from core.models.loading.errors import explain
-from core.models.loading.folder import check_folder, state_of
+from core.models.loading.folder import check_folder, state_of, weights_digest
 from core.models.loading.inspection import (
     AUTO,
     LOCAL,
@@ -46,16 +45,17 @@ from core.models.loading.memory import check_memory, free_bytes, reserved
 from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
+from core.models.places import embedded_folder
 from core.models.reward_model import RewardModel
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
+from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[
     [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "Source", str], T
 ]
 
-_DIGEST_BYTES = 2**20
 _FETCHING = Limits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
 _MOST_INSPECTION_BYTES = 3 * 2**29
 
@@ -100,6 +100,9 @@ def load_scorer(
     should_stop: Callable[[], bool] = never,
 ) -> RewardModel:
     """Load a model that scores whole texts; raises as `load_transformers_model`."""
+    if source.trusted and source.folder is not None and is_verifier(source.folder):
+        with quiet():
+            return load_verifier(source.folder, embedded_folder("target"), source.model_id)
     return _load_as("scores", _assemble_scorer, source, dtype, device, should_stop)
 
 
@@ -222,7 +225,7 @@ def _load(
     if should_stop():
         raise LoadingStoppedError
     check_vocabulary(tokenizer, hf_model, model_id)
-    return assemble(hf_model, tokenizer, device, source, revision or _digest(folder))
+    return assemble(hf_model, tokenizer, device, source, revision or weights_digest(folder))
 
 
 def _load_weights(
@@ -312,16 +315,3 @@ def _assemble_scorer(
     except Exception as error:
         raise explain(source.model_id, "first score", error) from None
     return model
-
-
-def _digest(folder: Path) -> str:
-    """A short digest of each weight file's size, first and last megabyte."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        size = path.stat().st_size
-        digest.update(f"{path.name}:{size}".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(_DIGEST_BYTES))
-            file.seek(max(0, size - _DIGEST_BYTES))
-            digest.update(file.read(_DIGEST_BYTES))
-    return digest.hexdigest()[:12]

@@ -22,8 +22,8 @@ _NOTICE = """
 **What to notice**
 
 - With one sample all rules are one. What more samples give depends on who chooses among them.
-- The built-in reward model is a weak judge. The more samples it may choose from, the surer one of
-  them is wrong and pleases it; below are the problems where it takes a wrong one.
+- The built-in reward model reads what the model expected at each token, so it often takes the
+  likeliest sample. Below are the problems where it takes a wrong one.
 - The arithmetic check is right whenever one sample is: it shows what a better judge could gain.
 """
 
