@@ -23,7 +23,7 @@ _NOTICE = """
 
 - With one sample all rules are one. What more samples give depends on who chooses among them.
 - The built-in reward model reads what the model expected at each token, so it often takes the
-  likeliest sample. Below are the problems where it takes a wrong one.
+  likeliest sample. Where it errs, a table names the problem.
 - The arithmetic check is right whenever one sample is: it shows what a better judge could gain.
 """
 
