@@ -27,7 +27,7 @@ def _offered(app: AppTest) -> list[dict[str, Any]]:
 
 def test_they_are_those_that_the_page_draws(open_app: Open) -> None:
     client = TestClient(Starlette(routes=step_figures.routes()))
-    app = open_app()
+    app = open_app(**AS_RUN)
     where = _offered(app)
     assert where and len({one["address"] for one in where}) == 1
     address = where[0]["address"]
@@ -49,11 +49,11 @@ def test_they_are_those_that_the_page_draws(open_app: Open) -> None:
 
 def test_where_a_knob_was_moved_the_page_has_to_say(open_app: Open) -> None:
     client = TestClient(Starlette(routes=step_figures.routes()))
-    app = open_app()
+    app = open_app(**AS_RUN)
     address = _offered(app)[0]["address"]
     temperature = app.session_state["view"].trace.config.shaping.temperature
     report(app, temperature=temperature + 0.5)
     assert not _offered(app) and client.get(f"{address}{STEP}").status_code == 404
-    report(app, temperature=temperature)
+    report(app.run(), temperature=temperature)
     assert _offered(app)[0]["address"] == address
     assert client.get(f"{address}{STEP}").status_code == 200
