@@ -33,7 +33,7 @@ SETUP = """async ([html, code]) => {
       parentElement: document.body,
       setTriggerValue: () => {},
     })
-    await new Promise((next) => setTimeout(next))
+    await new Promise((next) => setTimeout(next, 150))
   }
   window.choose = async (index, strip = "strip") => {
     const shown = []

@@ -7,7 +7,11 @@ const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: fal
 const WAIT_MS = 3000;
 const MOST_FETCHED = 60;
 
+// A frame in a window that nobody sees never comes.
+const FRAME_MS = 60;
+
 let loading = null;
+let turn = Promise.resolve();
 const fetched = new Map();
 
 // The page has asked for it already, as its first element was drawn.
@@ -38,23 +42,36 @@ function create(root) {
     chart.ahead = chart.chosen = null;
     fetched.clear();
   };
-  chart.sizes = new ResizeObserver(() => draw(chart));
+  chart.sizes = new ResizeObserver(() => drawInTurn(chart));
   chart.sizes.observe(root);
   return chart;
 }
 
-// Once there is room for it: a tab that isn't open has none.
+// One chart a frame: the first one is seen before the next is drawn.
+function drawInTurn(chart) {
+  turn = turn.then(() => draw(chart) && frame()).catch((error) => console.error(error));
+  return turn;
+}
+
+function frame() {
+  return new Promise((next) => {
+    requestAnimationFrame(() => setTimeout(next));
+    setTimeout(next, FRAME_MS);
+  });
+}
+
+// Once there is room for it: a tab that isn't open has none. Says whether there was anything to draw.
 function draw(chart) {
   const width = chart.root.clientWidth;
-  if (!width || !window.Plotly || !chart.figure) return;
-  if (chart.drawn === chart.figure && chart.width === width) return;
+  if (!width || !window.Plotly || !chart.figure) return false;
+  if (chart.drawn === chart.figure && chart.width === width) return false;
   chart.drawn = chart.figure;
   chart.width = width;
   const { data, layout } = chart.figure;
   window.Plotly.react(chart.plot, data, { ...layout, width }, CONFIG);
-  if (chart.heard) return;
+  if (!chart.heard) chart.plot.on("plotly_click", ({ points }) => click(chart, points[0]?.customdata));
   chart.heard = true;
-  chart.plot.on("plotly_click", ({ points }) => click(chart, points[0]?.customdata));
+  return true;
 }
 
 function click(chart, marked) {
@@ -74,21 +91,17 @@ function near({ ahead }, { strip, index }) {
   if (ahead && ahead.strip === strip) find(ahead.address + index);
 }
 
-// One chart after the other, each with a frame of its own: the first is seen before the second is drawn.
 function choose(chart, { strip, index, shown }) {
   const { ahead } = chart;
   if (!ahead || ahead.strip !== strip) return;
   clearTimeout(chart.waiting);
   chart.chosen = index;
   chart.waiting = setTimeout(() => giveUp(chart), WAIT_MS);
-  const before = shown.at(-1);
   const show = async () => {
     const found = (await find(ahead.address + index))?.[chart.name];
-    if (before) await before;
     if (!found || chart.ahead?.address !== ahead.address || chart.chosen !== index) return;
     take(chart, found);
-    draw(chart);
-    await new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
+    await drawInTurn(chart);
   };
   shown.push(show());
 }
@@ -133,7 +146,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   document.addEventListener("de-choose", chart.onChoose);
   document.addEventListener("de-moved", chart.onMoved);
   chart.tell = setTriggerValue;
-  load(data.script).then(() => draw(chart), (error) => {
+  load(data.script).then(() => drawInTurn(chart), (error) => {
     if (!chart.drawn) chart.plot.textContent = "The chart's script could not be loaded. Reload the page.";
     console.error(error);
   });
