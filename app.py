@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.errors import ConfigError
-from pages.ui.hosting import chart_script, endpoint, serving, start_page
+from pages.ui.hosting import chart_script, endpoint, serving, start_page, step_figures
 
 # Its top-level names become environment variables, which settings are read from.
 st.secrets.load_if_toml_exists()
@@ -15,7 +15,12 @@ st.secrets.load_if_toml_exists()
 try:
     app = st.App(
         Path(__file__).parent / "pages" / "main.py",
-        routes=[*endpoint.endpoint_routes(), *start_page.routes(), *chart_script.routes()],
+        routes=[
+            *endpoint.endpoint_routes(),
+            *start_page.routes(),
+            *chart_script.routes(),
+            *step_figures.routes(),
+        ],
         middleware=serving.middleware(),
         lifespan=serving.lifespan,
     )

@@ -37,6 +37,14 @@ PLAIN_PAGE = "a plain page of one chart"
 # Seconds until a server or a page that shows nothing is given up.
 PATIENCE = 120
 FIRST_CHART = ".js-plotly-plot .main-svg"
+# What counts as the first figure of a page, by its path, where that is no chart.
+FIRST = {"inside": ".way details"}
+# What the page of requests has to show: one of its own server.
+ASKED = {
+    "model": "embedded:target",
+    "messages": [{"role": "user", "content": "Where do cats sleep?"}],
+    "max_tokens": 20,
+}
 # Milliseconds since the page was asked for, of the first frame that has an element. The page itself
 # looks: a question from outside waits for the chart library, which keeps the browser busy a while.
 WATCH = """
@@ -71,7 +79,11 @@ def run(repeats: int = 5) -> None:
         plain.write_text(PLAIN, encoding="utf-8")
         with served(plain) as (beside, _), served(ROOT / "app.py") as (url, ready):
             print(f"The server answers after {ready:.2f} s.")
-            pages = {PLAIN_PAGE: beside} | {row.title: f"{url}/{row.path}" for row in _pages()}
+            _ask(url)
+            pages = {PLAIN_PAGE: (beside, FIRST_CHART)} | {
+                row.title: (f"{url}/{row.path}", FIRST.get(row.path, FIRST_CHART))
+                for row in registry.PAGES
+            }
             _print_paints(_paints(browser, pages, repeats))
             print("| gesture, until the figure shows it | measured |")
             print("|---|---|")
@@ -82,9 +94,15 @@ def run(repeats: int = 5) -> None:
     print(f"| server time of a rerun that reshapes | {_rerun(repeats * 4) * 1e3:.0f} ms |")
 
 
-def _pages() -> list[registry.Page]:
-    """Those that show an example, and so a figure, as soon as they are opened."""
-    return [row for row in registry.PAGES if row.shows or not row.path]
+def _ask(url: str) -> None:
+    """Send the server a request, and wait for its answer."""
+    asked = urllib.request.Request(
+        f"{url}/v1/chat/completions",
+        json.dumps(ASKED).encode(),
+        {"content-type": "application/json"},
+    )
+    with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+        answer.read()
 
 
 def _print_paints(found: dict[str, list[Paint]]) -> None:
@@ -116,29 +134,34 @@ def _print_gestures(
             print(f"| {gesture.name} | {shown} |", flush=True)
 
 
-def _paints(browser: Browser, pages: dict[str, str], repeats: int) -> dict[str, list[Paint]]:
-    """The pages' paints, in turns, after a round in which the server loads its parts."""
+def _paints(
+    browser: Browser, pages: dict[str, tuple[str, str]], repeats: int
+) -> dict[str, list[Paint]]:
+    """The pages' paints, in turns, after a round in which the server loads its parts.
+
+    Args:
+        pages: of each its address, and what selects its first figure.
+    """
     rounds = [
-        {name: _paint(browser, address) for name, address in pages.items()}
-        for _ in range(repeats + 1)
+        {name: _paint(browser, *where) for name, where in pages.items()} for _ in range(repeats + 1)
     ][1:]
     return {name: [found[name] for found in rounds] for name in pages}
 
 
-def _paint(browser: Browser, address: str) -> Paint:
+def _paint(browser: Browser, address: str, figure: str) -> Paint:
     """Seconds until the first figure is drawn, opened for the first time and after a reload."""
-    with _opened(browser, address) as page:
-        first = page.evaluate(SEEN, FIRST_CHART)
+    with _opened(browser, address, figure) as page:
+        first = page.evaluate(SEEN, figure)
         page.wait_for_timeout(2000)
         page.reload()
-        return first / 1e3, page.evaluate(SEEN, FIRST_CHART) / 1e3
+        return first / 1e3, page.evaluate(SEEN, figure) / 1e3
 
 
 @contextmanager
-def _opened(browser: Browser, address: str) -> Iterator[Page]:
+def _opened(browser: Browser, address: str, figure: str = FIRST_CHART) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.set_default_timeout(PATIENCE * 1000)
-    page.add_init_script(WATCH.replace("SELECTORS", json.dumps([FIRST_CHART])))
+    page.add_init_script(WATCH.replace("SELECTORS", json.dumps([figure])))
     try:
         page.goto(address)
         yield page

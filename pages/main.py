@@ -17,10 +17,11 @@ from pages.ui.shell import (
     shutdown,
     sidebar,
 )
-from pages.ui.widgets import link, style
+from pages.ui.widgets import ahead, link, style
 
 guard.guard_callbacks(fragments.reset)
 fragments.reset()
+ahead.withdraw()
 st.set_page_config(
     page_title="Decoding Explorer",
     page_icon=str(style.ASSETS / "icons" / "mark.svg"),

@@ -66,8 +66,9 @@ def test_the_example_is_there_at_first_and_a_step_is_chosen_by_text_heatmap_and_
     decode.expect_step(4)
     decode.page.locator(".st-key-prompt textarea").click()
     keyboard.press("ArrowRight")
-    decode.page.locator(".st-key-next button").click()
+    decode.page.get_by_role("button", name="Next step").click()
     decode.expect_step(5)
+    expect(decode.selected).to_have_attribute("data-index", "5")
     # Another theme draws the figures anew.
     assert decode.figure_data("heatmap")["layout"]["paper_bgcolor"] == "#ffffff"
     decode.page.get_by_test_id("stMainMenuButton").click()
@@ -120,7 +121,8 @@ def test_stop_ends_the_run_and_keeps_what_is_there(decode: DecodePage) -> None:
     decode.stop_button.click()
     expect(decode.status).to_contain_text("stopped before its end")
     expect(decode.run_button).to_be_visible()
-    assert 1 <= decode.tokens.count() < LONG_RUN["tokens"]
+    expect(decode.tokens.first).to_be_visible()
+    assert decode.tokens.count() < LONG_RUN["tokens"]
     decode.tokens.first.click()
     decode.expect_step(0)
 

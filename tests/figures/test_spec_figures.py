@@ -488,6 +488,10 @@ def test_every_trial_is_told_with_its_numbers() -> None:
     assert said.replace("\u00a0", " ").endswith(": above the threshold of 9.0 %.")
     low = other._replace(uniform=None, threshold=0.3)
     assert "not above the threshold" in verification_words(low, "typical")
+    for rule in ("speculative", "exact"):
+        sure = verification_words(base, rule, greedy=True)
+        assert "0.125" not in sure and "it is the target's most probable token." in sure
+        assert "it isn't the target's most" in verification_words(other, rule, greedy=True)
 
 
 def test_where_the_targets_own_token_came_from_is_told() -> None:

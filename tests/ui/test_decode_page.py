@@ -184,18 +184,6 @@ def test_the_time_tab_times_the_cache_on_and_off_in_turns(open_app: Open) -> Non
     assert view.trace not in [run for _, run in drawn] and others == [on, off]
 
 
-def test_steps_go_back_and_forth_within_the_run(open_app: Open) -> None:
-    app = open_app()
-    view_of(app).select(0)
-    app.run()
-    assert app.button(key="previous").disabled
-    app.button(key="next").click().run()
-    assert view_of(app).selected == 1
-    view_of(app).select(99)
-    app.run()
-    assert view_of(app).selected == 11 and app.button(key="next").disabled
-
-
 def test_a_long_run_pages_its_heatmap(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     set_example(monkeypatch, DecodeView, make_trace(90))
     app = open_app()

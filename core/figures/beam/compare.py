@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.beam.compare import Rival
+from core.decoding.counting import counted
 from core.decoding.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
@@ -74,20 +75,18 @@ def _label(rival: Rival) -> str:
 
 
 def _spent(rival: Rival) -> str:
-    spent = f"{rival.forwards:,} forwards, {rival.rows:,} rows"
-    return f"{rival.tokens} tokens · {'at least ' if rival.at_least else ''}{spent}"
+    spent = f"{counted(rival.forwards, 'forward')}, {counted(rival.rows, 'row')}"
+    return f"{counted(rival.tokens, 'token')} · {'at least ' if rival.at_least else ''}{spent}"
 
 
 def _alt(rivals: Sequence[Rival]) -> str:
-    return (
-        "Total log-probabilities: "
-        + "; ".join(
-            f"{plain_name(r.name, 30)} {nats(r.sum_logprob, 2)} nats over {r.tokens} tokens with "
-            f"{'at least ' if r.at_least else ''}{r.forwards} forwards"
-            for r in rivals
-        )
-        + "."
-    )
+    return f"Total log-probabilities: {'; '.join(_said(rival) for rival in rivals)}."
+
+
+def _said(rival: Rival) -> str:
+    name, total = plain_name(rival.name, 30), nats(rival.sum_logprob, 2)
+    forwards = f"{'at least ' if rival.at_least else ''}{counted(rival.forwards, 'forward')}"
+    return f"{name} {total} nats over {counted(rival.tokens, 'token')} with {forwards}"
 
 
 def beam_rivals_data(rivals: Sequence[Rival]) -> pd.DataFrame:

@@ -70,7 +70,7 @@ def candidate_bars(
     lower = _LOWER_FORCED if step.origin == "forced" else lower
     lower = _LOWER_SERVER if step.origin == "server" else lower
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
-    left = 46 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
+    left = 52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = lay_out(
         theme,
         paper,

@@ -14,6 +14,7 @@ from core.figures.speculative.position import VerifiedPosition
 from core.figures.speculative.words import (
     EXTRA,
     extra_kind,
+    is_greedy,
     kind_color,
     number,
     rule_of,
@@ -42,7 +43,7 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
             ]
             return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
         # Of a greedy run every part of the strip is 0 or 1 wide: no number could change anything.
-        mark = None if _is_greedy(found) else token.uniform
+        mark = None if is_greedy(found.trace) else token.uniform
         says = "greedy: nothing random" if mark is None else f"number {number(mark)}"
         if rule_of(found.trace) == "exact":
             return [_StripPart(0, 1, theme.panel, ""), *_hit(found, theme)], mark, says
@@ -54,13 +55,9 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
     if extra is None or extra.interval is None or extra.uniform is None:
         return base, None, ""
     own = [_StripPart(*extra.interval, kind_color(extra_kind(found.step), theme), "")]
-    if _is_greedy(found):
+    if is_greedy(found.trace):
         return [*base, *own], None, "greedy: nothing random"
     return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
-
-
-def _is_greedy(found: VerifiedPosition) -> bool:
-    return found.trace.config.shaping.temperature == 0
 
 
 def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:

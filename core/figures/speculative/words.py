@@ -115,6 +115,11 @@ def rule_of(trace: Trace) -> Acceptance:
     return trace.require(Speculative).config.acceptance
 
 
+def is_greedy(trace: Trace) -> bool:
+    """Whether nothing in a run is left to chance."""
+    return trace.config.shaping.temperature == 0
+
+
 def rule_words(rule: Acceptance) -> str:
     """`exact match`."""
     return "exact match" if rule == "exact" else rule
@@ -127,13 +132,20 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
 
 
-def verification_words(token: DraftToken, rule: Acceptance) -> str:
-    """A drafted token's verification in one sentence with its numbers; plain text."""
+def verification_words(token: DraftToken, rule: Acceptance, *, greedy: bool = False) -> str:
+    """A drafted token's verification in one sentence with its numbers; plain text.
+
+    Args:
+        greedy: nothing was left to chance.
+    """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
     if rule == "typical" and token.threshold is not None:
         passed = "above" if token.passed else "not above"
         return f"{pair}: {passed} the threshold of {percent(token.threshold)}.{end}"
+    if greedy:
+        it_is = "it is" if token.passed else "it isn't"
+        return f"{pair}: {it_is} the target's most probable token. Nothing here is random.{end}"
     thrown = f"the number thrown was {number(token.uniform or 0.0)}"
     if rule == "exact":
         own = "the drafted token" if token.passed else "another token"
@@ -151,17 +163,23 @@ _UNREACHED = {
 }
 
 
-def extra_words(step: DraftRound, rule: Acceptance) -> str:
-    """Where the target's own token came from, in one sentence; plain text."""
+def extra_words(step: DraftRound, rule: Acceptance, *, greedy: bool = False) -> str:
+    """Where the target's own token came from, in one sentence; plain text.
+
+    Args:
+        greedy: nothing was left to chance.
+    """
     extra = step.extra
     if extra is None:
         return "An accepted token ended the run, so the target added none."
     if step.bonus is not None:
         why = "Nothing was drafted" if not step.drafted else "Every drafted token was accepted"
+        if greedy:
+            return f"{why}: a bonus, the target's most probable token."
         return (
             f"{why}: a bonus from the target's own distribution, drawn with {percent(extra.prob)}."
         )
-    if rule == "typical":
+    if rule == "typical" or greedy:
         return (
             f"In place of the rejected token the target's most probable one, {percent(extra.prob)}."
         )

@@ -119,12 +119,6 @@ def uncertain_steps(trace: Trace) -> list[int]:
     return [at for at, entropy in enumerate(entropies) if entropy > mean]
 
 
-def next_uncertain(view: DecodeView) -> int | None:
-    """The next uncertain step after the selected one, from the beginning again behind the last."""
-    found = uncertain_steps(view.trace) if view.trace else []
-    return next((at for at in found if at > view.selected), found[0] if found else None)
-
-
 def median_run(runs: Sequence[Trace]) -> Trace:
     """The run in the middle by its time; of an even number the quicker of the two."""
     timed = sorted(runs, key=lambda run: run.timings.prefill + run.timings.decode)

@@ -8,56 +8,67 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.counting import place_of
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
-from pages.ui.decode import notice, work
-from pages.ui.decode.state import DecodeView, median_run, next_uncertain
+from pages.ui.decode import notice, state, work
+from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.inside.state import open_run
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
-from pages.ui.widgets import figure, pager, style
+from pages.ui.widgets import ahead, figure, pager, stepper, style, token_strip
+from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS, CANDIDATES = 6, 8
+_CANDIDATES = partial(figures.candidate_bars, count=CANDIDATES)
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 Redraw = Callable[[], None]
 
 
-def draw_step(view: DecodeView, trace: Trace, step: TokenStep, redraw: Redraw) -> None:
-    """The selected step as the knobs shape it, straight below the text.
-
-    Args:
-        redraw: ends a callback that selects another step.
-    """
+def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    """The selected step as the knobs shape it, straight below the text."""
     shaped = work.selected(view, trace, step)
+    offer = None if shaped.changed else _offer(view, trace)
     depends = (view.number, step.index, shaped.trace.config)
+    chart = partial(figure.chart, depends=depends, ahead=offer, at=step.index)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
-        _step_head(view, shaped, redraw)
+        _step_head(view, trace, shaped)
         with st.container(key="pair"):
             with st.container(key="pair-first"):
-                figure.chart(
+                chart(
                     "candidates",
-                    partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES),
+                    partial(_CANDIDATES, shaped.step, shaped.trace),
                     partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
-                    depends,
                 )
             with st.container(key="pair-second"):
                 if view.painted:
-                    figure.chart(
+                    chart(
                         "way",
                         figures.step_stages,
                         figures.step_stages_data,
-                        depends,
                         of=(shaped.step, shaped.trace),
                     )
+
+
+def _offer(view: DecodeView, trace: Trace) -> ahead.Offer:
+    """The figures of all steps as the run was made."""
+    theme = style.theme()
+
+    def build(at: int) -> dict[str, Drawing]:
+        step = trace.token_steps[at]
+        drawings = {"candidates": _CANDIDATES, "way": figures.step_stages}
+        return {
+            name: figure.built(partial(draw, step, trace), theme) for name, draw in drawings.items()
+        }
+
+    return ahead.offer(token_strip.KEY, (view.number, theme.name), build)
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
@@ -149,28 +160,10 @@ def _open_inside(view: DecodeView) -> None:
         st.rerun()
 
 
-def _step_head(view: DecodeView, shaped: work.Shaped, redraw: Redraw) -> None:
-    at, last = view.selected, len(view.steps) - 1
-    uncertain = next_uncertain(view)
-
-    def button(label: str, key: str, icon: str, to: int | None) -> None:
-        def go() -> None:
-            view.select(at if to is None else to)
-            redraw()
-
-        st.button(
-            label,
-            key=key,
-            icon=f":material/{icon}:",
-            disabled=to in (None, at),
-            on_click=go,
-        )
-
+def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
     with st.container(key="step-head", horizontal=True, vertical_alignment="center", gap="small"):
-        button("Previous step", "previous", "chevron_left", max(at - 1, 0))
-        st.markdown(f"**{place_of('Step', at, last + 1)}**", width="content")
-        button("Next step", "next", "chevron_right", min(at + 1, last))
-        button("Next uncertain step", "uncertain", "arrow_forward", uncertain)
+        marked = tuple(state.uncertain_steps(trace))
+        stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
         reshaped = "A knob reshapes this step at once."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""

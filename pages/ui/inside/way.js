@@ -94,7 +94,7 @@ function box(way, data) {
   const summary = element("summary");
   const head = element("div", "head");
   if (data.number) head.append(element("span", "number", data.number));
-  head.append(element("h3", "", data.title));
+  head.append(element("h2", "", data.title));
   if (data.took) head.append(element("span", "ms", data.took));
   summary.append(head);
   if (data.pairs.length) summary.append(pairs(data.pairs));
@@ -119,7 +119,7 @@ function draw(way) {
   way.root.style.setProperty("--mark", mark);
   const frame = element("section", "loop");
   const head = element("div", "head");
-  head.append(element("span", "number", "5"), element("h3", "", "The loop: the prompt first, then a token a round"));
+  head.append(element("span", "number", "5"), element("h2", "", "The loop: the prompt first, then a token a round"));
   frame.append(head, box(way, prompt), element("p", "count", loop), ...boxes(way, inside));
   const focus = way.root.getRootNode().activeElement;
   const kept = focus && way.root.contains(focus) ? [...way.root.querySelectorAll("summary, button")].indexOf(focus) : -1;

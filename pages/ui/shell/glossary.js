@@ -12,7 +12,7 @@ function add(parent, name, text, attributes = {}) {
 
 function build(terms) {
   const sheet = add(document.body, "div", "", {
-    class: "de-glossary", popover: "auto", id: "de-glossary", role: "dialog", "aria-label": "Words", tabindex: "-1",
+    class: "de-glossary", popover: "auto", id: "de-glossary", role: "dialog", "aria-label": "Words", tabindex: "0",
   });
   add(sheet, "h2", "Words");
   const list = add(sheet, "dl", "");

@@ -17,6 +17,7 @@ from core.figures.speculative.words import (
     EXTRA,
     extra_kind,
     extra_words,
+    is_greedy,
     kind_words,
     rule_of,
     token_at,
@@ -55,8 +56,7 @@ _GREEDY = (
 
 def notice(trace: Trace) -> str:
     """What to notice, under the rule that the run was made with."""
-    greedy = trace.config.shaping.temperature == 0
-    return _NOTICE.format(_GREEDY if greedy else _OF_THE_RULE[rule_of(trace)])
+    return _NOTICE.format(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)])
 
 
 STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
@@ -180,7 +180,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
         with st.container(key="node-path"):
             st.text(visible_token(token.text, 60))
         if isinstance(token, DraftToken):
-            st.text(verification_words(token, rule_of(trace)))
+            st.text(verification_words(token, rule_of(trace), greedy=is_greedy(trace)))
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
                     "Show what took its place",
@@ -190,7 +190,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
                     args=(view, at, EXTRA),
                 )
         else:
-            st.text(extra_words(step, rule_of(trace)))
+            st.text(extra_words(step, rule_of(trace), greedy=is_greedy(trace)))
             if step.recovered is not None:
                 st.button(
                     "Show the rejected token",

@@ -55,11 +55,18 @@ def drawing(figure: go.Figure) -> Drawing:
     return Drawing(words, json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
 
 
-def draw(name: str, shown: Drawing, on_click: Callable[[list[object]], None] | None = None) -> None:
+def draw(
+    name: str,
+    shown: Drawing,
+    on_click: Callable[[list[object]], None] | None = None,
+    ahead: dict[str, Any] | None = None,
+) -> None:
     """Draw a chart of this name.
 
     Args:
         on_click: gets the `customdata` of a clicked mark.
+        ahead: where the browser finds the chart of another step: the address before its number,
+            the strip in which it is chosen, and the step that is shown.
     """
     key = f"chart-{name}"
 
@@ -75,6 +82,8 @@ def draw(name: str, shown: Drawing, on_click: Callable[[list[object]], None] | N
             "number": shown.number,
             "alt": shown.words["alt"],
             "clicked": on_click is not None,
+            "name": name,
+            "ahead": ahead,
             "script": SCRIPT,
         },
         on_clicked_change=clicked,

@@ -13,10 +13,12 @@ import streamlit as st
 
 from core.export.part import Part, stem
 from core.figures.base.paper import Paper
+from core.figures.base.theme import Theme
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
 from pages.ui.widgets import chart as charts
 from pages.ui.widgets import export, style
+from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
@@ -36,6 +38,8 @@ def chart(
     *,
     of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
+    ahead: Offer | None = None,
+    at: int = 0,
 ) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
@@ -47,11 +51,14 @@ def chart(
             figure, which costs tens of milliseconds to build.
         of: the arguments that `draw` and `data` have in common.
         on_click: gets the `customdata` of a clicked mark.
+        ahead: what the browser may show of other steps before the page has answered.
+        at: the step that is shown.
     """
     draw, data = partial(draw, *of), partial(data, *of)
-    shown = _drawn(name, draw, depends)
+    shown = _drawn(name, draw, depends, ahead.kept(at).get(name) if ahead else None)
+    where = {"address": ahead.address, "strip": ahead.strip, "at": at} if ahead else None
     with st.container(key=f"figure-{name}", gap=None):
-        charts.draw(name, shown, on_click)
+        charts.draw(name, shown, on_click, where)
         _export(name, shown, draw, data)
     return shown
 
@@ -66,17 +73,26 @@ class _Drawn:
     last: Drawing | None = None
 
 
-def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> Drawing:
-    """The figure without its caption where the page says that."""
+def _drawn(
+    name: str,
+    draw: Callable[..., go.Figure],
+    depends: tuple[Hashable, ...],
+    made: Drawing | None = None,
+) -> Drawing:
+    """The figure without its caption where the page says that.
+
+    Args:
+        made: that one, where the browser has asked for it already.
+    """
     kept: dict[str, _Drawn] = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name].key != key:
-        kept[name] = _Drawn(key, _built(draw, caption=False))
+        kept[name] = _Drawn(key, made.again() if made else built(draw, style.theme()))
     found = kept[name]
     if found.bare.words["caption"] in st.session_state.get(_SAID, ()):
         shown = found.bare
     else:
-        shown = found.captioned = found.captioned or _built(draw, caption=True)
+        shown = found.captioned = found.captioned or built(draw, style.theme(), caption=True)
     if found.last is not None and found.last.text is not shown.text:
         shown = shown.again()
     elif found.last is not None:
@@ -85,9 +101,10 @@ def _drawn(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, .
     return shown
 
 
-def _built(draw: Callable[..., go.Figure], *, caption: bool) -> Drawing:
+def built(draw: Callable[..., go.Figure], theme: Theme, *, caption: bool = False) -> Drawing:
+    """A figure as a page shows it."""
     paper = signature(draw).parameters["paper"].default
-    return charts.drawing(draw(theme=style.theme(), paper=replace(paper, caption=caption)))
+    return charts.drawing(draw(theme=theme, paper=replace(paper, caption=caption)))
 
 
 def said(*captions: str) -> None:

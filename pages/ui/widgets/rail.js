@@ -88,6 +88,7 @@ function move(rail, knob, value) {
   write(knob, value);
   if (same) return;
   knob.note.textContent = "";
+  document.dispatchEvent(new CustomEvent("de-moved"));
   rail.pending[knob.key] = value;
   if (rail.timer) return;
   rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));

@@ -1,20 +1,32 @@
 // The generated text, token by token. Text goes in by textContent only.
 
-const ARROWS = { ArrowLeft: -1, ArrowRight: 1 };
+const KEYS = { ArrowLeft: "previous", ArrowRight: "next", u: "uncertain" };
 // So often at most is a choice told; and so long after the last one the page draws what is out of sight.
 const PACE_MS = 120;
 const REST_MS = 600;
 const NEAR_PX = 300;
+// So long a pointer rests on a token before its figures are fetched, and so long these are waited for before
+// the choice is told, which takes the time of both the browser and the server.
+const HOVER_MS = 40;
+const AHEAD_MS = 250;
+// After a choice those of its neighbours, once the server has drawn it.
+const NEXT_MS = 400;
 const TYPING = "input, textarea, select, [contenteditable], [role=slider], [role=radio], [role=tab], [role=menu], [role=listbox], [role=dialog]";
 
 function create(root) {
-  const strip = { root, selected: -1, sent: null, told: 0, timer: 0, live: false, send: null, marked: [] };
+  const strip = { root, selected: -1, sent: null, turn: 0, told: 0, timer: 0, live: false, send: null, marked: [] };
   strip.prompt = root.querySelector(".prompt");
   strip.tokens = root.querySelector(".tokens");
   strip.tokens.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) choose(strip, Number(button.dataset.index), true);
   });
+  strip.tokens.addEventListener("pointerover", (event) => hover(strip, event));
+  strip.tokens.addEventListener("pointerdown", (event) => hover(strip, event));
+  strip.onStep = ({ detail }) => {
+    const next = detail.strip === strip.key && !strip.live ? neighbour(strip, detail.to) : undefined;
+    if (next !== undefined) choose(strip, within(strip, next), false);
+  };
   strip.onKey = (event) => onKey(strip, event);
   strip.onPlay = (event) => reveal(strip, event.detail);
   return strip;
@@ -23,6 +35,8 @@ function create(root) {
 function destroy(strip) {
   document.removeEventListener("keydown", strip.onKey);
   document.removeEventListener("de-play", strip.onPlay);
+  document.removeEventListener("de-step", strip.onStep);
+  clearTimeout(strip.hovering);
   clearTimeout(strip.timer);
   clearTimeout(strip.resting);
 }
@@ -39,14 +53,37 @@ function onKey(strip, event) {
   if (!inside && target !== document.body && target.getRootNode() !== document) return;
   const last = buttons(strip).length - 1;
   if (last < 0 || strip.live) return;
-  let next = null;
-  if (event.key in ARROWS) next = strip.selected + ARROWS[event.key];
-  else if (event.key === "u" && strip.marked.length) next = strip.marked.find((at) => at > strip.selected) ?? strip.marked[0];
-  else if (inside && event.key === "Home") next = 0;
-  else if (inside && event.key === "End") next = last;
-  if (next === null) return;
+  const ends = inside ? { Home: 0, End: last } : {};
+  const next = event.key in KEYS ? neighbour(strip, KEYS[event.key]) : ends[event.key];
+  if (next === undefined) return;
   event.preventDefault();
-  choose(strip, Math.max(0, Math.min(last, next)), inside);
+  choose(strip, within(strip, next), inside);
+}
+
+function neighbour({ selected, marked }, to) {
+  if (to === "uncertain") return marked.find((at) => at > selected) ?? marked[0];
+  return selected + (to === "next" ? 1 : -1);
+}
+
+function within(strip, index) {
+  return Math.max(0, Math.min(buttons(strip).length - 1, index));
+}
+
+function tell(name, detail) {
+  document.dispatchEvent(new CustomEvent(name, { detail }));
+}
+
+// What is likely to be chosen next is fetched, where a chart shows it before the server answers.
+function near(strip, index) {
+  if (!strip.live) tell("de-near", { strip: strip.key, index: within(strip, index) });
+}
+
+function hover(strip, event) {
+  const button = event.target.closest("button");
+  clearTimeout(strip.hovering);
+  if (!button) return;
+  const wait = event.type === "pointerdown" ? 0 : HOVER_MS;
+  strip.hovering = setTimeout(() => near(strip, Number(button.dataset.index)), wait);
 }
 
 function choose(strip, index, focus) {
@@ -54,15 +91,39 @@ function choose(strip, index, focus) {
   mark(strip, index);
   if (focus) buttons(strip)[index].focus({ preventScroll: true });
   strip.sent = index;
+  strip.turn += 1;
   clearTimeout(strip.timer);
+  clearTimeout(strip.nearing);
   clearTimeout(strip.resting);
   // A single choice goes at once; of many in a row the last one within a pace.
   const wait = Math.max(0, strip.told + PACE_MS - performance.now());
-  strip.timer = setTimeout(() => {
-    strip.told = performance.now();
-    strip.send(index);
-    if (strip.rests) strip.resting = setTimeout(() => rest(strip), REST_MS);
-  }, wait);
+  strip.timer = setTimeout(() => show(strip, index), wait);
+}
+
+// Where charts show the choice by themselves, they go ahead.
+function show(strip, index) {
+  const shown = [];
+  tell("de-choose", { strip: strip.key, index, shown });
+  if (!shown.length) return report(strip, index);
+  const late = new Promise((next) => setTimeout(next, AHEAD_MS));
+  const { turn } = strip;
+  Promise.race([Promise.allSettled(shown), late]).then(() => {
+    if (strip.turn === turn) report(strip, index);
+  });
+  strip.told = performance.now();
+  return undefined;
+}
+
+function report(strip, index) {
+  strip.told = performance.now();
+  strip.send(index);
+  if (strip.rests) strip.resting = setTimeout(() => rest(strip), REST_MS);
+  strip.nearing = setTimeout(() => {
+    for (const to of ["next", "previous", "uncertain"]) {
+      const at = neighbour(strip, to);
+      if (at !== undefined) near(strip, at);
+    }
+  }, NEXT_MS);
 }
 
 // What is out of sight is drawn once it comes near.
@@ -164,6 +225,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   strip.drawn = data.drawn;
   document.addEventListener("keydown", strip.onKey);
   document.addEventListener("de-play", strip.onPlay);
+  document.addEventListener("de-step", strip.onStep);
+  strip.key = data.key;
   strip.keys = data.keys;
   strip.rests = data.rests;
   strip.marked = data.marked || [];

@@ -96,6 +96,7 @@ def draw_tokens(
     _component(
         key=key,
         data={
+            "key": key,
             "prompt": ending(prompt),
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "tokens": tuple(tokens),

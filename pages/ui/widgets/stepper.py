@@ -1,0 +1,40 @@
+"""Which step is selected, and buttons to its neighbours: they choose in the strip of tokens."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+_HTML = """
+<div class="stepper">
+  <button type="button" data-to="previous" aria-label="Previous step" title="Previous step"
+  ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="m14.5 6-6 6 6 6"/></svg></button>
+  <strong></strong>
+  <button type="button" data-to="next" aria-label="Next step" title="Next step"
+  ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="m9.5 6 6 6-6 6"/></svg></button>
+  <button type="button" data-to="uncertain" title="More entropy than the run has on average"
+  ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 12h15m-6-6 6 6-6 6"/></svg
+  ><span>Next uncertain step</span></button>
+</div>
+"""
+_component = st.components.v2.component(
+    "decoding_explorer.stepper",
+    html=_HTML,
+    js=source("widgets/stepper.js"),
+    isolate_styles=False,
+)
+
+
+def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
+    """Draw them.
+
+    Args:
+        strip: the key of the strip of tokens.
+        marked: steps that "next uncertain" goes to.
+    """
+    _component(
+        key="stepper",
+        data={"strip": strip, "at": at, "count": count, "marked": marked, "drawn": drawn_at()},
+    )
