@@ -171,7 +171,7 @@ def _hover(candidate: Candidate, stage: str, share: float) -> str:
         f"rank {candidate.rank:,} · id {candidate.token_id}",
         f"{escaped(stage_name(stage))} {percent(share)}",
     ]
-    if candidate.removed_by:
+    if candidate.removed_by not in (None, "server"):
         lines.append(f"removed by {escaped(stage_name(candidate.removed_by))}")
     return "<br>".join(lines)
 
@@ -194,6 +194,8 @@ def _label(sheet: Sheet, row: int, text: str) -> None:
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     if row == 0:
         return f"{stage.kept:,} tokens"
+    if stage.name == "server":
+        return "by its own settings"
     everything, before = step.stages[0].kept, step.stages[row - 1].kept
     if stage.removed_mass <= 0 and stage.kept == before:
         return "nothing removed"

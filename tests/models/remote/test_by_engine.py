@@ -121,6 +121,8 @@ def test_figures_say_that_the_server_drew() -> None:
         trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
     step = trace.token_steps[0]
     for figure in (step_stages(step, trace), candidate_bars(step, trace)):
-        assert "the server" in figure.to_json().lower()
+        words = figure.to_json().lower()
+        assert "the server" in words and "removed" not in words
+    assert [bars.name for bars in candidate_bars(step, trace).data] == ["raw"]
     forged = replace(trace, steps=(replace(step, origin="sampled"), *trace.steps[1:]))
     assert not all(one.passed for one in check(forged))
