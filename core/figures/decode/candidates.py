@@ -39,7 +39,7 @@ _LOWER = "Lower: what was drawn from."
 _SHAPED = "Upper bar: the model's own. Lower: under the settings above."
 _LOWER_GREEDY = "Greedy keeps only the top one."
 _LOWER_SCORED = "Only the one with the highest score is kept."
-_SERVER = "The model's own. The server drew the chosen one, by settings of its own."
+_SERVER = "Bars: the model's own. The server drew the chosen one."
 _LOWER_FORCED = "Forced: the chosen one was put there."
 
 
