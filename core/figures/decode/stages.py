@@ -51,6 +51,8 @@ _SIDE = 16
 _GAP = 66
 # Segments of this share have room for the percentage, in a figure 400 px wide too.
 _WIDE = 0.26
+# What its draw does to probabilities isn't told.
+_SERVER = "by its own settings"
 
 
 def step_stages(
@@ -195,7 +197,7 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     if row == 0:
         return f"{stage.kept:,} tokens"
     if stage.name == "server":
-        return "by its own settings"
+        return _SERVER
     everything, before = step.stages[0].kept, step.stages[row - 1].kept
     if stage.removed_mass <= 0 and stage.kept == before:
         return "nothing removed"
@@ -249,7 +251,9 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
 
 def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     told = "; ".join(
-        f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
+        f"{stage_name(stage.name)}: {_SERVER}"
+        if stage.name == "server"
+        else f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
         for stage in stages
     )
     chosen = step.chosen
