@@ -27,7 +27,9 @@ def main() -> None:
         action="store_true",
         help="of runs in turns, not the clock's: other work changes it less; with --threads 1",
     )
-    parser.add_argument("--only", default="", help="rows of runs in turns whose name holds this")
+    parser.add_argument(
+        "--only", default="", help="rows of runs in turns, and servers, whose name holds this"
+    )
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.getLogger("transformers").setLevel(logging.ERROR)

@@ -1,7 +1,7 @@
 """Models on servers beside the local engine: step by step, and by the engine; 1, 4 and 16 rows.
 
 Of the servers that are installed, llama.cpp's (requirements-dev.txt) and vLLM (`make engines`),
-each with one thread and the whole vocabulary.
+each with one thread and the whole vocabulary; `--only vLLM` or `--only llama.cpp` takes one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.decoding import MEASURE
 from core import ByEngine, load_model
 from core.decoding.shaping.config import Shaping
 from tests.models.remote import real_servers
@@ -42,11 +43,11 @@ def run(repeats: int = 5) -> None:
 
 
 def _servers() -> Iterator[tuple[str, Callable[[Path], AbstractContextManager[Any]]]]:
-    if real_servers.has_llamacpp():
+    if MEASURE.only in "llama.cpp" and real_servers.has_llamacpp():
         yield "llama.cpp", real_servers.llamacpp
-    if real_servers.VLLM.exists():
+    if MEASURE.only in "vLLM" and real_servers.VLLM.exists():
         yield "vLLM", real_servers.vllm
-    else:
+    elif not real_servers.VLLM.exists():
         print("vLLM isn't installed: make engines")
 
 

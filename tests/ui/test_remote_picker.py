@@ -51,6 +51,8 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
         assert script.asked == []
     assert "On a server" in markup(app)
     assert not app.session_state["view"].jobs
+    app = open_app("api_requests.py", model=f"vllm:{url}#target")
+    assert f"DECODING_EXPLORER_MODELS=large=vllm:{url}#target" in str(texts(app))
 
 
 def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(

@@ -25,11 +25,13 @@ CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob r
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     """The hover text of a candidate; escaped Plotly text."""
     state = "removed by " + escaped(stage_name(candidate.removed_by or ""))
+    shaped = f"after shaping {percent(candidate.prob)}"
     lines = [
         f"<b>{show_token(candidate.text, 40)}</b>",
         f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
-        state if candidate.removed_by else f"after shaping {percent(candidate.prob)}",
+        # What a server drew from is not known.
+        *([] if step.origin == "server" else [state if candidate.removed_by else shaped]),
         f"logit {candidate.logit:.3f}",
     ]
     if candidate.token_id == step.token_id:

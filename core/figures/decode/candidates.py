@@ -39,7 +39,7 @@ _LOWER = "Lower: what was drawn from."
 _SHAPED = "Upper bar: the model's own. Lower: under the settings above."
 _LOWER_GREEDY = "Greedy keeps only the top one."
 _LOWER_SCORED = "Only the one with the highest score is kept."
-_LOWER_SERVER = "The server drew the chosen one."
+_SERVER = "Bars: the model's own. The server drew the chosen one."
 _LOWER_FORCED = "Forced: the chosen one was put there."
 
 
@@ -65,17 +65,14 @@ def candidate_bars(
             theme, paper, sentence, title="The candidates of a step", caption=caption
         )
     shown = _shown(step, count)
-    lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
-    lower = _LOWER_SCORED if step.compared else lower
-    lower = _LOWER_FORCED if step.origin == "forced" else lower
-    lower = _LOWER_SERVER if step.origin == "server" else lower
+    by_server = step.origin == "server"
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = lay_out(
         theme,
         paper,
         title=f"Candidates at step {nth(step.index)}",
-        subtitle=f"Upper bar: the model's own. {lower}",
+        subtitle=_subtitle(step, shown),
         caption=caption,
         alt=_alt(step, shown),
         plot_height=_ROW_HEIGHT * len(shown),
@@ -83,13 +80,24 @@ def candidate_bars(
         right=18,
         below=62,
     )
-    sheet.traces = [_raw_bars(step, shown, theme), _final_bars(step, shown, theme)]
+    sheet.traces = [_raw_bars(step, shown, theme)]
+    # What a server drew from is known by its outcome alone.
+    sheet.traces += [] if by_server else [_final_bars(step, shown, theme)]
     sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
     sheet.layout |= _axes(step, shown, theme)
-    add_key(sheet, _key(shown, theme), left, offset=44)
+    add_key(sheet, _key(shown, theme, final=not by_server), left, offset=44)
     if paper.live:
         _add_knobs(sheet, step, trace, shown)
     return sheet.figure()
+
+
+def _subtitle(step: TokenStep, shown: Sequence[Candidate]) -> str:
+    if step.origin == "server":
+        return _SERVER
+    lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
+    lower = _LOWER_SCORED if step.compared else lower
+    lower = _LOWER_FORCED if step.origin == "forced" else lower
+    return f"Upper bar: the model's own. {lower}"
 
 
 def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Candidate]) -> None:
@@ -120,6 +128,7 @@ def _shown(step: TokenStep, count: int) -> list[Candidate]:
 
 def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
     out = [_marked(c) for c in shown]
+    framed = [step.origin == "server" and c.token_id == step.token_id for c in shown]
     return _bars(
         step,
         shown,
@@ -135,7 +144,10 @@ def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Prop
                 "size": 5,
                 "solidity": 0.25,
             },
-            "line": {"width": 1, "color": theme.muted},
+            "line": {
+                "width": [FRAME if own else 1 for own in framed],
+                "color": [theme.accent if own else theme.muted for own in framed],
+            },
         },
         textfont={"size": 11, "color": theme.muted},
     )
@@ -187,7 +199,8 @@ def token_bars(
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
     names = _names(step, shown, theme, [own for own in shown if _marked(own)])
-    top = max(*(max(c.raw_prob, c.prob) for c in shown), 1e-9)
+    by_server = step.origin == "server"
+    top = max(*(c.raw_prob if by_server else max(c.raw_prob, c.prob) for c in shown), 1e-9)
     across = {"range": [0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)}
     ends = [len(shown) - 0.5, -0.5]
     return {
@@ -207,10 +220,10 @@ def _names(
     ]
 
 
-def _key(shown: Sequence[Candidate], theme: Theme) -> list[str]:
+def _key(shown: Sequence[Candidate], theme: Theme, *, final: bool) -> list[str]:
     keys = [
         key_entry(theme.muted, "raw", "□"),
-        key_entry(theme.muted, "final, in the token's colour"),
+        *([key_entry(theme.muted, "final, in the token's colour")] if final else []),
         key_entry(theme.accent, "chosen", "<b>□</b>"),
     ]
     if any(_marked(c) for c in shown):
@@ -222,10 +235,14 @@ def _alt(step: TokenStep, shown: Sequence[Candidate]) -> str:
     chosen = step.chosen
     top = ", ".join(f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3])
     removed = sum(c.removed_by is not None for c in shown)
-    return (
+    told = (
         f"Bar chart of {len(shown)} candidates at step {nth(step.index)}. Most probable: {top}. "
-        f"Chosen: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
-        f"{percent(chosen.raw_prob)} before and {percent(chosen.prob)} after shaping. "
+        f"Chosen: {visible_token(chosen.text, 24)}, rank {chosen.rank}, {percent(chosen.raw_prob)}"
+    )
+    if step.origin == "server":
+        return f"{told}, drawn by the server."
+    return (
+        f"{told} before and {percent(chosen.prob)} after shaping. "
         f"{removed} of those shown were removed."
     )
 

@@ -51,6 +51,8 @@ _SIDE = 16
 _GAP = 66
 # Segments of this share have room for the percentage, in a figure 400 px wide too.
 _WIDE = 0.26
+# What its draw does to probabilities isn't told.
+_SERVER = "by its own settings"
 
 
 def step_stages(
@@ -171,7 +173,7 @@ def _hover(candidate: Candidate, stage: str, share: float) -> str:
         f"rank {candidate.rank:,} · id {candidate.token_id}",
         f"{escaped(stage_name(stage))} {percent(share)}",
     ]
-    if candidate.removed_by:
+    if candidate.removed_by not in (None, "server"):
         lines.append(f"removed by {escaped(stage_name(candidate.removed_by))}")
     return "<br>".join(lines)
 
@@ -194,6 +196,8 @@ def _label(sheet: Sheet, row: int, text: str) -> None:
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     if row == 0:
         return f"{stage.kept:,} tokens"
+    if stage.name == "server":
+        return _SERVER
     everything, before = step.stages[0].kept, step.stages[row - 1].kept
     if stage.removed_mass <= 0 and stage.kept == before:
         return "nothing removed"
@@ -247,7 +251,9 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
 
 def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     told = "; ".join(
-        f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
+        f"{stage_name(stage.name)}: {_SERVER}"
+        if stage.name == "server"
+        else f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
         for stage in stages
     )
     chosen = step.chosen

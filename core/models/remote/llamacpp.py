@@ -124,11 +124,11 @@ class LlamaCppEngine:
         return Forced(text if isinstance(text, str) else "", answer.get("stop_type") == "eos")
 
     def encode(self, text: str) -> list[int]:
-        """By `/tokenize`; what spells a special token stays text."""
-        return self._ids(text, parse_special=False)
+        """By `/tokenize`; what spells a special token is one, as in transformers."""
+        return self._ids(text, add_special=True)
 
-    def _ids(self, text: str, *, parse_special: bool) -> list[int]:
-        asked = {"content": text, "add_special": not parse_special, "parse_special": parse_special}
+    def _ids(self, text: str, *, add_special: bool) -> list[int]:
+        asked = {"content": text, "add_special": add_special, "parse_special": True}
         return ids_of(part_of(self._client.ask("/tokenize", asked), "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -144,7 +144,7 @@ class LlamaCppEngine:
         text = part_of(self._client.ask("/apply-template", asked), "prompt")
         if not isinstance(text, str):
             raise LostModelError(f"The server of {self.label} can't write a conversation.")
-        return self._ids(text, parse_special=True)
+        return self._ids(text, add_special=False)
 
     def vocabulary(self, count: int) -> list[bytes | None]:
         """The bytes that come with a candidate; control tokens have none."""

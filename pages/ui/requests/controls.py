@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, ModelError
 from core.decoding.trace import Trace
 from core.server.api.endpoints import ENDPOINTS
-from pages.ui.shell import sidebar
+from core.server.settings import variable
+from pages.ui.shell import models, sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.control import Choice, Menu, Number, Text, declare, value
 
@@ -46,7 +47,9 @@ def body() -> tuple[Any, dict[str, Any]]:
 
     Raises:
         ConfigError: `decoding` is no JSON object.
+        ModelError: the endpoint doesn't offer the picked model.
     """
+    _require_offered(sidebar.model())
     endpoint, prompt = value("endpoint"), str(value("prompt"))
     system = str(value("system")) if sidebar.chat() else ""
     said: dict[str, Any] = {"model": sidebar.model()}
@@ -65,6 +68,14 @@ def body() -> tuple[Any, dict[str, Any]]:
         said |= {"reasoning": {"effort": effort}} if endpoint == "responses" else {}
         said |= {"reasoning_effort": effort} if endpoint == "chat" else {}
     return endpoint, said | ({"decoding": decoding} if decoding else {})
+
+
+def _require_offered(where: str) -> None:
+    if where not in models.offered() and models.is_on_server(where):
+        raise ModelError(
+            "The endpoint offers models by the operator's names: start the app with "
+            f"{variable('models')}=large={where} and choose large, or choose another model."
+        )
 
 
 def decoding_in(text: str) -> dict[str, Any]:

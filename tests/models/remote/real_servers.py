@@ -20,7 +20,8 @@ from tests.models.remote.servers import local
 
 ROOT = Path(__file__).parents[3]
 VLLM = ROOT / ".engines" / "bin" / "python"
-START_SECONDS = 300
+# Read from a cold disk, vLLM took over 5 minutes once; usually it takes one.
+START_SECONDS, END_SECONDS = 420, 30
 # An address, and the process behind it.
 Served: TypeAlias = tuple[str, subprocess.Popen[bytes]]
 _LLAMACPP = """
@@ -68,10 +69,11 @@ def vllm(folder: Path, *options: str) -> Iterator[Served]:
 @contextmanager
 def _running(log: Path, url: str, *command: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server from when it answers; ended behind."""
-    quiet = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    own = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    own["OMP_NUM_THREADS"] = "1"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **quiet}
+            command, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **own}
         )
         try:
             end = time.monotonic() + START_SECONDS
@@ -80,8 +82,17 @@ def _running(log: Path, url: str, *command: str) -> Iterator[subprocess.Popen[by
                 time.sleep(0.1)
             yield process
         finally:
-            process.terminate()
-            process.wait(30)
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a server, also one that is still starting and takes no notice."""
+    process.terminate()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _answers(url: str) -> bool:

@@ -255,10 +255,11 @@ def _models(*_: Any) -> Any:
 def _tokenize(_: Script, body: Any) -> Any:
     if "messages" in body:
         return {"tokens": local().encode_chat(body["messages"], body["add_generation_prompt"])}
-    if body.get("parse_special"):
-        return {"tokens": local().tokenizer.encode(body["content"], add_special_tokens=False)}
-    text = body.get("prompt", body.get("content"))
-    return {"tokens": local().encode(text)}
+    if "content" not in body:
+        return {"tokens": local().encode(body["prompt"])}
+    asked = {"add_special_tokens": body["add_special"]}
+    asked["split_special_tokens"] = not body["parse_special"]
+    return {"tokens": local().tokenizer(body["content"], **asked)["input_ids"]}
 
 
 def _detokenize(_: Script, body: Any) -> Any:

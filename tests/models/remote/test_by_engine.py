@@ -120,7 +120,9 @@ def test_figures_say_that_the_server_drew() -> None:
         model = load_model(FORMS["vllm"].format(url=url))
         trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
     step = trace.token_steps[0]
-    for figure in (step_stages(step, trace), candidate_bars(step, trace)):
-        assert "the server" in figure.to_json().lower()
+    stages, bars = step_stages(step, trace), candidate_bars(step, trace)
+    assert "the server's draw: by its own settings" in stages.to_json()
+    assert "The server drew" in bars.to_json() and "removed" not in bars.to_json()
+    assert [one.name for one in bars.data] == ["raw"]
     forged = replace(trace, steps=(replace(step, origin="sampled"), *trace.steps[1:]))
     assert not all(one.passed for one in check(forged))

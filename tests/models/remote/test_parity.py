@@ -14,6 +14,7 @@ from core import (
     ContrastiveSearch,
     Greedy,
     ModelError,
+    Reasoning,
     Sampling,
     Shaping,
     Speculative,
@@ -48,6 +49,8 @@ def test_its_numbers_and_its_tokens_are_the_model_s(remote: Any) -> None:
     assert remote.think_marks == local().think_marks
     messages = [{"role": "user", "content": "Hi"}]
     assert remote.encode_chat(messages) == local().encode_chat(messages)
+    special = "<|user|>Hi<|end|><think>"
+    assert remote.encode(special) == local().encode(special)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,7 @@ def test_its_numbers_and_its_tokens_are_the_model_s(remote: Any) -> None:
         Sampling(max_new_tokens=8, seed=5, shaping=Shaping(temperature=0.9, top_p=0.9)),
         Sampling(max_new_tokens=8, seed=5, draw="gumbel"),
         Sampling(max_new_tokens=8, seed=5, draw="multinomial", shaping=Shaping(min_p=0.02)),
+        Reasoning(max_new_tokens=10, max_thinking_tokens=3),
     ],
     ids=lambda config: f"{config.method}-{getattr(config, 'draw', '')}",
 )

@@ -13,6 +13,7 @@ from core import (
     BeamSearch,
     ByEngine,
     Greedy,
+    Reasoning,
     Sampling,
     Shaping,
     Speculative,
@@ -71,6 +72,9 @@ def _hold(where: str, prompts: tuple[str, ...], beams: int) -> None:
         (Sampling(max_new_tokens=12, seed=3, shaping=Shaping(temperature=0.8, top_p=0.9)), None),
         (Speculative(max_new_tokens=12, shaping=GREEDY), draft),
     ]
+    asked = local().encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
+    thinking = Reasoning(max_new_tokens=24, max_thinking_tokens=8)
+    assert collect(model, asked, thinking).token_ids == collect(local(), asked, thinking).token_ids
     for prompt in prompts:
         for config, second in runs:
             found = collect(model, prompt, config, draft=second)
