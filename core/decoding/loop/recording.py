@@ -13,7 +13,13 @@ from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
-from core.decoding.shaping.long_rows import Ranking, ranked, ranked_rows
+from core.decoding.shaping.long_rows import (
+    Ranking,
+    count_above,
+    count_equal,
+    ranked,
+    ranked_rows,
+)
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
@@ -128,8 +134,7 @@ def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, li
 def rank_of(logits: Tensor, token_id: int) -> int:
     """1 for the highest logit of `[vocab]`; ties rank by id."""
     own = logits[token_id]
-    higher = (logits > own).sum(dtype=torch.int32)
-    return 1 + int(higher + (logits[:token_id] == own).sum(dtype=torch.int32))
+    return 1 + int(count_above(logits, own) + count_equal(logits[:token_id], own))
 
 
 def _tail_mass(stage: Distribution, shown: list[float]) -> float:
@@ -194,11 +199,6 @@ def _read_rows(
     ]
 
 
-def _counts(mask: Tensor) -> Tensor:
-    """How many are True in each row."""
-    return mask.sum(dim=-1, dtype=torch.int32)
-
-
 # A token that the server doesn't name has an id alone.
 _Next: TypeAlias = tuple[int, float, int] | tuple[int | None, None, None]
 
@@ -210,9 +210,10 @@ def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Nex
     places = torch.tensor(token_ids)[:, None]
     rows = logits[: len(places)]
     own = rows.gather(1, places)
-    higher, tied = _counts(rows > own), rows == own
-    if bool((_counts(tied) > 1).any()):
-        higher += _counts(tied & (torch.arange(logits.shape[-1]) < places))
+    higher = count_above(rows, own).int()
+    if bool((count_equal(rows, own) > 1).any()):
+        before = torch.arange(logits.shape[-1]) < places
+        higher += ((rows == own) & before).sum(dim=-1, dtype=torch.int32)
     shares = probs[: len(places)].gather(1, places).squeeze(1).tolist()
     found: list[_Next] = [
         (token, None, None) if math.isnan(share) else (token, share, rank)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.long_rows import highest
+from core.decoding.shaping.long_rows import cut_below, highest
 
 # Rows longer than this are cut by looking at their top only, where that is certain to be enough.
 _PARTIAL_SORT_FROM = 4096
@@ -120,8 +120,9 @@ def top_n_sigma(logits: Tensor, n: float, min_tokens_to_keep: int = 1) -> Tensor
 def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
     """Keep the k highest; ties with the k-th survive."""
     count = min(max(k, min_tokens_to_keep), logits.shape[-1])
-    top = highest if logits.dim() == 1 else torch.topk
-    kth = top(logits, count)[0][..., -1, None]
+    if logits.dim() == 1:
+        return cut_below(logits, float(highest(logits, count)[0][-1]))
+    kth = torch.topk(logits, count)[0][..., -1, None]
     return logits.masked_fill(logits < kth, -math.inf)
 
 
@@ -130,7 +131,7 @@ def top_p(logits: Tensor, p: float, min_tokens_to_keep: int = 1) -> Tensor:
     if logits.dim() == min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
         lowest_kept = _top_p_threshold(logits, p)
         if lowest_kept is not None:
-            return logits.masked_fill(logits < lowest_kept, -math.inf)
+            return cut_below(logits, lowest_kept)
     ordered, order = torch.sort(logits, descending=False)
     remove = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
     remove[..., -min_tokens_to_keep:] = False

@@ -22,7 +22,7 @@ from core.decoding.shaping.config import (
     Shaping,
 )
 from core.decoding.shaping.filters import History, Penalty, Warper
-from core.decoding.shaping.long_rows import places_left
+from core.decoding.shaping.long_rows import LONG, count_above, places_left
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
@@ -90,13 +90,8 @@ def raw_distribution(logits: Tensor) -> Distribution:
     if math.isnan(log_norm):
         raise DecodingError(NO_DISTRIBUTION)
     ruled_out = float(logits.amin()) == -math.inf
-    kept = _count(logits > -math.inf) if ruled_out else logits.shape[-1]
+    kept = int(count_above(logits, -math.inf)) if ruled_out else logits.shape[-1]
     return Distribution("raw", None, logits, probs, log_norm, kept)
-
-
-def _count(mask: Tensor) -> int:
-    """How many are True; as int32, since the default int64 takes seven times as long."""
-    return int(mask.sum(dtype=torch.int32))
 
 
 def _normalise(logits: Tensor) -> tuple[Tensor, float]:
@@ -213,24 +208,30 @@ def _has_ties(logits: Tensor) -> bool:
 
 
 def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distribution:
-    probs, log_norm = _normalise(logits)
+    cuts = name not in RESCALING and name not in BANS
+    # Of a long row the few that stay are normalised alone.
+    keep = places_left(logits) if cuts and len(logits) >= LONG else None
+    if keep is not None:
+        logits = logits.take(keep)  # A third of what an index takes.
+    probs, log_norm = _normalise(logits) if len(logits) else (logits, math.nan)
     if math.isnan(log_norm):
         raise DecodingError(
             f"No token is left after {name}: it bans every token that the model can emit; lower it."
         )
     if name in RESCALING:
         return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
-    # A mask is cheaper than the list of the many that stay.
-    keep = None if name in BANS else places_left(logits)
-    kept = _count(logits > -math.inf) if keep is None else len(keep)
+    if cuts and keep is None:
+        keep = places_left(logits)
+        logits, probs = logits.take(keep), probs.take(keep)
+    # A mask is cheaper than the list of the many that a ban leaves.
+    kept = int(count_above(logits, -math.inf)) if keep is None else len(keep)
     # Two sums over the same tokens may differ by a rounding, which is no mass.
     had = before.log_norm if kept < before.kept else log_norm
     removed_mass = max(0.0, -math.expm1(log_norm - had))
-    if keep is None:
-        return Distribution(name, before.ids, logits, probs, log_norm, kept, removed_mass)
-    ids = keep if before.ids is None else before.ids.take(keep)
-    left = logits.take(keep), probs.take(keep)  # A third of what an index takes.
-    return Distribution(name, ids, *left, log_norm, kept, removed_mass)
+    ids = before.ids
+    if keep is not None:
+        ids = keep if ids is None else ids.take(keep)
+    return Distribution(name, ids, logits, probs, log_norm, kept, removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

@@ -139,3 +139,13 @@ def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -
         dice = draw_noise(method, draws.generator_at(method, 21, index, 6), 6)
         assert torch.equal(dice, thrown[index])
         assert len(made) < most
+
+
+def test_many_exponential_numbers_are_torchs_own_and_leave_its_generator_as_they_do() -> None:
+    ours, own = new_generator(3), new_generator(3)
+    for _ in range(3):
+        expected = torch.empty(50_000).exponential_(generator=own)
+        torch.testing.assert_close(
+            draw_noise("multinomial", ours, 50_000), expected, rtol=1.2e-7, atol=0
+        )
+    assert torch.equal(ours.get_state(), own.get_state())

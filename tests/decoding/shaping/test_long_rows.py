@@ -8,7 +8,14 @@ import pytest
 import torch
 
 from core.decoding.loop.recording import ranked_ids
-from core.decoding.shaping.long_rows import first_maximum, highest, places_left
+from core.decoding.shaping.long_rows import (
+    count_above,
+    count_equal,
+    cut_below,
+    first_maximum,
+    highest,
+    places_left,
+)
 
 SIZES = [300, 16_384, 49_152, 50_257]
 
@@ -50,3 +57,12 @@ def test_ranks_are_those_of_a_stable_sort(size: int) -> None:
     for row in _rows(size):
         order = torch.sort(row, descending=True, stable=True).indices[:20].tolist()
         assert ranked_ids(row, 20) == [token for token in order if row[token] > -math.inf]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_counts_and_cuts_are_those_of_comparisons(size: int) -> None:
+    for row in _rows(size):
+        for floor in (float(row[7]), float(row[-1]), 0.0, -0.0, -math.inf, 1e-45):
+            assert int(count_above(row, floor)) == int((row > floor).sum())
+            assert int(count_equal(row, floor)) == int((row == floor).sum())
+            assert torch.equal(cut_below(row, floor), row.masked_fill(row < floor, -math.inf))
