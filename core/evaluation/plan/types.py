@@ -179,10 +179,9 @@ class EvaluationRow:
     reward: float | None = None
 
     def __post_init__(self) -> None:
-        if (self.reference_logprob is None) != (self.reference_tokens < 1):
+        if self.reference_logprob is not None and self.reference_tokens < 1:
             raise ConfigError(
-                "A row must have reference_tokens of 1 or more where it has a reference_logprob, "
-                "and 0 where it has none."
+                "A row must have reference_tokens of 1 or more where it has a reference_logprob."
             )
 
 

@@ -10,6 +10,7 @@ from core.decoding.loop.compared import MAX_COMPARED
 from core.decoding.trace import Trace
 from pages.ui.decode.strategy import Strategy
 from pages.ui.run.view import View
+from pages.ui.shell import models, sidebar
 from pages.ui.widgets import figure
 from pages.ui.widgets.control import Number, Read, declare
 
@@ -43,6 +44,8 @@ STRATEGY = Strategy(
     ROWS,
     beside=("penalty_alpha", "contrastive_top_k"),
     tabs={"Contrastive": _compared},
+    # A server gives no hidden states.
+    offered=lambda: not models.is_on_server(sidebar.model()),
     reshapes=False,
     saved={"compared": (figures.contrast_bars, figures.contrast_bars_data)},
 )

@@ -32,7 +32,7 @@ _ENDED = {
     "cancelled": "it was stopped",
 }
 _LOADED = (
-    "The server loaded it before this recording and keeps it for every visitor; "
+    "This app had it ready before the recording and keeps it for every visitor; "
     "python -m core path records the loading too."
 )
 _NO_CHAT = "No chat template: the text goes to the tokenizer as it is."
