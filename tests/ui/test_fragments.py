@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,13 @@ def test_a_file_is_there_still_when_another_part_was_drawn_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files = MediaFileManager(MemoryMediaFileStorage("/media"))
+
+    class Table(defaultdict[str, dict[str, str]]):
+        def __setitem__(self, session: str, offered: dict[str, str]) -> None:
+            assert files._lock.locked(), "another session's script may be walking the table"
+            super().__setitem__(session, offered)
+
+    files._files_by_session_and_coord = Table(dict)
     monkeypatch.setattr(app_test, "MediaFileManager", lambda _: files)
     app = AppTest.from_function(_page_with_a_file).run()
     offered = app.get("download_button")[0].proto.deferred_file_id

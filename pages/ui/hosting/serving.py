@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -45,9 +46,15 @@ def middleware() -> list[Middleware]:
     ]
 
 
+# A run gives up the interpreter at every operation of torch, and waits for it so long for each page
+# that is being drawn: with 50 visitors five times as many runs end as under Python's 5 ms.
+_SWITCH_SECONDS = 0.0005
+
+
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     """While the server runs: say where it is, open the browser, forget ended sessions' files."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
     if not st.get_option("server.headless"):

@@ -20,7 +20,7 @@ from pages.ui.requests.request_list import prompt_of
 from pages.ui.requests.state import STATES, RequestsView, partial_trace_of
 from pages.ui.run import jobs, origins, panel
 from pages.ui.shell import fragments
-from pages.ui.widgets import figure, pager, style, token_strip
+from pages.ui.widgets import figure, later, pager, style, token_strip
 
 # The heatmap of a run that goes on is drawn anew after so many tokens.
 _LIVE_STEPS = 10
@@ -44,6 +44,8 @@ def draw(view: RequestsView, record: Record | None) -> None:
     else:
         view.look_at(record)
         _ended(view, record)
+        if view.trace is not None and view.trace.token_ids and later.waits(view):
+            return
     # Drawn while the run goes on too: an open tab stays open.
     details.draw(record, min(view.choice, len(record.configs) - 1))
 

@@ -6,8 +6,8 @@ drawn is owed until it was: the next gesture may come before, and wants somethin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -52,7 +52,9 @@ def mark_ready() -> None:
     """Every fragment of this page is mounted now."""
     _owed().clear()
     st.session_state[_MOUNTED_ON] = _page()
-    st.session_state[_FILES] = _files()[_session()]
+    with _files() as files:
+        offered = files[_session()]
+    st.session_state[_FILES] = offered
 
 
 def rerun(*keys: str) -> None:
@@ -91,7 +93,8 @@ def _keep_files() -> None:
     """
     offered = st.session_state.get(_FILES)
     if offered is not None:
-        _files()[_session()] = offered
+        with _files() as files:
+            files[_session()] = offered
 
 
 def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, None]:
@@ -123,11 +126,15 @@ def _tell(seconds: float) -> None:
         context.enqueue(message)
 
 
-def _files() -> dict[str, dict[str, str]]:
-    """The files that each session's page offers, by their place on it."""
-    found: dict[str, dict[str, str]]
-    found = runtime.get_instance().media_file_mgr._files_by_session_and_coord
-    return found
+@contextmanager
+def _files() -> Iterator[dict[str, dict[str, str]]]:
+    """The files that each session's page offers, by their place on it, while nobody else has them.
+
+    Without the lock a script of another session that walks the table would die of a change.
+    """
+    manager = runtime.get_instance().media_file_mgr
+    with manager._lock:
+        yield manager._files_by_session_and_coord
 
 
 def _session() -> str:
