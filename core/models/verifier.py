@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -77,8 +78,14 @@ def is_verifier(folder: Path) -> bool:
     return (folder / WEIGHTS).is_file()
 
 
-def load_verifier(folder: Path, target: Path, model_id: str) -> RewardModel:
-    """The head of a folder on the target of another.
+def load_verifier(
+    folder: Path,
+    target: Path,
+    model_id: str,
+    device: torch.device | None = None,
+    dtype: torch.dtype | Literal["auto"] = "auto",
+) -> RewardModel:
+    """The head of a folder on the target of another, in float32 where `dtype` is "auto".
 
     Raises:
         ModelError: the head was trained on another target.
@@ -90,7 +97,9 @@ def load_verifier(folder: Path, target: Path, model_id: str) -> RewardModel:
     head.load_state_dict(load_file(folder / WEIGHTS))
     model = LlamaForCausalLM.from_pretrained(target, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(target)
-    return RewardModel(Verifier(model, head).eval(), tokenizer, model_id, weights_digest(folder))
+    verifier = Verifier(model, head).eval().to(device)
+    verifier = verifier if dtype == "auto" else verifier.to(dtype)
+    return RewardModel(verifier, tokenizer, model_id, weights_digest(folder))
 
 
 def store_head(head: VerifierHead, folder: Path, target: Path) -> None:

@@ -17,8 +17,6 @@ from typing import Any
 from core.decoding.errors import ModelError
 from core.models.gguf.header import kind_of_path
 
-_DIGEST_BYTES = 2**20
-
 MIB = 2**20
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -288,7 +286,7 @@ def weights_digest(folder: Path) -> str:
         size = path.stat().st_size
         digest.update(f"{path.name}:{size}".encode())
         with path.open("rb") as file:
-            digest.update(file.read(_DIGEST_BYTES))
-            file.seek(max(0, size - _DIGEST_BYTES))
-            digest.update(file.read(_DIGEST_BYTES))
+            digest.update(file.read(MIB))
+            file.seek(max(0, size - MIB))
+            digest.update(file.read(MIB))
     return digest.hexdigest()[:12]

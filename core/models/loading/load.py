@@ -101,8 +101,14 @@ def load_scorer(
 ) -> RewardModel:
     """Load a model that scores whole texts; raises as `load_transformers_model`."""
     if source.trusted and source.folder is not None and is_verifier(source.folder):
+        place = device_named(device)
+        number_type = number_type_named(dtype, place)
+        if should_stop():
+            raise LoadingStoppedError
         with quiet():
-            return load_verifier(source.folder, embedded_folder("target"), source.model_id)
+            return load_verifier(
+                source.folder, embedded_folder("target"), source.model_id, place, number_type
+            )
     return _load_as("scores", _assemble_scorer, source, dtype, device, should_stop)
 
 

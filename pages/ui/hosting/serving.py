@@ -47,7 +47,7 @@ def middleware() -> list[Middleware]:
 
 
 # A run gives up the interpreter at every operation of torch, and waits for it so long for each page
-# that is being drawn: with 50 visitors five times as many runs end as under Python's 5 ms.
+# that is being drawn: with 50 visitors over four times as many runs end as under Python's 5 ms.
 _SWITCH_SECONDS = 0.0005
 
 
