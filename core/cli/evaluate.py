@@ -37,8 +37,9 @@ def run(args: Namespace) -> int:
     from core import load_model
     from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
-    from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file
+    from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
     from core.evaluation.plan.run import with_revisions
+    from core.evaluation.plan.types import Evaluation
     from core.evaluation.plan.work import EvaluationWork
     from core.models.registry import load_reward_model
 
@@ -52,7 +53,10 @@ def run(args: Namespace) -> int:
         whole = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
         work = EvaluationWork(whole, args.dtype, args.device)
-        done = evaluate_by_workers(work, args.out, workers, ray=args.ray, on_row=show)
+        rows = EVALUATIONS.extend_by_workers(
+            args.out, whole, work, workers, ray=args.ray, on_row=show
+        )
+        done = Evaluation(whole, rows)
     else:
         done = evaluate_to_file(
             models, plan, args.out, rewards=rewards, on_row=show, in_flight=at_once

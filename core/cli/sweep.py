@@ -55,7 +55,7 @@ def run(args: Namespace) -> int:
     _refuse_ignored(args)
     require_writable(args.out, "--out")
     from core.evaluation.in_flight import all_on_servers
-    from core.evaluation.sweep.files import sweep_by_workers, sweep_to_file
+    from core.evaluation.sweep.files import SWEEPS, sweep_to_file
     from core.evaluation.sweep.work import SweepWork
     from core.evaluation.workers import require_workers
 
@@ -68,14 +68,14 @@ def run(args: Namespace) -> int:
     at_once = in_flight(args.workers) if all_on_servers([model]) else 1
     if args.ray or workers > at_once:
         work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
-        sweep = sweep_by_workers(work, args.out, workers, ray=args.ray, on_row=show)
+        rows = SWEEPS.extend_by_workers(args.out, plan, work, workers, ray=args.ray, on_row=show)
     else:
-        sweep = sweep_to_file(
+        rows = sweep_to_file(
             model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show,
             in_flight=at_once,
-        )  # fmt: skip
+        ).rows  # fmt: skip
     print(file=sys.stderr)
-    _print_curve(sweep.rows)
+    _print_curve(rows)
     return 0
 
 

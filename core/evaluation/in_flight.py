@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from core.evaluation.workers import Work
 from core.models.stopping import never, stoppable
 
 R = TypeVar("R")
@@ -44,24 +45,26 @@ def all_on_servers(models: Iterable[object]) -> bool:
 
 
 def rows_in_flight(
-    rows: Callable[[Any, Callable[[], bool]], Iterator[R]],
-    units: Sequence[Any],
+    rows: Callable[..., Iterator[R]],
+    work: Work[R],
     models: Iterable[OnServer],
+    done: Sequence[R] = (),
     *,
     most: int = MAX_IN_FLIGHT,
     should_stop: Callable[[], bool] = never,
 ) -> Iterator[R]:
-    """Yield the rows of units, as they end.
+    """Yield the rows that `done` lacks, as they end.
 
     Args:
-        rows: from a unit, and what asks whether to stop, to its rows.
+        rows: from a unit of the work (`only`), and what asks whether to stop (`should_stop`), to
+            its rows.
         models: those that are asked.
         most: units at once.
 
     Raises:
         what `rows` raised first; the others are stopped then, and what they have is given before.
     """
-    flight = _Flight(rows, units, should_stop)
+    flight = _Flight(rows, work.units(done), should_stop)
     room = _Room(tuple(models), most)
     failed: BaseException | None = None
     try:
@@ -92,7 +95,7 @@ class _Flight:
 
     def __init__(
         self,
-        rows: Callable[[Any, Callable[[], bool]], Iterator[Any]],
+        rows: Callable[..., Iterator[Any]],
         units: Sequence[Any],
         should_stop: Callable[[], bool],
     ) -> None:
@@ -145,7 +148,7 @@ class _Flight:
                         unit = self._todo.popleft()
                     except IndexError:  # Another thread was quicker.
                         break
-                    for row in self._rows(unit, self.stopped):
+                    for row in self._rows(only=unit, should_stop=self.stopped):
                         self._came.put(row)
         except BaseException as error:
             self._came.put(_Failed(error))

@@ -12,11 +12,15 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from core.decoding.errors import DecodingError
 from core.decoding.validation import brief
+from core.evaluation.ray_workers import rows_on_ray
+from core.evaluation.workers import Work, rows_of
+from core.models.stopping import never
 from core.traces.bounded_file import file_bytes, reason_of, shown, within
 
 P = TypeVar("P")
@@ -106,16 +110,38 @@ class RowFile(Generic[P, R]):
         """
         with opened(Path(path), self.what, self.error) as file:
             done, length = self._begun(file, plan)
-            rows = list(done)
             os.ftruncate(file.fileno(), length)
             if not length:
                 write_line(file, self._header(plan), self.what, self.error)
-            for row in rows_behind(done):
-                write_line(file, self.row_to_json(row), self.what, self.error)
-                rows.append(row)
-                if on_row is not None:
-                    on_row(row, len(rows))
-        return tuple(rows)
+            return gathered(self._written(file, rows_behind(done)), done, on_row)
+
+    def _written(self, file: BinaryIO, coming: Iterator[R]) -> Iterator[R]:
+        for row in coming:
+            write_line(file, self.row_to_json(row), self.what, self.error)
+            yield row
+
+    def extend_by_workers(
+        self,
+        path: str | Path,
+        plan: P,
+        work: Work[R],
+        workers: int,
+        *,
+        ray: str = "",
+        on_row: Callable[[R, int], object] | None = None,
+        should_stop: Callable[[], bool] = never,
+    ) -> tuple[R, ...]:
+        """The same by so many processes, each with models of its own; rows come as they end.
+
+        Args:
+            ray: the address of a Ray cluster whose processes they are; empty for this machine's.
+
+        Raises:
+            as `extend`, `rows_of` and `rows_on_ray`.
+        """
+        spread = partial(rows_on_ray, address=ray) if ray else rows_of
+        behind = partial(spread, work, workers=workers, should_stop=should_stop)
+        return self.extend(path, plan, behind, on_row)
 
     def _begun(self, file: BinaryIO, plan: P) -> tuple[tuple[R, ...], int]:
         """The rows that a file holds already, and the length of its whole lines."""
@@ -129,6 +155,22 @@ class RowFile(Generic[P, R]):
                 "or remove it."
             )
         return rows, length
+
+
+def gathered(
+    coming: Iterator[R], done: Sequence[R], on_row: Callable[[R, int], object] | None
+) -> tuple[R, ...]:
+    """The rows that are there and those that come.
+
+    Args:
+        on_row: called with each new row and how many rows there are now.
+    """
+    rows = list(done)
+    for row in coming:
+        rows.append(row)
+        if on_row is not None:
+            on_row(row, len(rows))
+    return tuple(rows)
 
 
 def _a(what: str) -> str:

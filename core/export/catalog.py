@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 import core.figures as figures
 from core.decoding.trace import TokenStep, Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import WIDE, Paper
 
@@ -22,13 +18,18 @@ def figures_of(trace: Trace, *, step: int = 0, paper: Paper = WIDE) -> list[Part
     """
     if trace.beam_steps:
         at = min(step, len(trace.beam_steps) - 1)
-        return [_part("tree", "beam_tree", trace), _part("step", "beam_step", trace, at)]
+        return [
+            of_figure("tree", figures.beam_tree, trace),
+            of_figure("step", figures.beam_step, trace, at),
+        ]
     if trace.rounds:
         at = min(step, len(trace.rounds) - 1)
         return [
-            *(_part(name, f"spec_{name}", trace) for name in ("timeline", "time", "positions")),
-            _part("verification", "spec_verification", trace, at, 0),
-            _part("feed", "spec_feed", trace, at),
+            of_figure("timeline", figures.spec_timeline, trace),
+            of_figure("time", figures.spec_time, trace),
+            of_figure("positions", figures.spec_positions, trace),
+            of_figure("verification", figures.spec_verification, trace, at, 0),
+            of_figure("feed", figures.spec_feed, trace, at),
         ]
     return _of_tokens(trace, step, paper) if trace.token_steps else []
 
@@ -38,23 +39,16 @@ def _of_tokens(trace: Trace, at: int, paper: Paper) -> list[Part]:
     chosen = steps[min(at, len(steps) - 1)]
     columns = columns_for(paper.width)
     first = chosen.index // columns * columns
-    draw = partial(figures.probability_heatmap, trace, first=first, columns=columns)
-    data = partial(figures.probability_heatmap_data, trace)
+    heat = figures.probability_heatmap
     found = [
-        Part("heatmap", draw, data),
-        _part("candidates", "candidate_bars", chosen, trace),
-        _part("stages", "step_stages", chosen, trace),
-        _part("softmax", "softmax_row", chosen, trace),
-        _part("uncertainty", "uncertainty", trace),
-        _part("prompt", "prompt_reading", trace),
-        _part("time", "timing", [("This run", trace)]),
+        of_figure("heatmap", heat, trace, first=first, columns=columns),
+        of_figure("candidates", figures.candidate_bars, chosen, trace),
+        of_figure("stages", figures.step_stages, chosen, trace),
+        of_figure("softmax", figures.softmax_row, chosen, trace),
+        of_figure("uncertainty", figures.uncertainty, trace),
+        of_figure("prompt", figures.prompt_reading, trace),
+        of_figure("time", figures.timing, [("This run", trace)]),
     ]
     if chosen.compared:
-        found.append(_part("compared", "contrast_bars", chosen, trace))
+        found.append(of_figure("compared", figures.contrast_bars, chosen, trace))
     return found
-
-
-def _part(name: str, function: str, *of: Any) -> Part:
-    draw: Callable[..., Any] = getattr(figures, function)
-    data: Callable[..., Any] = getattr(figures, f"{function}_data")
-    return Part(name, partial(draw, *of), partial(data, *of))

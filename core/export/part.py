@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+import core.figures as figures
 from core.decoding.config import MethodConfig
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
@@ -48,6 +50,25 @@ class Part:
         if self.draw is None:
             raise ValueError(f"{self.name} is not measured")
         return self.draw
+
+
+def of_figure(
+    name: str,
+    draw: Callable[..., go.Figure],
+    *of: Any,
+    table: tuple[Any, ...] | None = None,
+    **looks: Any,
+) -> Part:
+    """A figure of `core.figures`, with the table of the same name.
+
+    Args:
+        of: what both are made of.
+        table: what the table takes, where that is something else.
+        looks: what only the figure takes.
+    """
+    data: Callable[..., DataFrame] = getattr(figures, f"{draw.__name__}_data")
+    rows = partial(data, *(of if table is None else table))
+    return Part(name, partial(draw, *of, **looks), rows)
 
 
 def stem(name: str, config: MethodConfig | None, title: str = "") -> str:

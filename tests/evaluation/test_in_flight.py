@@ -69,35 +69,48 @@ def test_as_many_are_begun_as_the_servers_take(
     assert in_flight._Room(servers, most).more(1) == 0
 
 
+class Nine:
+    """Work of nine units."""
+
+    def key(self, row: int) -> int:
+        return row
+
+    def units(self, done: Sequence[int]) -> list[Any]:
+        return [unit for unit in range(9) if unit not in done]
+
+    def begin(self) -> Callable[[list[Any]], Iterator[int]]:
+        raise NotImplementedError
+
+
 def test_units_run_at_once_and_each_once() -> None:
     together, lock, under_way = threading.Barrier(3), threading.Lock(), list[int]()
 
-    def rows(unit: int, stopped: Callable[[], bool]) -> Iterator[int]:
-        assert not stopped()
+    def rows(*, only: int, should_stop: Callable[[], bool]) -> Iterator[int]:
+        assert not should_stop()
         with lock:
-            under_way.append(unit)
+            under_way.append(only)
             assert len(under_way) <= 3
         together.wait(60)
         with lock:
-            under_way.remove(unit)
-        yield unit
+            under_way.remove(only)
+        yield only
 
-    assert sorted(rows_in_flight(rows, range(9), [Server(slots=3)])) == list(range(9))
+    assert sorted(rows_in_flight(rows, Nine(), [Server(slots=3)])) == list(range(9))
 
 
 def test_what_fails_stops_the_others_and_loses_none_of_their_rows() -> None:
     together, found = threading.Barrier(4), list[int]()
 
-    def rows(unit: int, stopped: Callable[[], bool]) -> Iterator[int]:
+    def rows(*, only: int, should_stop: Callable[[], bool]) -> Iterator[int]:
         together.wait(60)
-        if unit == 2:
+        if only == 2:
             raise EvaluationError("The server of large is gone.")
-        while not stopped():
+        while not should_stop():
             threading.Event().wait(0.01)
-        yield unit
+        yield only
 
     with pytest.raises(EvaluationError, match="large is gone"):
-        found.extend(rows_in_flight(rows, range(9), [Server()]))
+        found.extend(rows_in_flight(rows, Nine(), [Server()]))
     assert sorted(found) == [0, 1, 3]
 
 

@@ -14,7 +14,7 @@ import pytest
 from core import load_model
 from core.cli.main import main
 from core.decoding.errors import ConfigError, EvaluationError
-from core.evaluation.plan.files import evaluate_by_workers, read_evaluation
+from core.evaluation.plan.files import EVALUATIONS, read_evaluation
 from core.evaluation.plan.run import run_evaluation, with_revisions
 from core.evaluation.plan.work import EvaluationWork
 from core.evaluation.ray_workers import rows_on_ray
@@ -74,10 +74,10 @@ class Failing:
 def test_a_cluster_s_rows_are_those_of_one_process(tmp_path: Path) -> None:
     models, path = {DRAFT: load_model(DRAFT)}, tmp_path / "rows.jsonl"
     work = Fragile(EvaluationWork(with_revisions(PLAN, models)), tmp_path / "died")
-    done = evaluate_by_workers(work, path, 2, ray="local")  # type: ignore[arg-type]
-    assert work.died.exists() and done.complete
+    rows = EVALUATIONS.extend_by_workers(path, work.plan, work, 2, ray="local")  # type: ignore[arg-type]
+    assert work.died.exists() and len(rows) == work.plan.total
     alone = run_evaluation(models, work.plan)
-    require_same(done.rows, alone.rows)
+    require_same(rows, alone.rows)
     require_same(read_evaluation(path).rows, alone.rows)
     with pytest.raises(EvaluationError, match="changed meanwhile"):
         list(rows_on_ray(Failing(), address="local", workers=1))

@@ -13,7 +13,7 @@ from core import Greedy, Sampling, Shaping, load_model
 from core.decoding.errors import ConfigError, EvaluationError
 from core.decoding.reasoning.config import Reasoning
 from core.evaluation import workers
-from core.evaluation.plan.files import evaluate_by_workers, evaluate_to_file, read_evaluation
+from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file, read_evaluation
 from core.evaluation.plan.plan_file import take
 from core.evaluation.plan.run import run_evaluation, with_revisions
 from core.evaluation.plan.serial import row_from_json, row_to_json
@@ -21,7 +21,7 @@ from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.plan.work import EvaluationWork
 from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
-from core.evaluation.sweep.files import sweep_by_workers
+from core.evaluation.sweep.files import SWEEPS
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
 from core.evaluation.sweep.work import SweepWork
@@ -75,10 +75,10 @@ def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
             os.kill(victims[0].pid, signal.SIGKILL)
             killed.append(victims[0].pid)
 
-    done = evaluate_by_workers(work, path, 2, on_row=kill)
-    assert killed and done.complete
+    rows = EVALUATIONS.extend_by_workers(path, work.plan, work, 2, on_row=kill)
+    assert killed and len(rows) == work.plan.total
     assert path.read_bytes().startswith(begun)
-    require_same(done.rows, alone.rows)
+    require_same(rows, alone.rows)
     require_same(read_evaluation(path).rows, alone.rows)
 
 
@@ -87,12 +87,13 @@ def test_a_sweep_by_processes_is_that_of_one(tmp_path) -> None:
     config = Reasoning(max_answer_tokens=4)
     plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
     one = run_sweep(model, plan, batch=3, marks=model.think_marks)
-    two = sweep_by_workers(SweepWork(plan, DRAFT, batch=3), tmp_path / "s.jsonl", 2)
+    work = SweepWork(plan, DRAFT, batch=3)
+    two = SWEEPS.extend_by_workers(tmp_path / "s.jsonl", plan, work, 2)
 
     def outcomes(rows):
         return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
 
-    assert outcomes(two.rows) == outcomes(one.rows) and two.complete
+    assert outcomes(two) == outcomes(one.rows) and len(two) == plan.total
 
 
 @dataclass(frozen=True)

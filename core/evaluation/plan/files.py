@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from core.decoding.errors import EvaluationError
-from core.evaluation.in_flight import OnServer, all_on_servers, rows_in_flight
-from core.evaluation.plan.run import Models, Place, Rewards, evaluation_rows, with_revisions
+from core.evaluation.in_flight import OnServer, rows_in_flight
+from core.evaluation.plan.run import Models, Rewards, evaluation_rows, with_revisions
 from core.evaluation.plan.serial import (
     plan_from_json,
     plan_to_json,
@@ -18,9 +18,7 @@ from core.evaluation.plan.serial import (
 )
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.plan.work import EvaluationWork
-from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.row_file import RowFile
-from core.evaluation.workers import rows_of
 
 EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
     what="evaluation",
@@ -70,45 +68,10 @@ def evaluate_to_file(
             evaluation is writing it, or it can't be read or written.
     """
     plan = with_revisions(plan, models, rewards)
-    behind = partial(evaluation_rows, models, plan, rewards=rewards, should_stop=should_stop)
-    if in_flight > 1 and rewards is None and all_on_servers(models.values()):
-        behind = partial(_in_flight, models, plan, most=in_flight, should_stop=should_stop)
-    return Evaluation(plan, EVALUATIONS.extend(path, plan, behind, on_row))
-
-
-def _in_flight(
-    models: Models,
-    plan: EvaluationPlan,
-    done: Sequence[EvaluationRow],
-    *,
-    most: int,
-    should_stop: Callable[[], bool],
-) -> Iterator[EvaluationRow]:
-    def rows(unit: Sequence[Place], stopped: Callable[[], bool]) -> Iterator[EvaluationRow]:
-        return evaluation_rows(models, plan, only=unit, should_stop=stopped)
-
-    units = EvaluationWork(plan).units(done)
+    rows = partial(evaluation_rows, models, plan)
+    behind = partial(rows, rewards=rewards, should_stop=should_stop)
     asked = [model for model in models.values() if isinstance(model, OnServer)]
-    yield from rows_in_flight(rows, units, asked, most=most, should_stop=should_stop)
-
-
-def evaluate_by_workers(
-    work: EvaluationWork,
-    path: str | Path,
-    workers: int,
-    *,
-    ray: str = "",
-    on_row: Callable[[EvaluationRow, int], object] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> Evaluation:
-    """The same by so many processes, each with models of its own; rows come as they end.
-
-    Args:
-        ray: the address of a Ray cluster whose processes they are; empty for this machine's.
-
-    Raises:
-        as `evaluate_to_file`, `rows_of` and `rows_on_ray`.
-    """
-    spread = partial(rows_on_ray, address=ray) if ray else rows_of
-    behind = partial(spread, work, workers=workers, should_stop=should_stop)
-    return Evaluation(work.plan, EVALUATIONS.extend(path, work.plan, behind, on_row))
+    if in_flight > 1 and rewards is None and len(asked) == len(models):
+        work = EvaluationWork(plan)
+        behind = partial(rows_in_flight, rows, work, asked, most=in_flight, should_stop=should_stop)
+    return Evaluation(plan, EVALUATIONS.extend(path, plan, behind, on_row))

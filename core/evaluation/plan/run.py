@@ -18,6 +18,7 @@ from core.evaluation.plan.counted import Counted, OwnPrompt
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
 from core.evaluation.questions.types import Question
+from core.evaluation.row_file import gathered
 from core.evaluation.scoring.metrics import score
 from core.evaluation.scoring.reference import ReferenceScore, score_reference
 
@@ -240,12 +241,7 @@ def run_evaluation(
     Args:
         on_row: called with each new row and how many rows there are now (of `plan.total`).
     """
-    rows = list(done)
-    running = evaluation_rows(
+    coming = evaluation_rows(
         models, plan, done, rewards=rewards, on_step=on_step, should_stop=should_stop
     )
-    for row in running:
-        rows.append(row)
-        if on_row is not None:
-            on_row(row, len(rows))
-    return Evaluation(plan, tuple(rows))
+    return Evaluation(plan, gathered(coming, done, on_row))

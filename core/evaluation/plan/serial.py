@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import ConfigError, DecodingError, EvaluationError
 from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.validation import brief, shortened
+from core.decoding.validation import brief
 from core.evaluation.plan.types import EvaluationPlan, EvaluationRow, Way
 from core.evaluation.questions.types import QuestionSet
+from core.evaluation.strict_json import adapter, read_as, require_runs, rounded
 
 WAY_FIELDS = tuple(field.name for field in fields(Way))
 _KINDS = {
@@ -26,11 +23,6 @@ _KINDS = {
     "system": (str,),
     "samples": (int,),
 }
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def way_to_dict(way: Way) -> dict[str, Any]:
@@ -66,7 +58,7 @@ def way_from_dict(data: Any) -> Way:
 def plan_to_json(plan: EvaluationPlan) -> dict[str, Any]:
     """The plan as plain JSON values, its questions in full."""
     return {
-        "questions": _adapter(QuestionSet).dump_python(plan.questions, mode="json"),
+        "questions": adapter(QuestionSet).dump_python(plan.questions, mode="json"),
         "ways": [way_to_dict(way) for way in plan.ways],
         "metrics": list(plan.metrics),
         "revisions": [list(pair) for pair in plan.revisions],
@@ -94,41 +86,29 @@ def plan_from_json(data: Any) -> EvaluationPlan:
 
 def row_to_json(row: EvaluationRow) -> dict[str, Any]:
     """The row's fields by name, numbers to 1e-6."""
-    values: dict[str, Any] = _adapter(EvaluationRow).dump_python(row, mode="json")
-    return {
-        name: round(value, 6) if isinstance(value, float) else value
-        for name, value in values.items()
-    }
+    values: dict[str, Any] = adapter(EvaluationRow).dump_python(row, mode="json")
+    return {name: rounded(value) for name, value in values.items()}
 
 
 def row_from_json(data: Any) -> EvaluationRow:
     """The inverse of `row_to_json`, but for the digits that it drops; raises EvaluationError."""
-    row: EvaluationRow = _read(EvaluationRow, data)
+    row: EvaluationRow = read_as(EvaluationRow, data, EvaluationError)
     return row
 
 
 def _read(kind: Any, data: Any) -> Any:
-    try:
-        return _adapter(kind).validate_json(json.dumps(data), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        cause = first.get("ctx", {}).get("error")
-        if isinstance(cause, ConfigError):
-            raise EvaluationError(str(cause)) from None
-        where = shortened(".".join(str(part) for part in first["loc"]), 80) or "the top"
-        raise EvaluationError(f"{where}: {shortened(first['msg'], 200)}.") from None
+    return read_as(kind, data, EvaluationError)
 
 
 def require_rows_of(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> None:
     """Raises EvaluationError, with its line in a file, for a row that isn't the plan's or twice."""
     samples = {way.name: way.samples for way in plan.ways}
     keys = {question.key for question in plan.questions.questions}
-    seen = set()
-    for number, row in enumerate(rows, start=2):
-        place = (row.question, row.way, row.sample)
-        planned = row.question in keys and 0 <= row.sample < samples.get(row.way, 0)
-        if not planned or place in seen:
-            raise EvaluationError(
-                f"Line {number} of the evaluation is no run of its plan, or one again."
-            )
-        seen.add(place)
+    runs = (
+        (
+            (row.question, row.way, row.sample),
+            row.question in keys and 0 <= row.sample < samples.get(row.way, 0),
+        )
+        for row in rows
+    )
+    require_runs(runs, "evaluation", EvaluationError)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.attempts import ROWS, require_rows
 from core.evaluation.in_flight import OnServer, rows_in_flight
-from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.row_file import RowFile
 from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (
@@ -23,8 +21,7 @@ from core.evaluation.sweep.serial import (
     row_to_json,
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.evaluation.sweep.work import Place, SweepWork
-from core.evaluation.workers import rows_of
+from core.evaluation.sweep.work import SweepWork
 from core.models.stopping import never
 
 SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
@@ -71,46 +68,9 @@ def sweep_to_file(
             or written.
     """
     require_rows(batch)
-    behind = partial(sweep_rows, model, plan, marks=marks, batch=batch, should_stop=should_stop)
+    rows = partial(sweep_rows, model, plan, marks=marks, batch=batch)
+    behind = partial(rows, should_stop=should_stop)
     if in_flight > 1 and isinstance(model, OnServer):
-        behind = partial(_in_flight, model, plan, marks, batch, in_flight, should_stop)
+        work, stop = SweepWork(plan, model.model_id, batch=batch), should_stop or never
+        behind = partial(rows_in_flight, rows, work, [model], most=in_flight, should_stop=stop)
     return BudgetSweep(plan, SWEEPS.extend(path, plan, behind, on_row))
-
-
-def _in_flight(
-    model: LanguageModel,
-    plan: SweepPlan,
-    marks: ThinkMarks | None,
-    batch: int,
-    most: int,
-    should_stop: Callable[[], bool] | None,
-    done: Sequence[SweepRow],
-) -> Iterator[SweepRow]:
-    def rows(unit: Sequence[Place], stopped: Callable[[], bool]) -> Iterator[SweepRow]:
-        return sweep_rows(model, plan, marks=marks, batch=batch, only=unit, should_stop=stopped)
-
-    units, asked = SweepWork(plan, model.model_id, batch=batch).units(done), cast(OnServer, model)
-    yield from rows_in_flight(rows, units, [asked], most=most, should_stop=should_stop or never)
-
-
-def sweep_by_workers(
-    work: SweepWork,
-    path: str | Path,
-    workers: int,
-    *,
-    ray: str = "",
-    on_row: Callable[[SweepRow, int], object] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> BudgetSweep:
-    """The same by so many processes, each with a model of its own; rows come as they end.
-
-    Args:
-        ray: the address of a Ray cluster whose processes they are; empty for this machine's.
-
-    Raises:
-        as `sweep_to_file`, `rows_of` and `rows_on_ray`.
-    """
-    require_rows(work.batch)
-    spread = partial(rows_on_ray, address=ray) if ray else rows_of
-    behind = partial(spread, work, workers=workers, should_stop=should_stop)
-    return BudgetSweep(work.plan, SWEEPS.extend(path, work.plan, behind, on_row))

@@ -8,6 +8,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.row_file import gathered
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Attempt, Problem
@@ -77,12 +78,8 @@ def run_sweep(
     Args:
         on_row: called with each new row and how many rows there are now (of `plan.total`).
     """
-    rows = list(done)
-    for row in sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop):
-        rows.append(row)
-        if on_row is not None:
-            on_row(row, len(rows))
-    return BudgetSweep(plan, tuple(rows))
+    coming = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
+    return BudgetSweep(plan, gathered(coming, done, on_row))
 
 
 def _row(problem: Problem, budget: int, sample: int, attempt: Attempt) -> SweepRow:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.decoding.errors import SweepError
-from core.evaluation.attempts import ROWS
+from core.evaluation.attempts import ROWS, require_rows
 from core.evaluation.sweep.run import missing, sweep_rows
 from core.evaluation.sweep.types import SweepPlan, SweepRow
 
@@ -28,6 +28,9 @@ class SweepWork:
     dtype: str | None = None
     device: str | None = None
     batch: int = ROWS
+
+    def __post_init__(self) -> None:
+        require_rows(self.batch)
 
     def key(self, row: SweepRow) -> Place:
         """What names a row's run."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.beam.compare import rivals
 from core.decoding.beam.replay import guess_parents
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
@@ -34,28 +32,27 @@ def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # n
     _, pruned = controls.view_of_tree()
     guesses = guess_parents(trace)
     spans = list(windows(trace.beam_steps, _SPAN, pruned=pruned)) or [(0, 1)]
-    tree = partial(
-        figures.beam_tree,
-        trace,
-        guesses=guesses if value("guesses") else None,
-        pruned=pruned,
-        selected=view.node,
-        **controls.part_of_tree(),
-    )
-    data = partial(figures.beam_tree_data, trace, guesses)
+    look = {"guesses": guesses if value("guesses") else None, "pruned": pruned}
+    look |= {"selected": view.node, **controls.part_of_tree()}
     found = [
-        Part(f"tree-steps-{nth(first)}-{last}", partial(tree, first=first, span=last - first), data)
+        of_figure(
+            f"tree-steps-{nth(first)}-{last}",
+            figures.beam_tree,
+            trace,
+            table=(trace, guesses),
+            first=first,
+            span=last - first,
+            **look,
+        )
         for first, last in spans
     ]
     if view.node is not None:
         step, place = view.node
-        of = partial(figures.beam_step, trace, step, selected=place)
-        table = partial(figures.beam_step_data, trace, step)
-        found.append(Part(f"step-{nth(step)}", of, table))
+        draw = figures.beam_step
+        found.append(of_figure(f"step-{nth(step)}", draw, trace, step, selected=place))
     if view.ran:
         compared = rivals(trace, view.ran[0], view.ran[1:])
-        draw = partial(figures.beam_rivals, compared, trace)
-        found.append(Part("rivals", draw, partial(figures.beam_rivals_data, compared)))
+        found.append(of_figure("rivals", figures.beam_rivals, compared, trace, table=(compared,)))
     else:
         found.append(Part("rivals", needs="run the rivals under Compare first"))
     return found

@@ -47,5 +47,5 @@ STRATEGY = Strategy(
     # A server gives no hidden states.
     offered=lambda: not models.is_on_server(sidebar.model()),
     reshapes=False,
-    saved={"compared": (figures.contrast_bars, figures.contrast_bars_data)},
+    saved={"compared": figures.contrast_bars},
 )

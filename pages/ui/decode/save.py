@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.grid import columns_for, wide_columns
@@ -26,34 +24,27 @@ _MOST_FIGURES = 3
 def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole run in windows, the selected step, and what its tabs show."""
     at, read = view.selected, len(trace.prompt_ids)
-    data = partial(figures.probability_heatmap_data, trace)
     across = columns_for(paper.width)
     starts = range(0, max(len(trace.token_steps), 1), across)[:_MOST_FIGURES]
-    heat = partial(figures.probability_heatmap, trace, columns=across, selected=at)
+    look = {"columns": across, "selected": at}
+    heat = figures.probability_heatmap
     found = [
-        Part(_from("heatmap", first, starts), partial(heat, first=first), data) for first in starts
+        of_figure(_from("heatmap", first, starts), heat, trace, first=first, **look)
+        for first in starts
     ]
     found += _of_step(view, trace)
-    found.append(
-        Part(
-            "uncertainty",
-            partial(figures.uncertainty, trace, selected=at),
-            partial(figures.uncertainty_data, trace),
-        )
-    )
+    found.append(of_figure("uncertainty", figures.uncertainty, trace, selected=at))
     wide = wide_columns(paper.width)
     ends = range(max(read - _MOST_FIGURES * wide, 0), max(read, 1), wide)
+    reading = figures.prompt_reading
     found += [
-        Part(
-            _from("prompt", first, ends, "position"),
-            partial(figures.prompt_reading, trace, first=first, columns=wide),
-            partial(figures.prompt_reading_data, trace),
+        of_figure(
+            _from("prompt", first, ends, "position"), reading, trace, first=first, columns=wide
         )
         for first in ends
     ]
     runs, others = tabs.timed_runs(view, trace)
-    timing = partial(figures.timing, runs, others=others), partial(figures.timing_data, runs)
-    found.append(Part("time", *timing))
+    found.append(of_figure("time", figures.timing, runs, others=others))
     if view.compared is None:
         found.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
     return found
@@ -63,30 +54,14 @@ def _of_step(view: DecodeView, trace: Trace) -> list[Part]:
     step = view.step
     if step is None:
         return []
-    of = (step, trace)
-    own = strategy_of(trace.config).saved
+    drawn = {
+        "candidates": figures.candidate_bars,
+        "stages": figures.step_stages,
+        "softmax": figures.softmax_row,
+        **strategy_of(trace.config).saved,
+    }
     where = f"step-{nth(step.index)}"
-    return [
-        Part(
-            f"candidates-{where}",
-            partial(figures.candidate_bars, *of),
-            partial(figures.candidate_bars_data, *of),
-        ),
-        Part(
-            f"stages-{where}",
-            partial(figures.step_stages, *of),
-            partial(figures.step_stages_data, *of),
-        ),
-        Part(
-            f"softmax-{where}",
-            partial(figures.softmax_row, *of),
-            partial(figures.softmax_row_data, *of),
-        ),
-        *(
-            Part(f"{name}-{where}", partial(draw, *of), partial(data, *of))
-            for name, (draw, data) in own.items()
-        ),
-    ]
+    return [of_figure(f"{name}-{where}", draw, step, trace) for name, draw in drawn.items()]
 
 
 def _from(name: str, first: int, starts: range, unit: str = "step") -> str:

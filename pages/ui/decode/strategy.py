@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -12,9 +11,6 @@ from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
 from pages.ui.run.view import View
 from pages.ui.widgets.control import Control
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -29,8 +25,8 @@ class Strategy:
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
         tabs: draws its own figures of a trace, by the titles of their tabs.
-        saved: its own figures of the selected step in what is saved, by name, each with its table;
-            called with `(step, trace)`.
+        saved: its own figures of the selected step in what is saved, by name; called with
+            `(step, trace)`, as their tables are.
     """
 
     label: str
@@ -41,6 +37,4 @@ class Strategy:
     offered: Callable[[], bool] = lambda: True
     reshapes: bool = True
     tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)
-    saved: Mapping[str, tuple[Callable[..., go.Figure], Callable[..., pd.DataFrame]]] = field(
-        default_factory=dict
-    )
+    saved: Mapping[str, Callable[..., go.Figure]] = field(default_factory=dict)

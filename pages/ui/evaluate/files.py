@@ -16,7 +16,7 @@ from core.evaluation.plan.files import file_of
 from core.evaluation.plan.plan_file import write_plan
 from core.evaluation.plan.statistics import all_paired, frame_of
 from core.evaluation.plan.types import Evaluation
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.subject import Subject
 from core.export.table import csv_file
 from core.export.web.run_page import Run, run_page
@@ -94,27 +94,13 @@ def parquet(evaluation: Evaluation) -> bytes:
 def parts(evaluation: Evaluation) -> list[Part]:
     """The page's figures with their tables."""
     found = [
-        Part(
-            "accuracy-by-way",
-            partial(figures.evaluate_accuracy, evaluation),
-            partial(figures.evaluate_accuracy_data, evaluation),
-        ),
-        Part(
-            "agreement",
-            partial(figures.evaluate_agreement, evaluation),
-            partial(figures.evaluate_agreement_data, evaluation),
-        ),
+        of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
+        of_figure("agreement", figures.evaluate_agreement, evaluation),
     ]
     for at, way in enumerate(evaluation.plan.ways, start=1):
         if way.samples > 1:
             sampled, said = of_way(evaluation, way.name), plain_name(way.name, 60)
-            found.append(
-                Part(
-                    f"best-of-{at}",
-                    partial(figures.best_of, sampled, caption=said),
-                    partial(figures.best_of_data, sampled),
-                )
-            )
+            found.append(of_figure(f"best-of-{at}", figures.best_of, sampled, caption=said))
     return found
 
 

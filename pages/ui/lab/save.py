@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabExample, LabStep
 from core.decoding.trace import Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.subject import Subject
 from core.export.tables import step_tables
 from core.figures.base.theme import LIGHT, Theme
@@ -58,45 +57,27 @@ def parts(example: LabExample) -> list[Part]:
     """The figures of a step; those of what was not measured yet say so."""
     step, at = example.step, f"step-{nth(example.index)}"
     found = [
-        Part(
-            f"lab-stages-{at}",
-            partial(figures.lab_stages, step),
-            partial(figures.lab_stages_data, step),
-        ),
-        Part(
-            f"lab-draw-{at}", partial(figures.lab_draw, step), partial(figures.lab_draw_data, step)
-        ),
+        of_figure(f"lab-stages-{at}", figures.lab_stages, step),
+        of_figure(f"lab-draw-{at}", figures.lab_draw, step),
+        *_measured(example, at),
     ]
-    found += _measured(example, at)
-    grown = example.continuations
-    tree = partial(figures.lab_tree, grown), partial(figures.lab_tree_data, grown)
-    found.append(
-        Part(f"lab-tree-{at}", *tree) if grown else Part("tree", needs="write continuations first")
-    )
-    return found
+    if grown := example.continuations:
+        return [*found, of_figure(f"lab-tree-{at}", figures.lab_tree, grown)]
+    return [*found, Part("tree", needs="write continuations first")]
 
 
 def _measured(example: LabExample, at: str) -> list[Part]:
-    step, found = example.step, []
-    if example.flips:
-        of = (step, example.flips)
-        draw = partial(figures.lab_decision_boundaries, *of)
-        data = partial(figures.lab_decision_boundaries_data, *of)
-        found.append(Part(f"lab-boundaries-{at}", draw, data))
-    else:
-        found.append(Part("boundaries", needs=_WAIT))
-    if example.rolls:
-        draw = partial(figures.lab_rolls, step, example.rolls)
-        found.append(Part(f"lab-rolls-{at}", draw, partial(figures.lab_rolls_data, example.rolls)))
-    else:
-        found.append(Part("rolls", needs=f"open 1,000 rolls and {_WAIT}"))
-    if example.sweep:
-        draw = partial(figures.lab_sweep, step, example.sweep)
-        data = partial(figures.lab_sweep_data, example.sweep)
-        found.append(Part(f"lab-temperatures-{at}", draw, data))
-    else:
-        found.append(Part("temperatures", needs=f"open Temperature and {_WAIT}"))
-    return found
+    step = example.step
+    boundaries = figures.lab_decision_boundaries, (step, example.flips), _WAIT
+    rolls = figures.lab_rolls, (example.rolls,), f"open 1,000 rolls and {_WAIT}"
+    heats = figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"
+    named = {"boundaries": boundaries, "rolls": rolls, "temperatures": heats}
+    return [
+        of_figure(f"lab-{name}-{at}", draw, step, table[-1], table=table)
+        if table[-1]
+        else Part(name, needs=needs)
+        for name, (draw, table, needs) in named.items()
+    ]
 
 
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:

@@ -6,7 +6,7 @@ from functools import partial
 
 from core import figures
 from core.decoding.trace import Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.tables import tables_of
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import WIDE, Paper
@@ -20,28 +20,25 @@ from pages.ui.run.archive import Tables
 
 def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
     """Where it knew, the sweep that is in sight, the ways compared, the best of N."""
-    found = []
-    if view.strip is not None:
-        stops = partial(figures.reason_stops, view.strip, caption=settings_caption(trace))
-        found.append(Part("stops", stops, partial(figures.reason_stops_data, view.strip)))
+    if view.strip is None:
+        strip = Part("stops", needs="ask where the model knew the answer first")
     else:
-        found.append(Part("stops", needs="ask where the model knew the answer first"))
-    return [*found, *_swept(view), *_compared(view), _best_of(view)]
+        of, said = (view.strip,), settings_caption(trace)
+        strip = of_figure("stops", figures.reason_stops, *of, caption=said)
+    return [strip, *_swept(view), _compared(view), _best_of(view)]
 
 
 def _best_of(view: ReasonView) -> Part:
-    if not view.best_of:
+    of = view.best_of
+    if not of:
         return Part("best-of-n", needs="draw samples under Best of N first")
-    draw = partial(figures.best_of, view.best_of, caption=best_of.caption(view.best_of))
-    return Part("best-of-n", draw, partial(figures.best_of_data, view.best_of))
+    return of_figure("best-of-n", figures.best_of, of, caption=best_of.caption(of))
 
 
-def _compared(view: ReasonView) -> list[Part]:
+def _compared(view: ReasonView) -> Part:
     if view.rivalry is None:
-        return [Part("ways-compared", needs="compare the ways under the same bound first")]
-    of = view.rivalry
-    data = partial(figures.reason_rivals_data, of)
-    return [Part("ways-compared", partial(figures.reason_rivals, of), data)]
+        return Part("ways-compared", needs="compare the ways under the same bound first")
+    return of_figure("ways-compared", figures.reason_rivals, view.rivalry)
 
 
 def _swept(view: ReasonView) -> list[Part]:
@@ -49,22 +46,16 @@ def _swept(view: ReasonView) -> list[Part]:
     if sweep is None:
         needs = "run a sweep over many problems first"
         return [Part(name, needs=needs) for name in ("accuracy", "outcomes", "spent", "difficulty")]
-    spent = partial(figures.reason_spent_data, sweep)
-    found = [
-        Part(
-            "accuracy",
-            partial(figures.reason_accuracy, sweep),
-            partial(figures.reason_accuracy_data, sweep),
-        ),
-        Part("outcomes", partial(figures.reason_outcomes, sweep), spent),
-        Part("spent", partial(figures.reason_spent, sweep), spent),
-    ]
+    spent = of_figure("spent", figures.reason_spent, sweep)
+    hard = Part("difficulty", needs="sweep over problems that say how hard they are")
     if reason_many.has_steps(sweep):
-        hard = partial(figures.reason_difficulty, sweep)
-        found.append(Part("difficulty", hard, partial(figures.reason_difficulty_data, sweep)))
-    else:
-        found.append(Part("difficulty", needs="sweep over problems that say how hard they are"))
-    return found
+        hard = of_figure("difficulty", figures.reason_difficulty, sweep)
+    return [
+        of_figure("accuracy", figures.reason_accuracy, sweep),
+        Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data),
+        spent,
+        hard,
+    ]
 
 
 def tables(view: ReasonView, trace: Trace) -> Tables:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-import plotly.graph_objects as go
-from pandas import DataFrame
 
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.export.web.run_page import PAPER, Note
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
@@ -42,56 +37,48 @@ _ROUND_WIDTH = 36
 def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole timeline in windows, the selected token, and all that was measured."""
     columns = min(COLUMNS, max(int(paper.width / _ROUND_WIDTH), 4))
-    timeline = partial(figures.spec_timeline, trace, columns=columns)
-    data = partial(figures.spec_timeline_data, trace)
     found = [
-        Part(f"timeline-from-round-{nth(first)}", partial(timeline, first=first), data)
+        of_figure(
+            f"timeline-from-round-{nth(first)}",
+            figures.spec_timeline,
+            trace,
+            columns=columns,
+            first=first,
+        )
         for first in range(0, max(len(trace.rounds), 1), columns)
     ]
+    at = 0
     if view.token is not None:
-        of = (trace, *view.token)
-        name = f"verification-round-{nth(view.token[0])}-token-{nth(view.token[1])}"
-        draw = partial(figures.spec_verification, *of)
-        found.append(Part(name, draw, partial(figures.spec_verification_data, *of)))
-    at = view.token[0] if view.token else 0
-    found += [_part("time", figures.spec_time, figures.spec_time_data, trace, view.comparison)]
-    found += [_part("positions", figures.spec_positions, figures.spec_positions_data, trace)]
-    if view.sweep is None:
+        at, place = view.token
+        name = f"verification-round-{nth(at)}-token-{nth(place)}"
+        found.append(of_figure(name, figures.spec_verification, trace, *view.token))
+    found.append(of_figure("time", figures.spec_time, trace, view.comparison))
+    found.append(of_figure("positions", figures.spec_positions, trace))
+    sweep = view.sweep
+    if sweep is None:
         found.append(Part("draft-lengths", needs="measure the draft lengths first"))
     else:
-        table = partial(figures.spec_sweep_data, view.sweep)
-        found.append(Part("draft-lengths", partial(figures.spec_sweep, view.sweep, trace), table))
-    at = view.token[0] if view.token else 0
-    found.append(
-        _part(f"feed-round-{nth(at)}", figures.spec_feed, figures.spec_feed_data, trace, at)
-    )
+        found.append(of_figure("draft-lengths", figures.spec_sweep, sweep, trace, table=(sweep,)))
+    found.append(of_figure(f"feed-round-{nth(at)}", figures.spec_feed, trace, at))
     return found + _of_rule(view, trace)
 
 
 def _of_rule(view: SpecView, trace: Trace) -> list[Part]:
     """What was counted of the rule's output, and the three tokens."""
-    found = []
-    if view.counted is None:
+    found, counted = [], view.counted
+    if counted is None:
         found.append(Part("outcomes", needs="count the outcomes first"))
     else:
-        table = partial(figures.spec_outcomes_data, view.counted)
-        found.append(Part("outcomes", partial(figures.spec_outcomes, view.counted, trace), table))
+        found.append(of_figure("outcomes", figures.spec_outcomes, counted, trace, table=(counted,)))
     if view.server is not None:
         run = view.server
-        draw = partial(figures.server_speculation, run.found, run.caption)
-        table = partial(figures.server_speculation_data, run.found)
-        found.append(Part("server-speculation", draw, table))
+        of = (run.found, run.caption)
+        draw = figures.server_speculation
+        found.append(of_figure("server-speculation", draw, *of, table=of[:1]))
     if view.three is not None:
         table = partial(figures.spec_enumeration_data, view.three.table, controls.NAMES)
         found.append(Part("three-tokens", partial(three_figure, view.three), table))
     return found
-
-
-def _part(
-    name: str, draw: Callable[..., go.Figure], data: Callable[..., DataFrame], *of: Any
-) -> Part:
-    """A figure and its table of the same arguments."""
-    return Part(name, partial(draw, *of), partial(data, *of))
 
 
 def tables(view: SpecView, trace: Trace) -> Tables:
