@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import traceback
@@ -265,3 +266,5 @@ def _warm_up() -> None:
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)
         traceback.print_exc()
+    # What was imported stays. A full collection would look at all of it, and nobody's page moves then.
+    gc.freeze()
