@@ -13,10 +13,12 @@ import pytest
 import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnected
 from streamlit.file_util import get_static_dir
 
 from core.export.web import bundle
 from pages.ui.hosting import chart_script, serving
+from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from tests.ui.conftest import ROOT
 
@@ -85,3 +87,24 @@ def test_the_charts_script_is_kept_for_good_and_sent_compressed(encoding: str) -
     assert answer.headers.get("content-encoding") == ("gzip" if "gzip" in encoding else None)
     assert "immutable" in answer.headers["cache-control"]
     assert answer.headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(("fault", "kept"), [(WebSocketDisconnected, False), (TypeError, True)])
+def test_a_visitor_who_has_gone_is_no_fault(fault: type[Exception], kept: bool) -> None:
+    async def gone(*_: object) -> None:
+        raise fault
+
+    told = asyncio.run(_outcome(QuietDepartures(gone)))
+    assert isinstance(told, fault) is kept
+
+
+async def _outcome(app: QuietDepartures) -> Exception | None:
+    try:
+        await app({"type": "websocket"}, _nothing, _nothing)
+    except Exception as error:
+        return error
+    return None
+
+
+async def _nothing(*_: object) -> Any:
+    return {}

@@ -16,6 +16,7 @@ from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
 from core.server.settings import settings
 from pages.ui.hosting import endpoint, reach, start_page, uploads
+from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
@@ -43,6 +44,7 @@ def middleware() -> list[Middleware]:
         Middleware(ClosedMetrics, is_open=set_by_operator.metrics),
         Middleware(UploadBounds),
         Middleware(EarlyScripts),
+        Middleware(QuietDepartures),
     ]
 
 

@@ -266,5 +266,5 @@ def _warm_up() -> None:
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)
         traceback.print_exc()
-    # What was imported stays. A full collection would look at all of it, and nobody's page moves then.
+    # What was imported stays; while a full collection looked at all of it nobody's page would move.
     gc.freeze()
