@@ -21,12 +21,13 @@ import streamlit as st
 bars = st.slider("Bars", 1, 20, 10)
 st.plotly_chart(go.Figure(go.Bar(y=list(range(bars))), {"meta": {"alt": str(bars)}}))
 """
-# `said` is what a figure, or else a text, says; nothing before it is drawn.
+# `said` is what the first figure in sight, or else a text, says; nothing before it is drawn.
 _WATCH = """([shown, text]) => {
   const said = () => {
     const place = document.querySelector(shown)
     if (text) return place?.innerText ?? ''
-    const plot = place?.querySelector('.js-plotly-plot')
+    const plots = [...(place?.querySelectorAll('.js-plotly-plot') ?? [])]
+    const plot = plots.find((one) => one.checkVisibility())
     const { alt, caption } = plot?.layout?.words ?? plot?.layout?.meta ?? {}
     return plot?.querySelector('.main-svg') ? `${alt} ${caption}` : ''
   }

@@ -96,7 +96,11 @@ def _looks(view: SpecView, trace: Trace) -> None:
     }
     if server.is_there():
         drawings["The server's speculation"] = server.draw
-    panel.tabs("spec-look", {name: partial(d, view, trace) for name, d in drawings.items()})
+    panel.tabs(
+        "spec-look",
+        {name: partial(d, view, trace) for name, d in drawings.items()},
+        ready=("Where the time goes", "Acceptance and metrics"),
+    )
     view.three = lossless.three_tokens()
     panel.watch(view)
 

@@ -2,10 +2,12 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
+// So long at most what shows the knob by itself is waited for before that.
+const AHEAD_MS = 250;
 const NOTE_MS = 8000;
 
 function create(root) {
-  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null };
+  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: null };
   rail.list = root.querySelector(".knobs");
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => show(rail, rail.pick.value));
@@ -88,8 +90,8 @@ function move(rail, knob, value) {
   write(knob, value);
   if (same) return;
   knob.note.textContent = "";
-  document.dispatchEvent(new CustomEvent("de-moved"));
   rail.pending[knob.key] = value;
+  goAhead(rail);
   if (rail.timer) return;
   rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));
 }
@@ -98,6 +100,27 @@ function flush(rail) {
   if (!rail.timer) return;
   clearTimeout(rail.timer);
   rail.timer = 0;
+  rail.due = true;
+  if (!rail.ahead) report(rail);
+}
+
+// One at a time: of what is moved meanwhile the last counts.
+function goAhead(rail) {
+  rail.again = Boolean(rail.ahead);
+  if (rail.again) return;
+  const shown = [];
+  document.dispatchEvent(new CustomEvent("de-choose", { detail: { inputs: { ...rail.pending }, shown } }));
+  if (!shown.length) return;
+  const late = new Promise((next) => setTimeout(next, AHEAD_MS));
+  rail.ahead = Promise.race([Promise.allSettled(shown), late]).then(() => {
+    rail.ahead = null;
+    if (rail.due) report(rail);
+    if (rail.again) goAhead(rail);
+  });
+}
+
+function report(rail) {
+  rail.due = false;
   rail.sent = performance.now();
   rail.number += 1;
   rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
@@ -178,7 +201,7 @@ export default function ({ data, parentElement, setStateValue }) {
   rail.tell = setStateValue;
   if (data.seen >= rail.number) {
     rail.number = data.seen;
-    if (!rail.timer) rail.pending = {};
+    if (!rail.timer && !rail.due) rail.pending = {};
   }
   root.classList.toggle("single", data.knobs.length === 1);
   data.knobs.forEach((knob) => update(rail, knob));

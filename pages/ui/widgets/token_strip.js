@@ -75,7 +75,7 @@ function tell(name, detail) {
 
 // What is likely to be chosen next is fetched, where a chart shows it before the server answers.
 function near(strip, index) {
-  if (!strip.live) tell("de-near", { strip: strip.key, index: within(strip, index) });
+  if (!strip.live) tell("de-near", { inputs: { [strip.key]: within(strip, index) } });
 }
 
 function hover(strip, event) {
@@ -103,7 +103,7 @@ function choose(strip, index, focus) {
 // Where charts show the choice by themselves, they go ahead.
 function show(strip, index) {
   const shown = [];
-  tell("de-choose", { strip: strip.key, index, shown });
+  tell("de-choose", { inputs: { [strip.key]: index }, shown });
   if (!shown.length) return report(strip, index);
   const late = new Promise((next) => setTimeout(next, AHEAD_MS));
   const { turn } = strip;
