@@ -114,6 +114,15 @@ def test_the_length_penalty(open_app: Open) -> None:
     _is_drawn(app, found, length_penalty=-2.0)
 
 
+def test_a_candidate_of_a_search(open_app: Open) -> None:
+    app = open_app("beam.py")
+    found = _fetched(app, "beam-step", "node-where", "node-numbers", **{"beam-node": "3.1"})
+    assert found["node-where"]["text"].startswith("Step 4, ")
+    app.session_state["beam"].look_at(3, 1)
+    app.run()
+    _is_drawn(app, found, **{"beam-node": "3.1"})
+
+
 def test_the_thinking_budget(open_app: Open) -> None:
     app = open_app("reasoning.py")
     found = _fetched(app, "whole", thinking=37)

@@ -37,7 +37,9 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """The selected step as the knobs shape it, straight below the text."""
     shaped = work.selected(view, trace, step)
     depends = (view.number, step.index, shaped.trace.config)
-    chart = partial(figure.chart, depends=depends, ahead=_offer(view, trace))
+    # What can't be shaped is the run's own step, whatever the knobs say.
+    offer = None if shaped.waiting or shaped.error else _offer(view, trace)
+    chart = partial(figure.chart, depends=depends, ahead=offer)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
         _step_head(view, trace, shaped)

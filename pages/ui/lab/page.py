@@ -243,7 +243,9 @@ def _go_on(lab: Lab) -> None:
 def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     """The figures that are always there. Returns whether the others may follow."""
     key = (step,)
-    offer = _offer(lab, ref, settings)
+    # It may be the step before, while this one is read.
+    is_own = step is lab.step and lab.step_of == work.key_of(ref, settings)
+    offer = _offer(lab, ref, settings) if is_own else None
     figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):

@@ -67,7 +67,11 @@ function draw(chart) {
 }
 
 function click(chart, marked) {
-  if (chart.clicked && marked !== undefined) chart.tell("clicked", { mark: [marked].flat() });
+  if (!chart.clicked || marked === undefined) return;
+  const mark = [marked].flat();
+  const tell = () => chart.tell("clicked", { mark });
+  if (!chart.chooses || mark.length < 2) tell();
+  else goAhead({ [chart.chooses]: mark.slice(0, 2).join(".") }).then(tell);
 }
 
 function take(chart, { figure, alt }) {
@@ -104,6 +108,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.number > chart.number) {
     chart.number = data.number;
     chart.clicked = data.clicked;
+    chart.chooses = data.chooses;
     receive(chart.part, data);
   }
   listen(chart.part);

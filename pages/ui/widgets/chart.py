@@ -19,7 +19,8 @@ from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 _HTML = '<div class="chart" role="figure"><div class="plot"></div></div>'
-SCRIPTS = source("widgets/ahead.js") + source("widgets/chart.js")
+_FILES = ("ahead.js", "going.js", "chart.js")
+SCRIPTS = "".join(source(f"widgets/{name}") for name in _FILES)
 _component = st.components.v2.component(
     "decoding_explorer.chart",
     html=_HTML,
@@ -64,12 +65,14 @@ def draw(
     shown: Drawing,
     on_click: Callable[[list[object]], None] | None = None,
     ahead: dict[str, Any] | None = None,
+    chooses: str = "",
 ) -> None:
     """Draw a chart of this name.
 
     Args:
         on_click: gets the `customdata` of a clicked mark.
         ahead: what the browser is told of the chart under other inputs (`Offer.told`).
+        chooses: the input that a clicked mark chooses, which the first two of its values name.
     """
     key = f"chart-{name}"
 
@@ -87,6 +90,7 @@ def draw(
             "clicked": on_click is not None,
             "name": name,
             "ahead": ahead,
+            "chooses": chooses,
             "script": SCRIPT,
         },
         on_clicked_change=clicked,

@@ -39,6 +39,7 @@ def chart(
     of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
     ahead: Offer | None = None,
+    chooses: str = "",
 ) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
@@ -51,6 +52,7 @@ def chart(
         of: the arguments that `draw` and `data` have in common.
         on_click: gets the `customdata` of a clicked mark.
         ahead: what the browser may show before the page has answered.
+        chooses: the input that a clicked mark chooses.
     """
     draw, data = partial(draw, *of), partial(data, *of)
     tab = closed.state()
@@ -60,7 +62,7 @@ def chart(
     told = ahead.told if ahead else None
     shown = _placed(name, made, told)
     with st.container(key=f"figure-{name}", gap=None):
-        charts.draw(name, shown, on_click, told)
+        charts.draw(name, shown, on_click, told, chooses)
         if tab != "closed":
             _export(name, shown, draw, data)
     return shown

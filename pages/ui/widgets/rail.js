@@ -2,15 +2,13 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
-// So long at most what shows the knob by itself is waited for before that.
-const AHEAD_MS = 250;
 const NOTE_MS = 8000;
 
 function create(root) {
-  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: null };
+  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
   rail.pick = root.querySelector("select");
-  rail.pick.addEventListener("change", () => show(rail, rail.pick.value));
+  rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
   return rail;
 }
 
@@ -91,7 +89,7 @@ function move(rail, knob, value) {
   if (same) return;
   knob.note.textContent = "";
   rail.pending[knob.key] = value;
-  goAhead(rail);
+  show(rail);
   if (rail.timer) return;
   rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));
 }
@@ -105,18 +103,14 @@ function flush(rail) {
 }
 
 // One at a time: of what is moved meanwhile the last counts.
-function goAhead(rail) {
-  rail.again = Boolean(rail.ahead);
-  if (rail.again) return;
-  const shown = [];
-  document.dispatchEvent(new CustomEvent("de-choose", { detail: { inputs: { ...rail.pending }, shown } }));
-  if (!shown.length) return;
-  const late = new Promise((next) => setTimeout(next, AHEAD_MS));
-  rail.ahead = Promise.race([Promise.allSettled(shown), late]).then(() => {
-    rail.ahead = null;
-    if (rail.due) report(rail);
-    if (rail.again) goAhead(rail);
-  });
+async function show(rail) {
+  rail.again = rail.ahead;
+  if (rail.ahead) return;
+  rail.ahead = true;
+  await goAhead({ ...rail.pending });
+  rail.ahead = false;
+  if (rail.due) report(rail);
+  if (rail.again) show(rail);
 }
 
 function report(rail) {
@@ -183,10 +177,10 @@ function list(rail, knobs) {
     return option;
   }));
   const first = knobs.find((data) => data.enabled) || knobs[0];
-  show(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
+  bring(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
 }
 
-function show(rail, key) {
+function bring(rail, key) {
   rail.shown = rail.pick.value = key;
   for (const [own, knob] of rail.knobs) knob.box.classList.toggle("shown", own === key);
 }
