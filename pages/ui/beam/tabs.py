@@ -92,7 +92,7 @@ def _looks(view: BeamView) -> None:
         "Against greedy": partial(compare.draw, view, trace, _redraw),
         "Guess against truth": partial(compare.guesses, view, trace, _redraw),
     }
-    panel.tabs("beam-look", drawings, linked=False)
+    panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
 
 
