@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.trace import Trace
+from core.figures.speculative.words import emitted
 from pages.ui.decode.state import DecodeView
 from pages.ui.hosting import gestures
 from pages.ui.shell import examples
@@ -121,6 +122,17 @@ def test_a_candidate_of_a_search(open_app: Open) -> None:
     app.session_state["beam"].look_at(3, 1)
     app.run()
     _is_drawn(app, found, **{"beam-node": "3.1"})
+
+
+def test_a_token_of_a_speculative_run(open_app: Open) -> None:
+    app = open_app("speculative.py")
+    found = _fetched(app, "verification", "token-where", "token-words", **{"spec-strip": 2})
+    view = app.session_state["speculative"]
+    chosen = emitted(view.trace)[2]
+    assert view.token != (chosen.round, chosen.place)
+    view.look_at(chosen.round, chosen.place)
+    app.run()
+    _is_drawn(app, found, **{"spec-strip": 2})
 
 
 def test_the_thinking_budget(open_app: Open) -> None:

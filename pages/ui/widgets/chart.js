@@ -5,7 +5,7 @@ const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: fal
 // A frame in a window that nobody sees never comes.
 const FRAME_MS = 60;
 // So long a page has rested before the figures of closed tabs are fetched.
-const REST_MS = 800;
+const REST_MS = 250;
 
 let loading = null;
 let turn = Promise.resolve();
