@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.errors import ConfigError
-from pages.ui.hosting import chart_script, endpoint, serving, start_page, step_figures
+from pages.ui.hosting import chart_script, endpoint, gestures, serving, start_page
 
 # Its top-level names become environment variables, which settings are read from.
 st.secrets.load_if_toml_exists()
@@ -19,7 +19,7 @@ try:
             *endpoint.endpoint_routes(),
             *start_page.routes(),
             *chart_script.routes(),
-            *step_figures.routes(),
+            *gestures.routes(),
         ],
         middleware=serving.middleware(),
         lifespan=serving.lifespan,

@@ -21,12 +21,13 @@ import streamlit as st
 bars = st.slider("Bars", 1, 20, 10)
 st.plotly_chart(go.Figure(go.Bar(y=list(range(bars))), {"meta": {"alt": str(bars)}}))
 """
-# `said` is what a figure, or else a text, says; nothing before it is drawn.
+# `said` is what the first figure in sight, or else a text, says; nothing before it is drawn.
 _WATCH = """([shown, text]) => {
   const said = () => {
     const place = document.querySelector(shown)
     if (text) return place?.innerText ?? ''
-    const plot = place?.querySelector('.js-plotly-plot')
+    const plots = [...(place?.querySelectorAll('.js-plotly-plot') ?? [])]
+    const plot = plots.find((one) => one.checkVisibility())
     const { alt, caption } = plot?.layout?.words ?? plot?.layout?.meta ?? {}
     return plot?.querySelector('.main-svg') ? `${alt} ${caption}` : ''
   }
@@ -100,8 +101,8 @@ def _penalty(page: Page, turn: int) -> None:  # noqa: ARG001
     page.get_by_role("slider", name="Length penalty").press("ArrowRight")
 
 
-def _budget(page: Page, turn: int) -> None:
-    page.get_by_role("slider", name="Thinking budget").press(("ArrowLeft", "ArrowRight")[turn % 2])
+def _budget(page: Page, turn: int) -> None:  # noqa: ARG001
+    page.get_by_role("slider", name="Thinking budget").press("ArrowLeft")
 
 
 def _bars(page: Page, turn: int) -> None:  # noqa: ARG001
@@ -109,6 +110,8 @@ def _bars(page: Page, turn: int) -> None:  # noqa: ARG001
 
 
 _CANDIDATES, _TABS = ".st-key-figure-candidates", ".st-key-more"
+# Of the tab that is open: it is empty until something is in it.
+_PANEL = f"{_TABS} [role=tabpanel]"
 # By the path of the page.
 GESTURES = {
     "": (
@@ -119,12 +122,12 @@ GESTURES = {
     ),
     "sampling": (
         Gesture("Lab: a knob", ".st-key-figure-stages", _knob),
-        Gesture("Lab: a tab", _TABS, _tab("What logprobs mean", "Continuations"), text=True),
+        Gesture("Lab: a tab", _PANEL, _tab("What logprobs mean", "Continuations"), text=True),
     ),
     "beam": (
         Gesture("Beam: a candidate", ".st-key-beam-node", _node, text=True),
         Gesture("Beam: the length penalty", ".st-key-note-changed", _penalty, text=True),
-        Gesture("Beam: a tab", _TABS, _tab("Against greedy", "Guess against truth"), text=True),
+        Gesture("Beam: a tab", _PANEL, _tab("Against greedy", "Guess against truth"), text=True),
     ),
     "speculative": (
         Gesture("Speculative: a token", ".st-key-spec-token", _drafted, text=True),
@@ -136,7 +139,7 @@ GESTURES = {
     ),
     "reasoning": (
         Gesture("Reasoning: the budget", ".st-key-controls", _budget, text=True),
-        Gesture("Reasoning: a tab", _TABS, _tab("What a level is", "A calculator"), text=True),
+        Gesture("Reasoning: a tab", _PANEL, _tab("What a level is", "A calculator"), text=True),
     ),
 }
 ONE_CHART = (Gesture("A slider of the plain page", "body", _bars),)

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from pages.ui.widgets import chart
-from pages.ui.widgets.source import source
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +21,7 @@ SETUP = """async ([html, code]) => {
   const figure = (at) => JSON.stringify({ data: [at], layout: { height: 9 } })
   window.fetch = (address) => {
     asked.push(address)
-    const at = Number(address.split("/").pop())
+    const at = Number(new URLSearchParams(address.split("?")[1]).get("strip"))
     const json = async () => ({ bars: { figure: figure(at), alt: "" } })
     return Promise.resolve({ ok: true, json })
   }
@@ -37,8 +36,19 @@ SETUP = """async ([html, code]) => {
   }
   window.choose = async (index, strip = "strip") => {
     const shown = []
-    document.dispatchEvent(new CustomEvent("de-choose", { detail: { strip, index, shown } }))
+    const detail = { inputs: { [strip]: index }, shown }
+    document.dispatchEvent(new CustomEvent("de-choose", { detail }))
     await Promise.all(shown)
+  }
+}"""
+
+
+# Of odd places the answer takes its time.
+SLOW = """() => {
+  const fetchNow = window.fetch
+  window.fetch = async (address) => {
+    if (/strip=[135]/.test(address)) await new Promise((next) => setTimeout(next, 600))
+    return fetchNow(address)
   }
 }"""
 
@@ -46,7 +56,7 @@ SETUP = """async ([html, code]) => {
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     opened = context.new_page()
-    opened.evaluate(SETUP, [chart._HTML, source("widgets/chart.js")])
+    opened.evaluate(SETUP, [chart._HTML, chart.SCRIPTS])
     return opened
 
 
@@ -58,7 +68,7 @@ def _drawn(page: Page, *calls: str) -> list[int]:
 
 
 def _server(number: int, at: int, *, ahead: bool = True) -> str:
-    where = {"address": "/figures/", "strip": "strip", "at": at} if ahead else None
+    where = {"address": "/figures", "at": {"strip": at, "heat": 0.5}} if ahead else None
     data: dict[str, Any] = {"number": number, "shows": at, "ahead": where}
     return f"show({json.dumps(data)})"
 
@@ -70,12 +80,20 @@ def test_the_chosen_step_is_drawn_at_once_and_not_again_by_the_server(page: Page
     assert _drawn(page, _server(3, 5)) == [0, 5]
     # What the server selects after that is drawn.
     assert _drawn(page, _server(4, 7), "choose(2, 'another')") == [0, 5, 7]
+    # Inputs of several kinds go together.
+    assert _drawn(page, "choose(0.7, 'heat')", "choose(8)") == [0, 5, 7, 8]
+    assert page.evaluate("asked").pop() == "/figures?strip=8&heat=0.7"
     page.close()
 
 
-def test_once_a_knob_was_moved_only_the_server_draws(page: Page) -> None:
-    moved = "document.dispatchEvent(new CustomEvent('de-moved'))"
-    assert _drawn(page, _server(1, 0), moved, "choose(5)") == [0]
-    assert page.evaluate("asked") == []
-    assert _drawn(page, _server(2, 5, ahead=False), "choose(6)") == [0, 5]
+def test_an_answer_that_comes_late_overwrites_nothing(page: Page) -> None:
+    page.evaluate(SLOW)
+    _drawn(page, _server(1, 0))
+    page.evaluate("void (window.first = choose(5))")
+    assert _drawn(page, "choose(6)", "first") == [0, 6]
+    # Here the server is the quicker one.
+    page.evaluate("void (window.first = choose(3))")
+    assert _drawn(page, _server(2, 3), _server(3, 4), "first") == [0, 6, 3, 4]
+    # Of parts that aren't offered any more, nothing is asked for.
+    assert _drawn(page, _server(4, 5, ahead=False), "choose(6)") == [0, 6, 3, 4, 5]
     page.close()

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from pages.ui.widgets import rail
-from pages.ui.widgets.source import source
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +29,7 @@ SETUP = """async ([html, code]) => {
 def alone(context: BrowserContext) -> Iterator[Page]:
     """A tab with the script and its markup."""
     page = context.new_page()
-    page.evaluate(SETUP, [rail._HTML, source("widgets/rail.js")])
+    page.evaluate(SETUP, [rail._HTML, rail.SCRIPTS])
     yield page
     page.close()
 

@@ -45,7 +45,7 @@ def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
     context: BrowserContext,
 ) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
     earlier, later = _data(1, ["a"], live=True), _data(2, ["a", "b", "c"])
     page.evaluate(f"show({json.dumps(later)})")
     page.evaluate(f"show({json.dumps(earlier)})")
@@ -60,7 +60,7 @@ def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
 
 def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: BrowserContext) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
     page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))}); window.kept = cleanUp; null")
     page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
     page.evaluate("kept()")
@@ -72,7 +72,7 @@ def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: Browse
 
 def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
     page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))})")
     page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
     assert page.evaluate(HEARD)
@@ -91,7 +91,7 @@ _PLACES = """() => [...document.querySelectorAll(".prompt, .tokens button")]
 
 def test_behind_a_long_prompt_the_text_begins_in_sight(context: BrowserContext) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
     page.add_style_tag(content=source("widgets/token_strip.css"))
     hidden = _data(1, ["a", "b"], prompt="a line\n" * 12, selected=-1)
     page.evaluate(f"show({json.dumps(hidden)})")
@@ -103,7 +103,7 @@ def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
     context: BrowserContext,
 ) -> None:
     page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, source("widgets/token_strip.js")])
+    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
     data = _data(1, ["one", "\u202etwo", "three"], prompt="a\u202eb")
     page.evaluate(f"show({json.dumps(data)})")
     page.add_style_tag(content=source("widgets/token_strip.css"))

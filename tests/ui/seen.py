@@ -11,7 +11,10 @@ SECONDS = 60.0
 
 
 def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
+    """What is said in plain text, by the page or by parts that the browser may change."""
+    drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
+    parts = [data["text"] for data in drawn if isinstance(data.get("text"), str)]
+    return "\n".join([*(element.value for element in app.text), *parts])
 
 
 def charts(app: AppTest) -> list[str]:
@@ -26,7 +29,9 @@ def specs(app: AppTest) -> list[dict[str, Any]]:
 
 def _charts(app: AppTest) -> list[Any]:
     drawn = app.get("bidi_component")
-    return [one for one in drawn if one.proto.component_name.endswith("explorer.chart")]
+    found = [one for one in drawn if one.proto.component_name.endswith("explorer.chart")]
+    # Those of closed tabs are empty.
+    return [one for one in found if json.loads(one.proto.json)["figure"]]
 
 
 def settle(app: AppTest, view: View) -> AppTest:

@@ -1,59 +1,161 @@
-"""The figures of another step, which the browser gets before the page has answered."""
+"""What the browser fetches of a gesture before the page has answered is just what is drawn then."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.hosting import step_figures
+from core.decoding.trace import Trace
+from core.figures.speculative.words import emitted
+from pages.ui.decode.state import DecodeView
+from pages.ui.hosting import gestures
+from pages.ui.shell import examples
 from tests.ui.conftest import Open
 from tests.ui.knobs import report
-from tests.ui.seen import specs
+from tests.ui.seen import settle
 
 STEP = 3
-# The controls as the example was made.
-AS_RUN = {"top_p": "0.9", "seed": "7"}
+client = TestClient(Starlette(routes=gestures.routes()))
 
 
-def _offered(app: AppTest) -> list[dict[str, Any]]:
-    """What the charts are told of figures of other steps."""
+@pytest.fixture
+def example() -> Trace:
+    """The app's own, made with the controls as they are at first: its model can read a step."""
+    return Trace.load(examples.FOLDER / DecodeView.example)
+
+
+def _told(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the parts of the page are told that the browser may fetch, by their names."""
     told = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
-    return [data["ahead"] for data in told if data.get("ahead")]
+    return {data["name"]: data for data in told if data.get("ahead")}
 
 
-def test_they_are_those_that_the_page_draws(open_app: Open) -> None:
-    client = TestClient(Starlette(routes=step_figures.routes()))
-    app = open_app(**AS_RUN)
-    where = _offered(app)
-    assert where and len({one["address"] for one in where}) == 1
-    address = where[0]["address"]
-    answer = client.get(f"{address}{STEP}")
-    assert answer.headers["cache-control"] == "no-store"
-    found = answer.json()
+def _fetched(app: AppTest, *names: str, **inputs: Any) -> dict[str, dict[str, str]]:
+    """What the browser gets for these parts under other inputs."""
+    told = _told(app)
+    ahead = told[names[0]]["ahead"]
+    assert all(told[name]["ahead"] == ahead for name in names)
+    answer = client.get(ahead["address"], params=ahead["at"] | inputs)
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    return {name: answer.json()[name] for name in names}
+
+
+def _is_drawn(app: AppTest, found: dict[str, dict[str, str]], **inputs: Any) -> None:
+    """The page shows just what was fetched, under just these inputs."""
+    told = _told(app)
+    for name, part in found.items():
+        assert told[name]["ahead"]["at"].items() >= inputs.items()
+        assert {key: told[name][key] for key in part} == part
+
+
+def test_a_chosen_step(open_app: Open) -> None:
+    app = open_app()
     view = app.session_state["view"]
     assert view.selected != STEP
+    found = _fetched(app, "candidates", "way", strip=STEP)
+    address = _told(app)["way"]["ahead"]["address"]
     view.select(STEP)
     app.run()
-    drawn = specs(app)
-    assert set(found) == {"candidates", "way"}
-    for own in found.values():
-        assert json.loads(own["figure"]) in drawn
-    assert [one["at"] for one in _offered(app)] == [STEP] * len(where)
-    missing = (f"{address}{len(view.steps)}", f"{address}-1", "/step-figures/another/0")
-    assert [client.get(one).status_code for one in missing] == [404] * 3
+    _is_drawn(app, found, strip=STEP)
+    assert _told(app)["way"]["ahead"]["address"] == address
 
 
-def test_where_a_knob_was_moved_the_page_has_to_say(open_app: Open) -> None:
-    client = TestClient(Starlette(routes=step_figures.routes()))
-    app = open_app(**AS_RUN)
-    address = _offered(app)[0]["address"]
-    temperature = app.session_state["view"].trace.config.shaping.temperature
-    report(app, temperature=temperature + 0.5)
-    assert not _offered(app) and client.get(f"{address}{STEP}").status_code == 404
-    report(app.run(), temperature=temperature)
-    assert _offered(app)[0]["address"] == address
-    assert client.get(f"{address}{STEP}").status_code == 200
+@pytest.mark.parametrize(
+    ("wrong", "value"),
+    [
+        ("strip", "100000"),
+        ("strip", "-1"),
+        ("strip", "1e1"),
+        ("temperature", "nan"),
+        ("temperature", "-0.1"),
+        ("temperature", "1" * 50),
+        ("top_p", ""),
+    ],
+)
+def test_what_the_page_would_not_take_is_refused(open_app: Open, wrong: str, value: str) -> None:
+    ahead = _told(open_app())["way"]["ahead"]
+    assert client.get(ahead["address"], params=ahead["at"]).status_code == 200
+    for asked in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
+        assert client.get(ahead["address"], params=asked).status_code == 204
+    assert client.get("/gestures/another", params=ahead["at"]).status_code == 204
+
+
+def test_a_knob_of_decode(open_app: Open) -> None:
+    app = open_app()
+    ahead = _told(app)["way"]["ahead"]
+    # The step's logits are not there yet: the page has to read them.
+    asked = ahead["at"] | {"temperature": 1.3}
+    assert client.get(ahead["address"], params=asked).status_code == 204
+    report(app, temperature=1.2)
+    settle(app, app.session_state["view"])
+    found = _fetched(app, "candidates", "way", temperature=1.3)
+    report(app, temperature=1.3)
+    _is_drawn(app, found, temperature=1.3)
+
+
+def test_a_knob_of_the_lab(open_app: Open) -> None:
+    app = open_app("sampling.py")
+    report(app, temperature=1.2)
+    settle(app, app.session_state["lab"])
+    found = _fetched(app, "stages", "draw", temperature=1.3, top_k=40)
+    report(app, temperature=1.3, top_k=40)
+    _is_drawn(app, found, temperature=1.3, top_k=40)
+
+
+def test_the_length_penalty(open_app: Open) -> None:
+    app = open_app("beam.py")
+    found = _fetched(app, "beam-text", "note", length_penalty=-2.0)
+    assert "Ranked anew" in found["note"]["text"]
+    report(app, length_penalty=-2.0)
+    _is_drawn(app, found, length_penalty=-2.0)
+
+
+def test_a_candidate_of_a_search(open_app: Open) -> None:
+    app = open_app("beam.py")
+    found = _fetched(app, "beam-step", "node-where", "node-numbers", **{"beam-node": "3.1"})
+    assert found["node-where"]["text"].startswith("Step 4, ")
+    app.session_state["beam"].look_at(3, 1)
+    app.run()
+    _is_drawn(app, found, **{"beam-node": "3.1"})
+
+
+def test_a_token_of_a_speculative_run(open_app: Open) -> None:
+    app = open_app("speculative.py")
+    found = _fetched(app, "verification", "token-where", "token-words", **{"spec-strip": 2})
+    view = app.session_state["speculative"]
+    chosen = emitted(view.trace)[2]
+    assert view.token != (chosen.round, chosen.place)
+    view.look_at(chosen.round, chosen.place)
+    app.run()
+    _is_drawn(app, found, **{"spec-strip": 2})
+
+
+def test_the_thinking_budget(open_app: Open) -> None:
+    app = open_app("reasoning.py")
+    found = _fetched(app, "whole", thinking=37)
+    assert "37 thinking" in found["whole"]["text"]
+    report(app, thinking=37)
+    _is_drawn(app, found, thinking=37)
+
+
+@pytest.mark.parametrize(
+    ("script", "key", "title", "names"),
+    [
+        ("decode.py", "look", "Time", ["time"]),
+        ("speculative.py", "spec-look", "Acceptance and metrics", ["positions"]),
+    ],
+)
+def test_a_tab_that_is_closed(
+    open_app: Open, script: str, key: str, title: str, names: list[str]
+) -> None:
+    app = open_app(script)
+    assert all(not _told(app)[name]["figure"] for name in names)
+    found = {name: _fetched(app, name)[name] for name in names}
+    app.session_state[key] = title
+    app.run()
+    _is_drawn(app, found)

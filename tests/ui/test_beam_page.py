@@ -223,7 +223,7 @@ def test_re_ranking_says_what_searching_again_would_have_done(
     app = open_beam(early=beam_controls.EARLY[rule])
     view_of(app).show(first, "file")
     move(app, "length_penalty", penalty).run()
-    told = next(text.value for text in app.text if "Ranked anew" in text.value)
+    told = next(line for line in texts(app).splitlines() if "Ranked anew" in line)
     assert [part for part in signs if part in told] == [words]
     if longer < 0:
         assert f"ended after step {len(again.beam_steps)}." in told

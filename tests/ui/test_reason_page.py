@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ProblemError
 from core.decoding.reasoning.config import LEVELS, Reasoning
@@ -212,22 +211,18 @@ def own_question(key: str) -> object:
     return {"problem": "own", "question": "q", "right": "4"}[key]
 
 
-def captions(app: AppTest) -> str:
-    return "\n".join(element.value.replace("\\", "") for element in app.caption)
-
-
 def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:
     app = open_reason(**own())
-    assert "max_new_tokens = 168: 128 thinking + 24 answer + 16 for the marks." in captions(app)
+    assert "max_new_tokens = 168: 128 thinking + 24 answer + 16 for the marks." in texts(app)
     move(app, "thinking", 2000).run()
-    assert "max_new_tokens = 2040: 2000 thinking" in captions(app)
+    assert "max_new_tokens = 2040: 2000 thinking" in texts(app)
     app = run(app)
     assert view_of(app).trace.config.max_new_tokens == 2040  # type: ignore[union-attr]
     app.number_input(key="whole").set_value(50).run()
-    assert "= 50, your own. It may cut the run off: all parts need 2040." in captions(app)
+    assert "= 50, your own. It may cut the run off: all parts need 2040." in texts(app)
     assert "ask for another run" in texts(app)
     app.number_input(key="whole").set_value(3000).run()
-    assert "cut the run off" not in captions(app)
+    assert "cut the run off" not in texts(app)
 
 
 def test_a_file_s_answer_is_judged_where_its_question_is_arithmetic(open_reason: Open) -> None:

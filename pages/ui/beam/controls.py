@@ -97,6 +97,7 @@ declare(
 )  # fmt: skip
 # Decode's penalty; it acts on every row of the beam.
 _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
+LENGTH_PENALTY = next(row for row in ROWS if row.field == "length_penalty")
 _SEARCH = (*ROWS, _PENALTY, sidebar.seed_row(_is_sample))
 
 

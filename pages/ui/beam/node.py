@@ -13,27 +13,31 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import BREAK, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, nats, place_words, score_at
 from pages.ui.beam.state import BeamView
-from pages.ui.widgets import table
+from pages.ui.widgets import table, words
+from pages.ui.widgets.ahead import Offer
 
 _SIBLINGS = 8
 
 
-def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
+def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer) -> None:
     """A panel of its own.
 
     Args:
         redraw: ends a callback that selects another candidate, or none.
+        offer: has what is said of other candidates.
     """
     if view.node is None or view.candidate is None:
         return
-    at, _ = view.node
-    step, chosen = trace.beam_steps[at], view.candidate
+    at, place = view.node
+    said = sentences(trace, at, place)
     with st.container(key="beam-node", border=True, gap="small"):
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="node-head"
         ):
-            st.markdown(f"**Step {nth(at)}**, {place_words(step, chosen)}", width="content")
-            st.text(_first_upper(fate_words(step, chosen)), width="stretch")
+            with st.container(key="node-where", width="content"):
+                words.draw("node-where", said["node-where"], offer)
+            with st.container(key="node-fate", width="stretch"):
+                words.draw("node-fate", said["node-fate"], offer)
             st.button(
                 "Deselect",
                 key="deselect",
@@ -41,14 +45,23 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
                 type="tertiary",
                 on_click=lambda: (view.deselect(), redraw()),
             )
-        path = lineage(trace.beam_steps, at, chosen)
         with st.container(key="node-path"):
-            st.text("".join(_shown(candidate) for candidate in path))
-        st.text(_numbers(trace, at, chosen))
-        why = _why(step, chosen)
-        if why:
-            st.text(why)
-        _siblings(step, chosen)
+            words.draw("node-path", said["node-path"], offer)
+        words.draw("node-numbers", said["node-numbers"], offer)
+        _siblings(trace.beam_steps[at], view.candidate)
+
+
+def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
+    """What is said of a candidate of step `at`, by its place there; plain text."""
+    step = trace.beam_steps[at]
+    chosen = step.candidates[place]
+    path = lineage(trace.beam_steps, at, chosen)
+    return {
+        "node-where": f"Step {nth(at)}, {place_words(step, chosen)}",
+        "node-fate": _first_upper(fate_words(step, chosen)),
+        "node-path": "".join(_shown(candidate) for candidate in path),
+        "node-numbers": "\n".join(filter(None, (_numbers(trace, at, chosen), _why(step, chosen)))),
+    }
 
 
 def _first_upper(words: str) -> str:

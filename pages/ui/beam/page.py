@@ -15,6 +15,7 @@ from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
 from core.decoding.counting import counted, nth
+from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
@@ -23,8 +24,9 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
-from pages.ui.widgets import chart, style
-from pages.ui.widgets.control import value
+from pages.ui.widgets import ahead, chart, knob_rows, style, words
+from pages.ui.widgets.config_fields import moved
+from pages.ui.widgets.control import defaults, value
 from pages.ui.widgets.token_strip import ending
 
 LIVE_SECONDS, LIVE_SPAN = 0.8, 20
@@ -100,10 +102,33 @@ def _words(view: BeamView, trace: Trace) -> None:
         trace: the search as it was run.
     """
     ranked, ranking, asked = tabs.as_ranked(view)
+    said, offer = _said(trace, ranked, ranking, asked), _offer(view, trace)
     with st.container(key="beam-text"):
-        before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
-        st.text(before + (ranked.text or "∅"))
-    _note(trace, ranking, asked)
+        words.draw("beam-text", said["beam-text"], offer)
+    panel.note(said["note"] if _is_other(trace, asked) else "", said["note"], offer)
+
+
+def _offer(view: BeamView, trace: Trace) -> ahead.Offer | None:
+    """What is said of the search under other length penalties."""
+    try:
+        asked = controls.config()
+    except DecodingError:
+        return None
+    rows = [controls.LENGTH_PENALTY]
+
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        other = moved(asked, rows, inputs.__getitem__)
+        ranking, ranked = state.reranked(view, trace, other)
+        return _said(trace, ranked, ranking, other)
+
+    fixed = moved(asked, rows, defaults().__getitem__)
+    return ahead.offer("beam-words", (view.number, fixed), knob_rows.inputs(rows), build)
+
+
+def _said(trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch) -> ahead.Shown:
+    """The text of the winner, and the note below it; on any thread."""
+    before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
+    return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked)}
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:
@@ -118,17 +143,23 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     )
 
 
-def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> None:
-    """What the controls now say that the run did not."""
+def _is_other(trace: Trace, asked: BeamSearch) -> bool:
+    """Whether the controls say what the run did not."""
+    return state.ranks_anew(trace, asked) or state.needs_run(trace, asked)
+
+
+def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
+    """What the controls now say that the run did not; else what can be done with it."""
     sentences = []
     if state.ranks_anew(trace, asked):
         sentences.append(_reranked(trace, ranking, asked))
     if state.needs_run(trace, asked):
         sentences.append("Other settings differ from this run's: press Run to search again.")
-    plain = "No path had finished when the search stopped: this is the likeliest open one."
+    if sentences:
+        return " ".join(sentences)
     if trace.hypotheses:
-        plain = "Move the length penalty: the stored paths are ranked anew at once."
-    panel.note(" ".join(sentences), plain)
+        return "Move the length penalty: the stored paths are ranked anew at once."
+    return "No path had finished when the search stopped: this is the likeliest open one."
 
 
 def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:

@@ -184,15 +184,17 @@ def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranki
     held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
     count = min(wanted.num_return_sequences, held)
     key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
-    if found.ranked is None or found.ranked[0] != key:
+    ranked = found.ranked
+    if ranked is None or ranked[0] != key:
         ranking = rerank(
             trace,
             length_penalty=wanted.length_penalty,
             num_return_sequences=count,
             early_stopping=wanted.early_stopping,
         )
-        found.ranked = (key, ranking, ranked_anew(trace, ranking, wanted))
-    return found.ranked[1:]
+        # In one go: the browser asks for other rankings on another thread.
+        ranked = found.ranked = (key, ranking, ranked_anew(trace, ranking, wanted))
+    return ranked[1:]
 
 
 def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:

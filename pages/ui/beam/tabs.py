@@ -18,7 +18,7 @@ from pages.ui.beam import compare, controls, node, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import control, figure, later, pager, play, style
+from pages.ui.widgets import ahead, control, figure, later, pager, play, style
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
@@ -34,6 +34,7 @@ _NOTICE = """
 """
 
 
+NODE = "beam-node"
 TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
 
@@ -91,7 +92,7 @@ def _looks(view: BeamView) -> None:
         "Against greedy": partial(compare.draw, view, trace, _redraw),
         "Guess against truth": partial(compare.guesses, view, trace, _redraw),
     }
-    panel.tabs("beam-look", drawings, linked=False)
+    panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
 
 
@@ -127,6 +128,7 @@ def _tree(view: BeamView) -> None:
                 *(trace.config, style.figure_width(), *part.values()),
             ),
             on_click=lambda custom: _click(view, custom),
+            chooses=NODE,
         )
         if trace.beam_steps:
             with bar:
@@ -167,6 +169,7 @@ def _window(view: BeamView, trace: Trace, drawn: Drawing) -> pager.Window:
 
 def _one_step(view: BeamView, trace: Trace) -> None:
     step, place = view.node or (0, 0)
+    offer = _offer(view, trace)
     with st.container(key="step", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -176,9 +179,30 @@ def _one_step(view: BeamView, trace: Trace) -> None:
                 partial(figures.beam_step_data, trace, step),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
+                ahead=offer,
+                chooses=NODE,
             )
         with right:
-            node.draw(view, trace, _redraw)
+            node.draw(view, trace, _redraw, offer)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 panel.made_by(beam_caption(trace))
+
+
+def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
+    """What is shown of other candidates."""
+    theme = style.theme()
+
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        step, place = map(int, inputs[NODE].split("."))
+        drawn = partial(figures.beam_step, trace, step, selected=place)
+        return {**node.sentences(trace, step, place), "beam-step": figure.built(drawn, theme)}
+
+    inputs = {NODE: ("{}.{}".format(*view.node or (0, 0)), _node)}
+    return ahead.offer("beam-node", (view.number, trace.config, theme.name), inputs, build)
+
+
+def _node(text: str) -> str | None:
+    """A step and the place of its candidate, as `3.1`."""
+    parts = text.split(".")
+    return text if len(parts) == 2 and None not in map(ahead.place, parts) else None

@@ -19,6 +19,7 @@ from pages.ui.widgets.control import (
     Choice,
     Number,
     Read,
+    Slider,
     Text,
     Toggle,
     declare,
@@ -66,6 +67,11 @@ def config(read: Read = value) -> MethodConfig:
     acting = {knob.key for knob in KNOBS if chosen.config.can_draw or not knob.sampling_only}
     knob_rows = (row for row in KNOB_ROWS if row.key in acting)
     return chosen.config(**arguments((*COMMON, *chosen.rows, *knob_rows), read))
+
+
+def acting_knobs(config: MethodConfig) -> list[Slider]:
+    """The knobs that a run with this config uses."""
+    return [row for row in _KNOB_ROWS if config.can_draw or not row.knob.sampling_only]
 
 
 def request() -> Request:

@@ -18,7 +18,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import ahead, later, style, token_strip
+from pages.ui.widgets import later, style, token_strip
 from pages.ui.widgets.control import value
 
 TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
@@ -52,7 +52,6 @@ def redraw_step() -> None:
 
 def redraw_knobs() -> None:
     """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
-    ahead.withdraw()
     fragments.rerun(STEP, panel.SAVE, WATCH)
 
 

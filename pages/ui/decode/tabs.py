@@ -8,23 +8,25 @@ from functools import partial
 import streamlit as st
 
 from core import figures
+from core.decoding.errors import DecodingError
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
-from pages.ui.decode import notice, state, work
+from pages.ui.decode import controls, notice, state, work
 from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.inside.state import open_run
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
-from pages.ui.widgets import ahead, figure, pager, stepper, style, token_strip
-from pages.ui.widgets.chart import Drawing
-from pages.ui.widgets.control import value
+from pages.ui.widgets import ahead, figure, knob_rows, pager, stepper, style, token_strip
+from pages.ui.widgets.config_fields import moved
+from pages.ui.widgets.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS, CANDIDATES = 6, 8
+_READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
 _CANDIDATES = partial(figures.candidate_bars, count=CANDIDATES)
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
@@ -34,9 +36,10 @@ Redraw = Callable[[], None]
 def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """The selected step as the knobs shape it, straight below the text."""
     shaped = work.selected(view, trace, step)
-    offer = None if shaped.changed else _offer(view, trace)
     depends = (view.number, step.index, shaped.trace.config)
-    chart = partial(figure.chart, depends=depends, ahead=offer, at=step.index)
+    # What can't be shaped is the run's own step, whatever the knobs say.
+    offer = None if shaped.waiting or shaped.error else _offer(view, trace)
+    chart = partial(figure.chart, depends=depends, ahead=offer)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
         _step_head(view, trace, shaped)
@@ -57,18 +60,27 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                     )
 
 
-def _offer(view: DecodeView, trace: Trace) -> ahead.Offer:
-    """The figures of all steps as the run was made."""
+def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
+    """The figures of all steps under all knobs, as far as that takes no run of the model."""
+    try:
+        config = controls.config()
+    except DecodingError:
+        return None
     theme = style.theme()
+    rows = controls.acting_knobs(config)
+    fixed = moved(config, rows, defaults().__getitem__)
 
-    def build(at: int) -> dict[str, Drawing]:
-        step = trace.token_steps[at]
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        step = trace.token_steps[inputs[token_strip.KEY]]
+        shaped = work.shaped(view, trace, step, moved(config, rows, inputs.__getitem__))
         drawings = {"candidates": _CANDIDATES, "way": figures.step_stages}
         return {
-            name: figure.built(partial(draw, step, trace), theme) for name, draw in drawings.items()
+            name: figure.built(partial(draw, shaped.step, shaped.trace), theme)
+            for name, draw in drawings.items()
         }
 
-    return ahead.offer(token_strip.KEY, (view.number, theme.name), build)
+    inputs = {token_strip.KEY: (view.selected, ahead.place), **knob_rows.inputs(rows)}
+    return ahead.offer("step", (view.number, theme.name, fixed), inputs, build)
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
@@ -89,7 +101,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
             for name, draw in strategy_of(trace.config).tabs.items()
         },
     }
-    panel.tabs("look", drawings, linked=False)
+    panel.tabs("look", drawings, linked=False, ready=_READY)
 
 
 def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:

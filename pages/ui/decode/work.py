@@ -43,6 +43,10 @@ class Shaped:
     error: str = ""
 
 
+class NotReadError(LookupError):
+    """A step whose logits are not there."""
+
+
 def differs(old: MethodConfig, new: MethodConfig) -> bool:
     """True where a step would be shaped or drawn in another way."""
     return _acts(old) != _acts(new)
@@ -68,26 +72,42 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
         return Shaped(
             step, trace, True, error="Choose this run's model in the sidebar to reshape its steps."
         )
-    found, ready = view.soon(
-        "logits", (view.number, step.index), lambda job: _read_logits(job, trace, step.index)
-    )
-    if ready:
-        return _reshape(trace, step, config, *found)
-    return Shaped(step, trace, True, waiting=True, error=view.error("logits"))
-
-
-def _reshape(
-    trace: Trace, step: TokenStep, config: MethodConfig, model: object, logits: object
-) -> Shaped:
-    from core.decoding.autoregressive.reshape import reshape_step
-
-    config = replace(config, top_candidates=trace.config.top_candidates)
-    previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
+    view.soon("logits", (view.number, step.index), lambda job: _read_logits(job, trace, step.index))
     try:
-        shaped = reshape_step(model, logits, previous, config, step.index)  # type: ignore[arg-type]
+        return shaped(view, trace, step, config)
+    except NotReadError:
+        return Shaped(step, trace, True, waiting=True, error=view.error("logits"))
     except DecodingError as error:
         return Shaped(step, trace, True, error=in_words(error))
-    return Shaped(shaped, replace(trace, config=config), True)
+
+
+def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig) -> Shaped:
+    """A step under a config, as the page shows it; on any thread.
+
+    Raises:
+        NotReadError: its logits were not read, or it takes a run.
+        DecodingError: the config can't shape it.
+    """
+    if not differs(trace.config, config):
+        return Shaped(step, trace)
+    key = (view.number, step.index, config)
+    before = view.reshaped
+    if before is not None and before[0] == key:
+        return Shaped(*before[1], changed=True)
+    read_for, found = view.cached.get("logits", (None, None))
+    if read_for != key[:2] or not strategy_of(config).reshapes:
+        raise NotReadError
+    from core.decoding.autoregressive.reshape import reshape_step
+
+    model, logits = found
+    config = replace(config, top_candidates=trace.config.top_candidates)
+    previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
+    reshaped = (
+        reshape_step(model, logits, previous, config, step.index),
+        replace(trace, config=config),
+    )
+    view.reshaped = key, reshaped
+    return Shaped(*reshaped, changed=True)
 
 
 def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from pages.ui.widgets.control import (
     Choice,
     Number,
     Read,
+    Slider,
     Toggle,
     declare,
     draw,
@@ -93,6 +94,12 @@ def lacking() -> set[str]:
     """Keys of the knobs whose setting the chosen order's library doesn't have."""
     order = ORDERS[value("order")]
     return {row.key for row in KNOB_ROWS if order.lacks(row.knob.field)}
+
+
+def acting_knobs() -> list[Slider]:
+    """The knobs that the chosen order has."""
+    idle = lacking()
+    return [row for row in KNOB_ROWS if row.key not in idle]
 
 
 def knobs() -> None:

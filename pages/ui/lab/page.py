@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -22,7 +23,8 @@ from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import control, figure, later
+from pages.ui.widgets import ahead, control, figure, knob_rows, later, style
+from pages.ui.widgets.config_fields import moved
 from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.token_strip import ending
 
@@ -241,10 +243,15 @@ def _go_on(lab: Lab) -> None:
 def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     """The figures that are always there. Returns whether the others may follow."""
     key = (step,)
+    # It may be the step before, while this one is read.
+    is_own = step is lab.step and lab.step_of == work.key_of(ref, settings)
+    offer = _offer(lab, ref, settings) if is_own else None
     figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
-        figure.chart("stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,))
+        figure.chart(
+            "stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,), ahead=offer
+        )
     if later.waits(lab):
         return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
@@ -252,7 +259,9 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart("draw", figures.lab_draw, figures.lab_draw_data, key, of=(step,))
+            figure.chart(
+                "draw", figures.lab_draw, figures.lab_draw_data, key, of=(step,), ahead=offer
+            )
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
@@ -260,6 +269,22 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
         with right:
             _flips(lab, ref, settings, step)
     return True
+
+
+def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
+    """The step's two figures under all knobs."""
+    theme = style.theme()
+    rows = controls.acting_knobs()
+    fixed = moved(settings.config, rows, control.defaults().__getitem__)
+
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        asked = replace(settings, config=moved(settings.config, rows, inputs.__getitem__))
+        step = work.shaped(lab, ref, asked)
+        drawings = {"stages": figures.lab_stages, "draw": figures.lab_draw}
+        return {name: figure.built(partial(draw, step), theme) for name, draw in drawings.items()}
+
+    depends = (ref, settings.order, settings.rolls, theme.name, fixed)
+    return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)
 
 
 def _about_order(settings: Settings) -> None:

@@ -20,7 +20,7 @@ from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import bar, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, models
-from pages.ui.widgets import control, figure, table
+from pages.ui.widgets import closed, control, figure, table
 from pages.ui.widgets.control import value
 
 _NOT_THERE = "The file holds nothing of this, and its model is not loaded."
@@ -35,7 +35,8 @@ def draw(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
         partial(_ways, lab, ref, settings),
         api_logprobs.draw,
     )
-    panel.tabs("lab_look", dict(zip(LOOKS, drawings, strict=True)))
+    # The first two start work by being drawn.
+    panel.tabs("lab_look", dict(zip(LOOKS, drawings, strict=True)), ready=LOOKS[2:])
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
@@ -124,7 +125,7 @@ def _start(lab: Lab, ref: StepRef, settings: Settings) -> None:
 
 def _restore(lab: Lab, ref: StepRef, settings: Settings) -> None:
     """Continue again as a copied link asks; only built-in models load by a link alone."""
-    if not lab.regrow:
+    if not lab.regrow or closed.state() == "closed":
         return
     lab.regrow = False
     if models.is_embedded(ref.model):

@@ -88,19 +88,35 @@ def step(lab: Lab, ref: StepRef, settings: Settings) -> LabStep | None:
     key = key_of(ref, settings)
     if lab.step_of == key:
         return lab.step
-    if is_example(lab, ref, settings):
-        assert lab.example is not None
-        found = lab.example.step
-    else:
-        ready = step_logits(lab, ref)
-        if ready is None:
-            return None
-        from core.decoding.lab.step import lab_step
-
-        number = throw_of(ref, settings)
-        found = lab_step(ready, settings.config, settings.order, number, ref.prompt)
+    if not is_example(lab, ref, settings) and step_logits(lab, ref) is None:
+        return None
+    found = shaped(lab, ref, settings)
     _note_flip(lab, key, found)
     lab.step, lab.step_of = found, key
+    return found
+
+
+def shaped(lab: Lab, ref: StepRef, settings: Settings) -> LabStep:
+    """The step under the settings, as the page shows it; on any thread.
+
+    Raises:
+        LookupError: its logits were not read.
+        DecodingError: the logits are no distribution.
+    """
+    if is_example(lab, ref, settings):
+        assert lab.example is not None
+        return lab.example.step
+    key, before = key_of(ref, settings), lab.shaped
+    if before is not None and before[0] == key:
+        return before[1]
+    read_for, ready = lab.cached.get("logits", (None, None))
+    if read_for != ref:
+        raise LookupError("the step's logits were not read")
+    from core.decoding.lab.step import lab_step
+
+    number = throw_of(ref, settings)
+    found = lab_step(ready, settings.config, settings.order, number, ref.prompt)
+    lab.shaped = key, found
     return found
 
 

@@ -23,7 +23,7 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from pages.ui.shell import fragments, sidebar
-from pages.ui.widgets import rail
+from pages.ui.widgets import ahead, knob_rows, rail, words
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Choice,
@@ -195,17 +195,25 @@ def _budget(then: Callable[[], None]) -> None:
         )
         draw("thinking", then=then)
         draw("reason_temperature", on_change=st.rerun)
-    st.caption(_whole_words())
+    said = {key: value(key) for key in ("whole", "answer_tokens")}
+
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        return {"whole": _whole_words((said | inputs).__getitem__)}
+
+    inputs = knob_rows.inputs([_THINKING])
+    with st.container(key="whole-words"):
+        offer = ahead.offer("budget", tuple(said.values()), inputs, build)
+        words.draw("whole", _whole_words(value), offer)
 
 
-def _whole_words() -> str:
+def _whole_words(read: Read) -> str:
     """How the bound on the whole loop comes about."""
-    own, room = int(value("whole")), _room(value)
+    own, room = int(read("whole")), _room(read)
     if not own:
-        parts = f"{int(value(BUDGET.key))} thinking + {int(value('answer_tokens'))} answer"
-        return f"max\\_new\\_tokens = {room}: {parts} + {MARK_TOKENS} for the marks."
-    words = f"max\\_new\\_tokens = {own}, your own."
-    return words if own >= room else f"{words} It may cut the run off: all parts need {room}."
+        parts = f"{int(read(BUDGET.key))} thinking + {int(read('answer_tokens'))} answer"
+        return f"max_new_tokens = {room}: {parts} + {MARK_TOKENS} for the marks."
+    sentence = f"max_new_tokens = {own}, your own."
+    return sentence if own >= room else f"{sentence} It may cut the run off: all parts need {room}."
 
 
 def _level() -> str | None:

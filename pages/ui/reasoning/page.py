@@ -25,7 +25,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import cost, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments, models
-from pages.ui.widgets import control, figure, later, rail
+from pages.ui.widgets import closed, control, figure, later, rail
 from pages.ui.widgets.control import value
 
 # A chart drawn anew is a new chart in the browser.
@@ -60,6 +60,7 @@ _TABS = {
         tools.draw, "tools", tools.start, tools.tokens, "Run this problem both ways"
     ),
 }
+_READY = ("What a level is", "A calculator")
 _NOTICE = """
 ## What to notice
 
@@ -115,7 +116,8 @@ def _asked() -> tuple[Problem, Reasoning]:
 
 def _looks(view: ReasonView) -> None:
     """The tabs, and the watch over what a press in them starts."""
-    panel.tabs("reason_look", {name: partial(_tab, view, tab) for name, tab in _TABS.items()})
+    drawings = {name: partial(_tab, view, tab) for name, tab in _TABS.items()}
+    panel.tabs("reason_look", drawings, ready=_READY)
     panel.watch(view)
 
 
@@ -279,6 +281,8 @@ def _tab(view: ReasonView, tab: Tab) -> None:
     What the tab is asked for is known once it is drawn.
     """
     tab.draw(view)
+    if closed.state() == "closed":
+        return
     first, view.looked = not view.looked, True
     asked = tab.start is not None and st.query_params.get(tab.flag) == "1"
     if first and asked and tab.start and models.is_embedded(str(value("model"))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 import streamlit as st
@@ -15,6 +15,8 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import fragments
+from pages.ui.widgets import closed, words
+from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.control import in_words, value
 
 T = TypeVar("T")
@@ -114,10 +116,17 @@ def _head(state: str) -> st.delta_generator.DeltaGenerator:
     )
 
 
-def note(changed: str, plain: str) -> None:
-    """What the controls now say that the run did not; else what can be done with the run."""
+def note(changed: str, plain: str, offer: Offer | None = None) -> None:
+    """What the controls now say that the run did not; else what can be done with the run.
+
+    Args:
+        offer: has what it says under other inputs, as `note`.
+    """
     with st.container(key="note-changed" if changed else "note-plain"):
-        st.text(changed or plain, width="stretch")
+        if offer is None:
+            st.text(changed or plain, width="stretch")
+        else:
+            words.draw("note", changed or plain, offer)
 
 
 def made_by(*captions: str) -> None:
@@ -153,19 +162,30 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
             st.button("Try again", key="try_again", type="tertiary", on_click=again)
 
 
-def tabs(key: str, drawings: Mapping[str, Callable[[], None]], *, linked: bool = True) -> None:
+def tabs(
+    key: str,
+    drawings: Mapping[str, Callable[[], None]],
+    *,
+    linked: bool = True,
+    ready: Collection[str] = (),
+) -> None:
     """Tabs by their titles, of which only the open one is drawn.
 
     Args:
         linked: whether the address says which one is open.
+        ready: titles of those whose figures are made ready while they are closed, so that they are
+            there as soon as one is opened. They start no work by being drawn.
     """
     with st.container(key="more"):
         found = st.tabs(
             list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
         )
-        for tab, draw_tab in zip(found, drawings.values(), strict=True):
-            if tab.open:
-                with tab:
+        for tab, (title, draw_tab) in zip(found, drawings.items(), strict=True):
+            with tab:
+                if title in ready:
+                    with closed.tab(is_open=bool(tab.open)):
+                        draw_tab()
+                elif tab.open:
                     draw_tab()
 
 

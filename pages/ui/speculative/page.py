@@ -22,8 +22,6 @@ from pages.ui.speculative import controls, state, tabs
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import style
 
-STRIP = "spec-strip"
-
 
 def draw(view: SpecView) -> None:
     """Everything below the controls."""
@@ -78,7 +76,7 @@ def _summary(trace: Trace) -> tuple[str, ...]:
 def _strip(view: SpecView, trace: Trace, *, live: bool) -> None:
     tokens = emitted(trace)
     origins.draw(
-        STRIP,
+        state.STRIP,
         view,
         trace,
         style.theme(),
@@ -90,7 +88,7 @@ def _strip(view: SpecView, trace: Trace, *, live: bool) -> None:
 
 
 def _on_selected() -> None:
-    at = (st.session_state.get(STRIP) or {}).get("selected")
+    at = (st.session_state.get(state.STRIP) or {}).get("selected")
     view = SpecView.current()
     if isinstance(at, int) and view.trace is not None:
         tokens = emitted(view.trace)

@@ -21,6 +21,8 @@ from pages.ui.shell import address, models
 from pages.ui.speculative import controls
 from pages.ui.widgets import link
 
+# The key of the text's strip of tokens.
+STRIP = "spec-strip"
 TOKEN, _OWN = "token", "own"
 _NO_TOKEN = (
     "{} in the link is no token of this run (links count from 0): its most telling one is selected."

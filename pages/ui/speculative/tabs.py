@@ -15,6 +15,7 @@ from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
     EXTRA,
+    emitted,
     extra_kind,
     extra_words,
     is_greedy,
@@ -29,7 +30,7 @@ from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.speculative import feed, lossless, server, state, time
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure, later, pager, play, style
+from pages.ui.widgets import ahead, figure, later, pager, play, style, words
 
 _NOTICE = """
 ## What to notice
@@ -96,7 +97,11 @@ def _looks(view: SpecView, trace: Trace) -> None:
     }
     if server.is_there():
         drawings["The server's speculation"] = server.draw
-    panel.tabs("spec-look", {name: partial(d, view, trace) for name, d in drawings.items()})
+    panel.tabs(
+        "spec-look",
+        {name: partial(d, view, trace) for name, d in drawings.items()},
+        ready=("Where the time goes", "Acceptance and metrics"),
+    )
     view.three = lossless.three_tokens()
     panel.watch(view)
 
@@ -142,6 +147,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
     if view.token is None:
         return
     at, place = view.token
+    offer = _offer(view, trace)
     with st.container(key="step", gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -151,9 +157,10 @@ def _one_token(view: SpecView, trace: Trace) -> None:
                 figures.spec_verification_data,
                 (view.number, at, place),
                 of=(trace, at, place),
+                ahead=offer,
             )
         with right:
-            _facts(view, trace, at, place)
+            _facts(view, trace, at, place, offer)
             with st.container(key="notice"):
                 st.markdown(notice(trace))
                 panel.made_by(settings_caption(trace))
@@ -164,23 +171,60 @@ def _show(view: SpecView, at: int, place: int) -> None:
     _redraw()
 
 
-def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
+def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
+    """What is shown of other tokens of the text."""
+    theme, tokens = style.theme(), emitted(trace)
+
+    def build(inputs: ahead.Inputs) -> ahead.Shown:
+        chosen = tokens[inputs[state.STRIP]]
+        drawn = partial(figures.spec_verification, trace, chosen.round, chosen.place)
+        said = sentences(trace, chosen.round, chosen.place)
+        return {**said, "verification": figure.built(drawn, theme)}
+
+    inputs = {state.STRIP: (state.place_in_text(tokens, view.token), ahead.place)}
+    return ahead.offer("spec-token", (view.number, theme.name), inputs, build)
+
+
+def sentences(trace: Trace, at: int, place: int) -> ahead.Shown:
+    """What is said of a token of round `at`, by its place there; plain text.
+
+    Raises:
+        LookupError: there is no such token.
+    """
+    token, step = token_at(trace, at, place), trace.rounds[at]
+    if token is None:
+        raise LookupError
+    rule, greedy = rule_of(trace), is_greedy(trace)
+    kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
+    return {
+        "token-where": f"Round {nth(at)}, {where_words(place)}",
+        "token-kind": kind_words(kind),
+        "token-text": visible_token(token.text, 60),
+        "token-words": verification_words(token, rule, greedy=greedy)
+        if isinstance(token, DraftToken)
+        else extra_words(step, rule, greedy=greedy),
+    }
+
+
+def _facts(view: SpecView, trace: Trace, at: int, place: int, offer: ahead.Offer) -> None:
     """The selected token in words: its verification, and what took its place."""
     token = token_at(trace, at, place)
     step = trace.rounds[at]
     if token is None:
         return
-    kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
+    said = sentences(trace, at, place)
     with st.container(key="spec-token", border=True, gap="small"):
         with st.container(
             key="node-head", horizontal=True, vertical_alignment="center", gap="small"
         ):
-            st.markdown(f"**Round {nth(at)}**, {where_words(place)}", width="content")
-            st.text(kind_words(kind), width="stretch")
+            with st.container(key="node-where", width="content"):
+                words.draw("token-where", said["token-where"], offer)
+            with st.container(key="node-fate", width="stretch"):
+                words.draw("token-kind", said["token-kind"], offer)
         with st.container(key="node-path"):
-            st.text(visible_token(token.text, 60))
+            words.draw("token-text", said["token-text"], offer)
+        words.draw("token-words", said["token-words"], offer)
         if isinstance(token, DraftToken):
-            st.text(verification_words(token, rule_of(trace), greedy=is_greedy(trace)))
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
                     "Show what took its place",
@@ -189,16 +233,14 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int) -> None:
                     on_click=_show,
                     args=(view, at, EXTRA),
                 )
-        else:
-            st.text(extra_words(step, rule_of(trace), greedy=is_greedy(trace)))
-            if step.recovered is not None:
-                st.button(
-                    "Show the rejected token",
-                    key="to-rejected",
-                    icon=":material/my_location:",
-                    on_click=_show,
-                    args=(view, at, len(step.accepted)),
-                )
+        elif step.recovered is not None:
+            st.button(
+                "Show the rejected token",
+                key="to-rejected",
+                icon=":material/my_location:",
+                on_click=_show,
+                args=(view, at, len(step.accepted)),
+            )
         _ends(trace, at)
 
 

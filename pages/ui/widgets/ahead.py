@@ -1,96 +1,149 @@
-"""Figures of other steps, which the browser fetches as soon as one of them is chosen.
+"""What a gesture changes, which the browser fetches by itself as soon as the gesture is made.
 
-It shows them before the page's script has answered, which then draws the same ones.
+It shows it before the page's script has answered, which then draws the same. What a gesture changes
+is a part's input, by name: the step that is chosen, the number that a knob says.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from core.decoding.errors import DecodingError
 from pages.ui.widgets.chart import Drawing
 
-PATH = "/step-figures"
-# Of so many steps a session's figures are kept; both of one take some 20 kB.
+PATH = "/gestures"
+# Under so many inputs a session's parts are kept; both figures of a step take some 20 kB.
 _MOST_KEPT = 24
-_OFFERED = "figures_ahead"
+_LONGEST_INPUT = 40
+_OFFERED = "offered_ahead"
 
-Build = Callable[[int], dict[str, Drawing]]
+Shown: TypeAlias = dict[str, Drawing | str]
+"""Charts and words of the page, by their names."""
+Inputs: TypeAlias = dict[str, Any]
+Reader: TypeAlias = Callable[[str], Any]
+"""Gives an input as the page would take it; None where the page would not."""
 
 
 @dataclass(eq=False)
 class Offer:
-    """The figures of a session's steps.
+    """Parts of a session's page under other inputs.
 
     Args:
-        depends: all that they depend on, beside the step.
-        build: makes a step's figures, by their names; on any thread. A step that isn't there
-            raises IndexError.
-        strip: the strip of tokens in which a step is chosen.
+        depends: all that they depend on, beside the inputs.
+        readers: of the inputs, by their names.
+        build: makes the parts under some inputs; on any thread. Where it can't, it raises
+            LookupError or DecodingError.
+        at: the inputs under which the page shows them.
         secret: what names them: nobody else can ask for them.
         is_open: whether the page would draw just these.
     """
 
     depends: tuple[Hashable, ...]
-    build: Build
-    strip: str
+    readers: Mapping[str, Reader]
+    build: Callable[[Inputs], Shown]
+    at: Inputs
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     is_open: bool = True
-    _kept: OrderedDict[int, dict[str, Drawing]] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[Hashable, Shown] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     @property
-    def address(self) -> str:
-        return f"{PATH}/{self.secret}/"
+    def told(self) -> dict[str, Any]:
+        """What the browser is told of it."""
+        return {"address": f"{PATH}/{self.secret}", "at": self.at}
 
-    def kept(self, at: int) -> dict[str, Drawing]:
-        """What the browser has asked for of a step already."""
+    def kept(self, inputs: Inputs | None = None) -> Shown:
+        """What the browser has asked for already; under the page's inputs where none are given."""
         with self._lock:
-            return self._kept.get(at, {})
+            return self._kept.get(_key(self.at if inputs is None else inputs), {})
 
-    def figures(self, at: int) -> dict[str, Drawing]:
-        """A step's figures; IndexError where there is no such step."""
-        found = self.kept(at) or self.build(at)
+    def read(self, asked: Mapping[str, str]) -> Inputs | None:
+        """The inputs that a browser names; None where one is missing or wrong."""
+        found = {
+            name: read(asked[name])
+            for name, read in self.readers.items()
+            if len(asked.get(name, "")) in range(1, _LONGEST_INPUT)
+        }
+        whole = found.keys() == self.readers.keys() and None not in found.values()
+        return found if whole else None
+
+    def parts(self, inputs: Inputs) -> Shown:
+        """The parts under these inputs; empty where there are none."""
+        try:
+            found = self.kept(inputs) or self.build(inputs)
+        except (LookupError, DecodingError):
+            return {}
+        key = _key(inputs)
         with self._lock:
-            self._kept[at] = found
-            self._kept.move_to_end(at)
+            self._kept[key] = found
+            self._kept.move_to_end(key)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return found
 
 
+def _key(inputs: Inputs) -> Hashable:
+    return tuple(sorted(inputs.items()))
+
+
 _offers: WeakValueDictionary[str, Offer] = WeakValueDictionary()
 
 
-def offer(strip: str, depends: tuple[Hashable, ...], build: Build) -> Offer:
-    """Offer the browser the figures of the steps in a strip, as long as the session lasts."""
-    found: Offer | None = st.session_state.get(_OFFERED)
-    if found is None or (found.strip, found.depends) != (strip, depends):
-        found = st.session_state[_OFFERED] = Offer(depends, build, strip)
+def offer(
+    name: str,
+    depends: tuple[Hashable, ...],
+    inputs: Mapping[str, tuple[Any, Reader]],
+    build: Callable[[Inputs], Shown],
+) -> Offer:
+    """Offer the browser parts of the page under other inputs, as long as the session lasts.
+
+    Args:
+        name: of the offer on the page.
+        inputs: their present values and what reads others, by the names of the inputs.
+    """
+    at = {key: present for key, (present, _) in inputs.items()}
+    readers = {key: read for key, (_, read) in inputs.items()}
+    offered, found = _offered(), _offered().get(name)
+    if found is None or found.depends != depends or found.readers.keys() != readers.keys():
+        found = offered[name] = Offer(depends, readers, build, at)
         _offers[found.secret] = found
-    found.is_open = True
+    found.build, found.at, found.is_open = build, at, True
     return found
 
 
 def withdraw() -> None:
-    """Keep the figures back until they are offered anew: what they depend on may have changed."""
-    found: Offer | None = st.session_state.get(_OFFERED)
-    if found is not None:
+    """Keep all back until it is offered anew: what it depends on may have changed."""
+    for found in _offered().values():
         found.is_open = False
 
 
-def figures(secret: str, at: int) -> dict[str, Drawing]:
-    """A step's figures for the browser; empty where none are offered."""
+def parts(secret: str, asked: Mapping[str, str]) -> Shown:
+    """What the browser asks for; empty where that isn't offered."""
     found = _offers.get(secret)
-    if found is None or not found.is_open:
-        return {}
-    try:
-        return found.figures(at)
-    except IndexError:
-        return {}
+    inputs = found.read(asked) if found is not None and found.is_open else None
+    return found.parts(inputs) if found is not None and inputs is not None else {}
+
+
+def sent(part: Drawing | str) -> dict[str, str]:
+    """A part as the browser gets it."""
+    if isinstance(part, str):
+        return {"text": part}
+    return {"figure": part.text, "alt": part.words["alt"]}
+
+
+def place(text: str) -> int | None:
+    """An input that counts from 0."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def _offered() -> dict[str, Offer]:
+    found: dict[str, Offer] = st.session_state.setdefault(_OFFERED, {})
+    return found

@@ -1,18 +1,14 @@
 // Draws a figure with Plotly, in place: of one that follows another only what differs is drawn anew.
-// That of a step which was chosen just now is fetched by itself, and shown before the page has answered.
 
 const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: false };
 
-// After this long a figure that the server draws counts, whatever was chosen.
-const WAIT_MS = 3000;
-const MOST_FETCHED = 60;
-
 // A frame in a window that nobody sees never comes.
 const FRAME_MS = 60;
+// So long a page has rested before the figures of closed tabs are fetched.
+const REST_MS = 250;
 
 let loading = null;
 let turn = Promise.resolve();
-const fetched = new Map();
 
 // The page has asked for it already, as its first element was drawn.
 function load(address) {
@@ -34,14 +30,10 @@ function load(address) {
 
 function create(root) {
   const chart = { root, plot: root.querySelector(".plot"), number: 0, width: 0, figure: null, drawn: null };
-  chart.ahead = chart.chosen = chart.late = null;
-  chart.onNear = ({ detail }) => near(chart, detail);
-  chart.onChoose = ({ detail }) => choose(chart, detail);
-  // The server has to say what a knob makes of a step.
-  chart.onMoved = () => {
-    chart.ahead = chart.chosen = null;
-    fetched.clear();
-  };
+  chart.part = follow((found) => {
+    take(chart, found);
+    return drawInTurn(chart);
+  });
   chart.sizes = new ResizeObserver(() => drawInTurn(chart));
   chart.sizes.observe(root);
   return chart;
@@ -75,45 +67,16 @@ function draw(chart) {
 }
 
 function click(chart, marked) {
-  if (chart.clicked && marked !== undefined) chart.tell("clicked", { mark: [marked].flat() });
-}
-
-function find(address) {
-  if (!fetched.has(address)) {
-    if (fetched.size >= MOST_FETCHED) fetched.clear();
-    const asked = fetch(address).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null);
-    fetched.set(address, asked.then((found) => found || (fetched.delete(address), null)));
-  }
-  return fetched.get(address);
-}
-
-function near({ ahead }, { strip, index }) {
-  if (ahead && ahead.strip === strip) find(ahead.address + index);
-}
-
-function choose(chart, { strip, index, shown }) {
-  const { ahead } = chart;
-  if (!ahead || ahead.strip !== strip) return;
-  clearTimeout(chart.waiting);
-  chart.chosen = index;
-  chart.waiting = setTimeout(() => giveUp(chart), WAIT_MS);
-  const show = async () => {
-    const found = (await find(ahead.address + index))?.[chart.name];
-    if (!found || chart.ahead?.address !== ahead.address || chart.chosen !== index) return;
-    take(chart, found);
-    await drawInTurn(chart);
-  };
-  shown.push(show());
-}
-
-function giveUp(chart) {
-  const { late } = chart;
-  chart.chosen = chart.late = null;
-  if (late) take(chart, late);
-  draw(chart);
+  if (!chart.clicked || marked === undefined) return;
+  const mark = [marked].flat();
+  const tell = () => chart.tell("clicked", { mark });
+  if (!chart.chooses || mark.length < 2) tell();
+  else goAhead({ [chart.chooses]: mark.slice(0, 2).join(".") }).then(tell);
 }
 
 function take(chart, { figure, alt }) {
+  if (!figure) return close(chart);
+  chart.from = chart.part.ahead?.address;
   if (chart.text === figure) return;
   chart.text = figure;
   chart.figure = JSON.parse(figure);
@@ -121,19 +84,20 @@ function take(chart, { figure, alt }) {
   chart.root.style.minHeight = `${chart.figure.layout.height}px`;
 }
 
-// What the server has drawn; of a step before the chosen one it waits.
-function receive(chart, data) {
-  chart.number = data.number;
-  chart.name = data.name;
-  chart.clicked = data.clicked;
-  const same = chart.ahead?.address === data.ahead?.address;
-  if (!same || !data.ahead) chart.chosen = null;
-  chart.ahead = data.ahead;
-  const overtaken = chart.chosen !== null && chart.chosen !== data.ahead.at;
-  chart.late = overtaken ? data : null;
-  if (overtaken) return;
-  chart.chosen = null;
-  take(chart, data);
+// In a tab that is closed: what it shows is fetched once the page rests, and drawn when the tab is opened.
+function close(chart) {
+  const { ahead } = chart.part;
+  clearTimeout(chart.resting);
+  if (chart.from === ahead.address) return;
+  if (chart.drawn) window.Plotly.purge(chart.plot);
+  Object.assign(chart, { text: null, figure: null, drawn: null, heard: false });
+  const fetchIt = async () => {
+    const found = (await find(ahead.address))?.[chart.part.name];
+    if (!found || chart.part.ahead?.address !== ahead.address || chart.text) return;
+    take(chart, found);
+    drawInTurn(chart);
+  };
+  chart.resting = setTimeout(fetchIt, REST_MS);
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -141,10 +105,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!root) return undefined;
   const chart = (root.chart ??= create(root));
   // A later call may overtake an earlier one while the module loads.
-  if (data.number > chart.number) receive(chart, data);
-  document.addEventListener("de-near", chart.onNear);
-  document.addEventListener("de-choose", chart.onChoose);
-  document.addEventListener("de-moved", chart.onMoved);
+  if (data.number > chart.number) {
+    chart.number = data.number;
+    chart.clicked = data.clicked;
+    chart.chooses = data.chooses;
+    receive(chart.part, data);
+  }
+  listen(chart.part);
   chart.tell = setTriggerValue;
   load(data.script).then(() => drawInTurn(chart), (error) => {
     if (!chart.drawn) chart.plot.textContent = "The chart's script could not be loaded. Reload the page.";
@@ -154,10 +121,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => {
     if (root.isConnected) return;
     chart.sizes.disconnect();
-    clearTimeout(chart.waiting);
-    document.removeEventListener("de-near", chart.onNear);
-    document.removeEventListener("de-choose", chart.onChoose);
-    document.removeEventListener("de-moved", chart.onMoved);
+    leave(chart.part);
+    clearTimeout(chart.resting);
     if (chart.drawn) window.Plotly.purge(chart.plot);
   };
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -19,10 +19,12 @@ from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 _HTML = '<div class="chart" role="figure"><div class="plot"></div></div>'
+_FILES = ("ahead.js", "going.js", "chart.js")
+SCRIPTS = "".join(source(f"widgets/{name}") for name in _FILES)
 _component = st.components.v2.component(
     "decoding_explorer.chart",
     html=_HTML,
-    js=source("widgets/chart.js"),
+    js=SCRIPTS,
     # Its words are looked for in the page, by tests and by what else the page draws over it.
     isolate_styles=False,
 )
@@ -34,25 +36,28 @@ class Drawing:
 
     Args:
         words: its title, alt text and caption, and what else it tells the page.
-        text: data and layout as JSON.
+        text: data and layout as JSON; empty where the browser fetches them.
+        captioned: whether it bears its caption.
         number: when it was made: the browser keeps the newest.
     """
 
     words: dict[str, Any]
     text: str
+    captioned: bool = False
     number: float = field(default_factory=drawn_at)
 
     def again(self) -> Drawing:
         """The same figure, to follow another in its place."""
-        return Drawing(self.words, self.text)
+        return replace(self, number=drawn_at())
 
 
-def drawing(figure: go.Figure) -> Drawing:
+def drawing(figure: go.Figure, *, captioned: bool = True) -> Drawing:
     """Make a figure ready for the browser; its meta, which Plotly would read, becomes `words`."""
     plain = plain_values(figure)
     plain["layout"].pop("template", None)
     words = plain["layout"]["words"] = plain["layout"].pop("meta")
-    return Drawing(words, json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    return Drawing(words, text, captioned)
 
 
 def draw(
@@ -60,13 +65,14 @@ def draw(
     shown: Drawing,
     on_click: Callable[[list[object]], None] | None = None,
     ahead: dict[str, Any] | None = None,
+    chooses: str = "",
 ) -> None:
     """Draw a chart of this name.
 
     Args:
         on_click: gets the `customdata` of a clicked mark.
-        ahead: where the browser finds the chart of another step: the address before its number,
-            the strip in which it is chosen, and the step that is shown.
+        ahead: what the browser is told of the chart under other inputs (`Offer.told`).
+        chooses: the input that a clicked mark chooses, which the first two of its values name.
     """
     key = f"chart-{name}"
 
@@ -84,6 +90,7 @@ def draw(
             "clicked": on_click is not None,
             "name": name,
             "ahead": ahead,
+            "chooses": chooses,
             "script": SCRIPT,
         },
         on_clicked_change=clicked,

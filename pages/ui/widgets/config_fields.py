@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import Shaping
 from pages.ui.widgets.control import Control, Read, Slider, value
 
+C = TypeVar("C", bound=MethodConfig)
 _SHAPING = "shaping."
 
 
@@ -19,14 +21,30 @@ def arguments(rows: Iterable[Control], read: Read = value) -> dict[str, Any]:
     Raises:
         ConfigError: a filter's or the temperature's value outside its interval.
     """
+    own, shaping = _fields(rows, read)
+    return {**own, "shaping": Shaping(**shaping)}
+
+
+def moved(config: C, rows: Iterable[Control], read: Read) -> C:
+    """A config with what these rows set at other values.
+
+    Raises:
+        ConfigError: a value outside its interval, or they exclude each other.
+    """
+    own, shaping = _fields(rows, read)
+    return replace(config, **own, shaping=replace(config.shaping, **shaping))
+
+
+def _fields(rows: Iterable[Control], read: Read) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the rows set of a config itself, and of its shaping."""
     found = {
         row.field: row.to_field(row.cast(read(row.key)))
         for row in rows
         if row.field and row.acts(read)
     }
     inner = [name for name in found if name.startswith(_SHAPING)]
-    shaping = Shaping(**{name.removeprefix(_SHAPING): found.pop(name) for name in inner})
-    return {**found, "shaping": shaping}
+    shaping = {name.removeprefix(_SHAPING): found.pop(name) for name in inner}
+    return found, shaping
 
 
 def reached(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -17,8 +17,8 @@ from core.figures.base.theme import Theme
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
 from pages.ui.widgets import chart as charts
-from pages.ui.widgets import export, style
-from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets import closed, export, style
+from pages.ui.widgets.ahead import Inputs, Offer, Shown, offer
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
@@ -39,7 +39,7 @@ def chart(
     of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
     ahead: Offer | None = None,
-    at: int = 0,
+    chooses: str = "",
 ) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
@@ -51,60 +51,87 @@ def chart(
             figure, which costs tens of milliseconds to build.
         of: the arguments that `draw` and `data` have in common.
         on_click: gets the `customdata` of a clicked mark.
-        ahead: what the browser may show of other steps before the page has answered.
-        at: the step that is shown.
+        ahead: what the browser may show before the page has answered.
+        chooses: the input that a clicked mark chooses.
     """
     draw, data = partial(draw, *of), partial(data, *of)
-    shown = _drawn(name, draw, depends, ahead.kept(at).get(name) if ahead else None)
-    where = {"address": ahead.address, "strip": ahead.strip, "at": at} if ahead else None
+    tab = closed.state()
+    if tab and ahead is None:
+        ahead = _offered(name, draw, depends)
+    made = _CLOSED if tab == "closed" else _drawn(name, draw, depends, ahead)
+    told = ahead.told if ahead else None
+    shown = _placed(name, made, told)
     with st.container(key=f"figure-{name}", gap=None):
-        charts.draw(name, shown, on_click, where)
-        _export(name, shown, draw, data)
+        charts.draw(name, shown, on_click, told, chooses)
+        if tab != "closed":
+            _export(name, shown, draw, data)
+    return shown
+
+
+# Of a chart in a closed tab, which the browser fetches.
+_CLOSED = Drawing({"alt": ""}, "")
+
+
+def _offered(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> Offer:
+    """The figure of a tab that may be closed."""
+    theme, said = style.theme(), st.session_state.get(_SAID, ())
+
+    def build(_: Inputs) -> Shown:
+        bare = built(draw, theme)
+        return {name: bare if bare.words["caption"] in said else built(draw, theme, caption=True)}
+
+    return offer(f"figure-{name}", (theme.name, *depends), {}, build)
+
+
+def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
+    """A drawing as it follows another in its place, or stays."""
+    placed: dict[str, tuple[Drawing, Any]] = st.session_state.setdefault("placed", {})
+    last = placed.get(name)
+    if last is not None and last[0].text is made.text and last[1] == told:
+        return last[0]
+    shown = made.again() if last is not None or made is _CLOSED else made
+    placed[name] = (shown, told)
     return shown
 
 
 @dataclass(eq=False)
 class _Drawn:
-    """What a chart shows, with and without its caption; each is built when it is needed."""
+    """What a chart shows, without and with its caption; each is built when it is needed."""
 
     key: tuple[Hashable, ...]
-    bare: Drawing
-    captioned: Drawing | None = None
-    last: Drawing | None = None
+    caption: str
+    forms: dict[bool, Drawing]
 
 
 def _drawn(
     name: str,
     draw: Callable[..., go.Figure],
     depends: tuple[Hashable, ...],
-    made: Drawing | None = None,
+    ahead: Offer | None,
 ) -> Drawing:
     """The figure without its caption where the page says that.
 
     Args:
-        made: that one, where the browser has asked for it already.
+        ahead: has it, where the browser has asked for it already.
     """
     kept: dict[str, _Drawn] = st.session_state.setdefault("drawn", {})
     key = (style.theme().name, *depends)
     if name not in kept or kept[name].key != key:
-        kept[name] = _Drawn(key, made.again() if made else built(draw, style.theme()))
-    found = kept[name]
-    if found.bare.words["caption"] in st.session_state.get(_SAID, ()):
-        shown = found.bare
-    else:
-        shown = found.captioned = found.captioned or built(draw, style.theme(), caption=True)
-    if found.last is not None and found.last.text is not shown.text:
-        shown = shown.again()
-    elif found.last is not None:
-        shown = found.last
-    found.last = shown
-    return shown
+        found = ahead.kept().get(name) if ahead else None
+        made = found if isinstance(found, Drawing) else built(draw, style.theme())
+        kept[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
+    drawn = kept[name]
+    caption = drawn.caption not in st.session_state.get(_SAID, ())
+    if caption not in drawn.forms:
+        drawn.forms[caption] = built(draw, style.theme(), caption=caption)
+    return drawn.forms[caption]
 
 
 def built(draw: Callable[..., go.Figure], theme: Theme, *, caption: bool = False) -> Drawing:
     """A figure as a page shows it."""
     paper = signature(draw).parameters["paper"].default
-    return charts.drawing(draw(theme=theme, paper=replace(paper, caption=caption)))
+    figure = draw(theme=theme, paper=replace(paper, caption=caption))
+    return charts.drawing(figure, captioned=caption)
 
 
 def said(*captions: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pages.ui.widgets import rail
+from pages.ui.widgets import ahead, rail
 from pages.ui.widgets.control import Slider, declare, slider, value
 from pages.ui.widgets.knob import LAB_KNOBS, nearest_temperature
 
@@ -17,6 +17,11 @@ KNOB_ROWS = tuple(
     for knob in LAB_KNOBS
 )
 declare(*KNOB_ROWS)
+
+
+def inputs(rows: Sequence[Slider]) -> dict[str, tuple[float, ahead.Reader]]:
+    """Knobs as what a gesture changes: their values, and what reads others."""
+    return {row.key: (value(row.key), row.knob.read) for row in rows}
 
 
 def draw_rail(

@@ -5,10 +5,10 @@ const PACE_MS = 140;
 const NOTE_MS = 8000;
 
 function create(root) {
-  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null };
+  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
   rail.pick = root.querySelector("select");
-  rail.pick.addEventListener("change", () => show(rail, rail.pick.value));
+  rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
   return rail;
 }
 
@@ -88,8 +88,8 @@ function move(rail, knob, value) {
   write(knob, value);
   if (same) return;
   knob.note.textContent = "";
-  document.dispatchEvent(new CustomEvent("de-moved"));
   rail.pending[knob.key] = value;
+  show(rail);
   if (rail.timer) return;
   rail.timer = setTimeout(() => flush(rail), Math.max(0, rail.sent + PACE_MS - performance.now()));
 }
@@ -98,6 +98,23 @@ function flush(rail) {
   if (!rail.timer) return;
   clearTimeout(rail.timer);
   rail.timer = 0;
+  rail.due = true;
+  if (!rail.ahead) report(rail);
+}
+
+// One at a time: of what is moved meanwhile the last counts.
+async function show(rail) {
+  rail.again = rail.ahead;
+  if (rail.ahead) return;
+  rail.ahead = true;
+  await goAhead({ ...rail.pending });
+  rail.ahead = false;
+  if (rail.due) report(rail);
+  if (rail.again) show(rail);
+}
+
+function report(rail) {
+  rail.due = false;
   rail.sent = performance.now();
   rail.number += 1;
   rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
@@ -160,10 +177,10 @@ function list(rail, knobs) {
     return option;
   }));
   const first = knobs.find((data) => data.enabled) || knobs[0];
-  show(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
+  bring(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
 }
 
-function show(rail, key) {
+function bring(rail, key) {
   rail.shown = rail.pick.value = key;
   for (const [own, knob] of rail.knobs) knob.box.classList.toggle("shown", own === key);
 }
@@ -178,7 +195,7 @@ export default function ({ data, parentElement, setStateValue }) {
   rail.tell = setStateValue;
   if (data.seen >= rail.number) {
     rail.number = data.seen;
-    if (!rail.timer) rail.pending = {};
+    if (!rail.timer && !rail.due) rail.pending = {};
   }
   root.classList.toggle("single", data.knobs.length === 1);
   data.knobs.forEach((knob) => update(rail, knob));

@@ -24,11 +24,12 @@ _HTML = """
 </div>
 """
 
+SCRIPTS = source("widgets/going.js") + source("widgets/rail.js")
 _component = st.components.v2.component(
     "decoding_explorer.rail",
     html=_HTML,
     css=source("widgets/rail.css"),
-    js=source("widgets/rail.js"),
+    js=SCRIPTS,
 )
 
 

@@ -19,9 +19,10 @@ function create(root) {
     });
   }
   stepper.onChoose = ({ detail }) => {
-    if (detail.strip !== stepper.data.strip) return;
-    Object.assign(stepper, { chosen: detail.index, until: performance.now() + WAIT_MS });
-    say(stepper, detail.index);
+    const chosen = detail.inputs[stepper.data.strip];
+    if (chosen === undefined) return;
+    Object.assign(stepper, { chosen, until: performance.now() + WAIT_MS });
+    say(stepper, chosen);
   };
   return stepper;
 }

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pages.ui.widgets import closed
+
 
 def draw(
     key: str,
@@ -37,6 +39,9 @@ def draw(
         if on_pick and state and state["selection"]["rows"]:
             on_pick(int(state["selection"]["rows"][0]))
 
+    if closed.state() == "closed":
+        st.empty()
+        return
     frame, said, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(

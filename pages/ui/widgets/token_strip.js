@@ -5,10 +5,8 @@ const KEYS = { ArrowLeft: "previous", ArrowRight: "next", u: "uncertain" };
 const PACE_MS = 120;
 const REST_MS = 600;
 const NEAR_PX = 300;
-// So long a pointer rests on a token before its figures are fetched, and so long these are waited for before
-// the choice is told, which takes the time of both the browser and the server.
+// So long a pointer rests on a token before its figures are fetched.
 const HOVER_MS = 40;
-const AHEAD_MS = 250;
 // After a choice those of its neighbours, once the server has drawn it.
 const NEXT_MS = 400;
 const TYPING = "input, textarea, select, [contenteditable], [role=slider], [role=radio], [role=tab], [role=menu], [role=listbox], [role=dialog]";
@@ -75,7 +73,7 @@ function tell(name, detail) {
 
 // What is likely to be chosen next is fetched, where a chart shows it before the server answers.
 function near(strip, index) {
-  if (!strip.live) tell("de-near", { strip: strip.key, index: within(strip, index) });
+  if (!strip.live) tell("de-near", { inputs: { [strip.key]: within(strip, index) } });
 }
 
 function hover(strip, event) {
@@ -100,18 +98,12 @@ function choose(strip, index, focus) {
   strip.timer = setTimeout(() => show(strip, index), wait);
 }
 
-// Where charts show the choice by themselves, they go ahead.
-function show(strip, index) {
-  const shown = [];
-  tell("de-choose", { strip: strip.key, index, shown });
-  if (!shown.length) return report(strip, index);
-  const late = new Promise((next) => setTimeout(next, AHEAD_MS));
+// Where the page shows the choice by itself, it goes ahead.
+async function show(strip, index) {
   const { turn } = strip;
-  Promise.race([Promise.allSettled(shown), late]).then(() => {
-    if (strip.turn === turn) report(strip, index);
-  });
   strip.told = performance.now();
-  return undefined;
+  await goAhead({ [strip.key]: index });
+  if (strip.turn === turn) report(strip, index);
 }
 
 function report(strip, index) {

@@ -28,11 +28,12 @@ _HTML = """
 """
 
 
+SCRIPTS = source("widgets/going.js") + source("widgets/token_strip.js")
 _component = st.components.v2.component(
     "decoding_explorer.token_strip",
     html=_HTML,
     css=source("widgets/token_strip.css"),
-    js=source("widgets/token_strip.js"),
+    js=SCRIPTS,
 )
 
 

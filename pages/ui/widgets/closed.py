@@ -1,0 +1,29 @@
+"""Tabs that are drawn while they are closed: their charts are empty until the browser rests.
+
+It then fetches what they show, so that a tab which is opened shows it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+State = Literal["", "open", "closed"]
+_state: ContextVar[State] = ContextVar("tab", default="")
+
+
+@contextmanager
+def tab(*, is_open: bool) -> Iterator[None]:
+    """What is drawn now is in a tab that is drawn while it is closed, too."""
+    before = _state.set("open" if is_open else "closed")
+    try:
+        yield
+    finally:
+        _state.reset(before)
+
+
+def state() -> State:
+    """Of the tab in which is drawn; empty where that is in none of those."""
+    return _state.get()

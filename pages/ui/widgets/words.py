@@ -1,0 +1,28 @@
+"""A text that the browser may change before the page has answered; plain text, as `st.text`."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+_component = st.components.v2.component(
+    "decoding_explorer.words",
+    # The page's own rules for texts hold for it.
+    html='<div class="words" data-testid="stText"></div>',
+    js=source("widgets/ahead.js") + source("widgets/words.js"),
+    isolate_styles=False,
+)
+
+
+def draw(name: str, text: str, offer: Offer | None) -> None:
+    """Draw a text.
+
+    Args:
+        name: its key, and what it is called in the offer.
+    """
+    told = offer.told if offer else None
+    data = {"name": name, "text": text, "ahead": told, "drawn": drawn_at()}
+    _component(key=f"words-{name}", data=data)
