@@ -20,7 +20,15 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.marks import (
+    FRAME,
+    OUTSIDE,
+    PAPER,
+    add_line,
+    add_note,
+    hover_texts,
+    name_rows,
+)
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
@@ -89,8 +97,9 @@ def lab_stages(
         _frame_panel(sheet, lab, place, stage, len(stages), top)
     _mark_crossing(sheet, lab, stages, shown)
     names = [*_labels(lab, shown, theme), f"others{NBSP}"]
-    ends, title = [len(shown) + 0.5, -0.5], "token and its rank"
-    sheet.layout["yaxis"] = named_axis(theme, names, title, range=ends, showline=False)
+    ends = [len(shown) + 0.5, -0.5]
+    sheet.layout["yaxis"] = named_axis(theme, names, range=ends, showline=False)
+    name_rows(sheet, "token and its rank", left)
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     add_key(sheet, _key(lab, theme), left, offset=8)
     return sheet.figure()

@@ -138,7 +138,11 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
     if ranking.would == "stop":
-        words += f" The search would have ended after step {nth(ranking.differs_at)}."
+        words += (
+            f" The search would have ended after step {nth(ranking.differs_at)}; "
+            f"this one took all its {counted(len(trace.beam_steps), 'step')}, and ranking runs "
+            "nothing."
+        )
     elif ranking.would == "go on":
         words += (
             f" The search would have gone on after step {nth(ranking.differs_at)}, and might "

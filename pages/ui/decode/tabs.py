@@ -59,16 +59,17 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer:
     """The figures of all steps as the run was made."""
-    theme = style.theme()
+    theme, paper = style.theme(), figure.page_paper(figures.step_stages)
 
     def build(at: int) -> dict[str, Drawing]:
         step = trace.token_steps[at]
         drawings = {"candidates": _CANDIDATES, "way": figures.step_stages}
         return {
-            name: figure.built(partial(draw, step, trace), theme) for name, draw in drawings.items()
+            name: figure.built(partial(draw, step, trace), theme, paper)
+            for name, draw in drawings.items()
         }
 
-    return ahead.offer(token_strip.KEY, (view.number, theme.name), build)
+    return ahead.offer(token_strip.KEY, (view.number, theme.name, paper.width), build)
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
@@ -188,6 +189,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
         figures.softmax_row_data,
         (view.number, shaped.step.index, shaped.trace.config),
         of=(shaped.step, shaped.trace),
+        across=True,
     )
 
 
@@ -198,6 +200,7 @@ def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         partial(figures.uncertainty_data, trace),
         (view.number, view.selected),
         on_click=lambda custom: _select(view, custom, redraw),
+        across=True,
     )
 
 
@@ -223,6 +226,7 @@ def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         partial(figures.timing, runs, others=others),
         partial(figures.timing_data, runs),
         (view.number, view.compared is not None),
+        across=True,
     )
 
 

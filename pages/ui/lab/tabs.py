@@ -65,6 +65,7 @@ def _chart(
             partial(draw, found.step, found.value),
             partial(data, found.value),
             (found.step, found.value),
+            across=True,
         )
 
 

@@ -2,8 +2,8 @@
 
 const NOTE_MS = 8000;
 
-// Figures across the page are laid out for a phone below so many px.
-const NARROW = "(max-width: 640px)";
+// Figures across the page are laid out for a phone, or for a desktop, in a window of so many px.
+const WIDTHS = { narrow: "(max-width: 640px)", wide: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const tab = (window.decodingExplorer ??= prepare(data.script));
@@ -40,11 +40,13 @@ function loadEarly(address) {
 
 // What the server took the page's width for, from then on too.
 function followWidth(tab, data, tell) {
-  tab.width ??= matchMedia(NARROW);
-  const say = () => tab.width.matches !== tab.narrow && tell("narrow", (tab.narrow = tab.width.matches));
-  tab.narrow = data.narrow;
-  tab.width.onchange = say;
-  say();
+  tab.widths ??= Object.entries(WIDTHS).map(([name, query]) => [name, matchMedia(query)]);
+  for (const [name, width] of tab.widths) {
+    const say = () => width.matches !== tab[name] && tell(name, (tab[name] = width.matches));
+    tab[name] = data[name];
+    width.onchange = say;
+    say();
+  }
 }
 
 const ANNOUNCE_MS = 300, PROGRESS_MS = 4000;

@@ -28,6 +28,7 @@ def prepare() -> None:
             data={
                 "theme": style.theme().name,
                 "narrow": style.narrow(),
+                "wide": style.wide(),
                 "drawn": drawn_at(),
                 "free": control.free_menus(),
                 "script": SCRIPT,
@@ -35,4 +36,5 @@ def prepare() -> None:
             # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,
             on_narrow_change=lambda: None,
+            on_wide_change=lambda: None,
         )

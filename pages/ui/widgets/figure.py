@@ -40,6 +40,7 @@ def chart(
     on_click: Callable[[list[object]], None] | None = None,
     ahead: Offer | None = None,
     at: int = 0,
+    across: bool = False,
 ) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
@@ -53,9 +54,11 @@ def chart(
         on_click: gets the `customdata` of a clicked mark.
         ahead: what the browser may show of other steps before the page has answered.
         at: the step that is shown.
+        across: it takes the page's width, so that its lines of text may be as long.
     """
+    paper = page_paper(draw, across=across)
     draw, data = partial(draw, *of), partial(data, *of)
-    shown = _drawn(name, draw, depends, ahead.kept(at).get(name) if ahead else None)
+    shown = _drawn(name, draw, paper, depends, ahead.kept(at).get(name) if ahead else None)
     where = {"address": ahead.address, "strip": ahead.strip, "at": at} if ahead else None
     with st.container(key=f"figure-{name}", gap=None):
         charts.draw(name, shown, on_click, where)
@@ -76,6 +79,7 @@ class _Drawn:
 def _drawn(
     name: str,
     draw: Callable[..., go.Figure],
+    paper: Paper,
     depends: tuple[Hashable, ...],
     made: Drawing | None = None,
 ) -> Drawing:
@@ -85,14 +89,15 @@ def _drawn(
         made: that one, where the browser has asked for it already.
     """
     kept: dict[str, _Drawn] = st.session_state.setdefault("drawn", {})
-    key = (style.theme().name, *depends)
+    look = style.theme()
+    key = (look.name, paper.width, *depends)
     if name not in kept or kept[name].key != key:
-        kept[name] = _Drawn(key, made.again() if made else built(draw, style.theme()))
+        kept[name] = _Drawn(key, made.again() if made else built(draw, look, paper))
     found = kept[name]
     if found.bare.words["caption"] in st.session_state.get(_SAID, ()):
         shown = found.bare
     else:
-        shown = found.captioned = found.captioned or built(draw, style.theme(), caption=True)
+        shown = found.captioned = found.captioned or built(draw, look, paper, caption=True)
     if found.last is not None and found.last.text is not shown.text:
         shown = shown.again()
     elif found.last is not None:
@@ -101,9 +106,17 @@ def _drawn(
     return shown
 
 
-def built(draw: Callable[..., go.Figure], theme: Theme, *, caption: bool = False) -> Drawing:
+def page_paper(draw: Callable[..., go.Figure], *, across: bool = False) -> Paper:
+    """What the page has for a figure: what it asks for, and no more than the window holds."""
+    own: Paper = signature(draw).parameters["paper"].default
+    width = style.across_width() if across else min(own.width, style.figure_width())
+    return replace(own, width=width)
+
+
+def built(
+    draw: Callable[..., go.Figure], theme: Theme, paper: Paper, *, caption: bool = False
+) -> Drawing:
     """A figure as a page shows it."""
-    paper = signature(draw).parameters["paper"].default
     return charts.drawing(draw(theme=theme, paper=replace(paper, caption=caption)))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.figures.base.paper import SCREEN
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 ASSETS = Path(__file__).parents[3] / "assets"
@@ -29,13 +30,34 @@ def theme() -> Theme:
 def narrow() -> bool:
     """Whether the page is as wide as a phone's; before the browser has told, what it calls itself
     has to do."""
-    told = (st.session_state.get("prepared") or {}).get("narrow")
-    return "Mobi" in st.context.headers.get("User-Agent", "") if told is None else bool(told)
+    return _told("narrow", _is_phone())
+
+
+def wide() -> bool:
+    """Whether the page is as wide as a desktop's; before the browser has told, as above."""
+    return _told("wide", not _is_phone())
+
+
+def _told(name: str, guess: bool) -> bool:
+    told = (st.session_state.get("prepared") or {}).get(name)
+    return guess if told is None else bool(told)
+
+
+def _is_phone() -> bool:
+    return "Mobi" in st.context.headers.get("User-Agent", "")
 
 
 def figure_width() -> int:
     """About how wide a figure is that takes the page's width, px."""
     return _NARROW if narrow() else _WIDE
+
+
+def across_width() -> float:
+    """How wide a figure may be laid out that takes the page's width: its lines of text are as long
+    as a window of this kind holds beside the rail and the sidebar, px."""
+    if narrow():
+        return _NARROW
+    return BESIDE if wide() else SCREEN.width
 
 
 def use() -> None:
