@@ -134,19 +134,20 @@ def _notice(view: DecodeView, trace: Trace) -> None:
     shaped = work.selected(view, trace, view.step)
     with st.container(key="notice"):
         st.markdown(notice.words(shaped.trace, shaped.step))
-        st.button(
-            "Open this step in the lab",
-            key="open_in_lab",
-            icon=":material/science:",
-            on_click=_open_in_lab,
-        )
-        st.button(
-            "Open this step inside",
-            key="open_inside",
-            icon=":material/account_tree:",
-            on_click=_open_inside,
-            args=(view,),
-        )
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Open this step in the lab",
+                key="open_in_lab",
+                icon=":material/science:",
+                on_click=_open_in_lab,
+            )
+            st.button(
+                "Open this step inside",
+                key="open_inside",
+                icon=":material/account_tree:",
+                on_click=_open_inside,
+                args=(view,),
+            )
         panel.made_by(settings_caption(trace))
 
 
@@ -166,7 +167,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         marked = tuple(state.uncertain_steps(trace))
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
-        reshaped = "A knob reshapes this step at once."
+        reshaped = "Knobs reshape this step."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
         panel.note(_changed(shaped), reshaped)
 
