@@ -204,10 +204,11 @@ def _frame_panel(
     theme, domain = sheet.theme, _domain(place, count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
     margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    if sheet.paper.printed:
+    whole = sheet.paper.printed or (sheet.paper.width < SCREEN.width and count <= FEW_PANELS)
+    if whole:
         width = sheet.room(margin["l"], margin["r"])
     room = width / count - 6
-    most = 0.86 if sheet.paper.printed else 0.6
+    most = 0.86 if whole else 0.6
     share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), most)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"

@@ -12,7 +12,6 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
-from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
     EXTRA,
     extra_kind,
@@ -105,12 +104,14 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     state.keep_token(view)
     address.keep(registry.page_of("speculative").path)
+    shown = state.shown_rounds()
+    window = {"first": view.first, "columns": shown}
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
             "timeline",
-            partial(figures.spec_timeline, trace, first=view.first, selected=view.token),
+            partial(figures.spec_timeline, trace, **window, selected=view.token),
             partial(figures.spec_timeline_data, trace),
-            (view.number, view.first, view.token),
+            (view.number, *window.values(), view.token),
             on_click=lambda custom: _click(view, custom),
         )
         if not trace.rounds:
@@ -124,12 +125,10 @@ def _timeline(view: SpecView, trace: Trace) -> None:
                 style.theme(),
                 view.number,
                 count=len(trace.rounds),
-                turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
+                turn=lambda at: view.turn_page("first", at // shown * shown),
                 word="round",
             )
-            pager.draw(
-                view, "first", pager.of_span(view.first, COLUMNS, len(trace.rounds)), "rounds"
-            )
+            pager.draw(view, "first", pager.of_span(view.first, shown, len(trace.rounds)), "rounds")
 
 
 def _click(view: SpecView, custom: list[object]) -> None:
