@@ -3,7 +3,7 @@
 const NOTE_MS = 8000;
 
 // Figures across the page are laid out for a phone, or for a desktop, in a window of so many px.
-const WIDTHS = { narrow: "(max-width: 640px)", wide: "(min-width: 1240px)" };
+const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const tab = (window.decodingExplorer ??= prepare(data.script));
@@ -40,13 +40,14 @@ function loadEarly(address) {
 
 // What the server took the page's width for, from then on too.
 function followWidth(tab, data, tell) {
-  tab.widths ??= Object.entries(WIDTHS).map(([name, query]) => [name, matchMedia(query)]);
-  for (const [name, width] of tab.widths) {
-    const say = () => width.matches !== tab[name] && tell(name, (tab[name] = width.matches));
-    tab[name] = data[name];
-    width.onchange = say;
-    say();
-  }
+  tab.windows ??= Object.entries(WINDOWS).map(([kind, query]) => [kind, matchMedia(query)]);
+  const say = () => {
+    const kind = tab.windows.find(([, width]) => width.matches)?.[0] ?? "between";
+    if (kind !== tab.kind) tell("window", (tab.kind = kind));
+  };
+  tab.kind = data.window;
+  for (const [, width] of tab.windows) width.onchange = say;
+  say();
 }
 
 const ANNOUNCE_MS = 300, PROGRESS_MS = 4000;

@@ -27,24 +27,16 @@ def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
+def window() -> str:
+    """What the browser's window is as wide as: `phone`, `desktop`, or `between`; before the browser
+    has told, what it calls itself has to do."""
+    guess = "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
+    return str((st.session_state.get("prepared") or {}).get("window") or guess)
+
+
 def narrow() -> bool:
-    """Whether the page is as wide as a phone's; before the browser has told, what it calls itself
-    has to do."""
-    return _told("narrow", _is_phone())
-
-
-def wide() -> bool:
-    """Whether the page is as wide as a desktop's; before the browser has told, as above."""
-    return _told("wide", not _is_phone())
-
-
-def _told(name: str, guess: bool) -> bool:
-    told = (st.session_state.get("prepared") or {}).get(name)
-    return guess if told is None else bool(told)
-
-
-def _is_phone() -> bool:
-    return "Mobi" in st.context.headers.get("User-Agent", "")
+    """Whether the page is as wide as a phone's."""
+    return window() == "phone"
 
 
 def figure_width() -> int:
@@ -55,9 +47,7 @@ def figure_width() -> int:
 def across_width() -> float:
     """How wide a figure may be laid out that takes the page's width: its lines of text are as long
     as a window of this kind holds beside the rail and the sidebar, px."""
-    if narrow():
-        return _NARROW
-    return BESIDE if wide() else SCREEN.width
+    return {"phone": _NARROW, "desktop": BESIDE}.get(window(), SCREEN.width)
 
 
 def use() -> None:
