@@ -190,7 +190,8 @@ def _tokens(
 
 
 def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
-    row, source = line.row, f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
+    row = line.row
+    source = f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
     if new:
         read = " · its logits are read" if place - row.shared in row.reads else ""
         source = f"id {row.token_ids[place - row.shared]}{read}"
