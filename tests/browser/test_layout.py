@@ -139,7 +139,8 @@ def test_a_knob_of_the_lab_and_its_stages_are_in_sight(
     assert_fits(page)
     if size == PHONE:
         panels = lab.figure("stages").get_by_test_id("stElementContainer").first
-        assert panels.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+        for box in (panels, page.get_by_role("tablist")):
+            assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
         assert page.evaluate(CUT) == []
 
 
