@@ -149,7 +149,7 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
             "have found "
             "better paths."
         )
-    elif ranking.exact:
+    elif ranking.exact and not state.needs_run(trace, asked):
         words += " A new search would return just this."
     return words
 

@@ -125,10 +125,11 @@ function clickLabel({ target }) {
     setTimeout(() => row.dispatchEvent(new MouseEvent(kind, at)), kind === "mousemove" ? 0 : 100);
 }
 
-// A tab takes Enter for itself, and with it the shortcut of Run.
+// A tab takes Enter for itself, and so does a button of a group, and with it the shortcut of Run.
+const TAKES_ENTER = "[role=tab], [data-testid=stButtonGroup]";
 function runFromTab(event) {
   const [target] = event.composedPath();
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.("[role=tab]")) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.(TAKES_ENTER)) return;
   event.stopPropagation();
   event.preventDefault();
   document.querySelector(".st-key-start button")?.click();
