@@ -139,9 +139,8 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
     words += f": {_winner(trace, ranking)}."
     if ranking.would == "stop":
         words += (
-            f" The search would have ended after step {nth(ranking.differs_at)}; "
-            f"this one took all its {counted(len(trace.beam_steps), 'step')}, and ranking runs "
-            "nothing."
+            f" The search would have ended after step {nth(ranking.differs_at)}. This one took all "
+            f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
         )
     elif ranking.would == "go on":
         words += (
