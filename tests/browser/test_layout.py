@@ -37,6 +37,15 @@ WATCH = """(selectors) => {
 }"""
 
 
+# Lines of figures that go on beyond their figure's edge.
+CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => {
+  const edge = plot.getBoundingClientRect().right + 1
+  const lines = [...plot.querySelectorAll('.annotation text, .gtitle')]
+  const cut = lines.filter((line) => line.getBoundingClientRect().right > edge)
+  return cut.map((line) => line.textContent)
+})"""
+
+
 def moved(page: Page) -> float:
     """Pixels, since `WATCH` began."""
     return float(page.evaluate("() => { cancelAnimationFrame(watching); return moved }"))
@@ -101,6 +110,7 @@ def test_a_knob_of_decode_and_the_step_that_it_reshapes_are_in_sight(
     assert box(decode.step_head)["y"] >= TOP
     assert_fits(page)
     if size == PHONE:
+        assert page.evaluate(CUT) == []
         assert_one_knob_is_shown_and_another_can_be_chosen(decode)
 
 
@@ -127,6 +137,11 @@ def test_a_knob_of_the_lab_and_its_stages_are_in_sight(
     move_knob(lab, "stages")
     assert is_in_sight(lab, knob(lab)) and is_in_sight(lab, lab.figure("stages"))
     assert_fits(page)
+    if size == PHONE:
+        panels = lab.figure("stages").get_by_test_id("stElementContainer").first
+        for box in (panels, page.get_by_role("tablist")):
+            assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+        assert page.evaluate(CUT) == []
 
 
 def assert_fits(page: Page) -> None:

@@ -126,6 +126,16 @@ def test_rivals_show_their_totals_and_what_they_cost():
     assert list(beam_rivals_data(RIVALS)["forwards"]) == [3, 4, 40]
 
 
+def test_a_search_that_is_ranked_anew_says_what_it_really_took():
+    """Besides what a search under the new length penalty would take; ranking runs nothing."""
+    anew = RIVALS[1]._replace(ran_forwards=9, ran_rows=36, at_least=True)
+    texts = " ".join(annotations(beam_rivals((RIVALS[0], anew), make_search())))
+    texts = texts.replace("<br>", " ")
+    assert "would take at least 4 forwards, 16 rows" in texts
+    assert "The search that was run took 9 forwards, 36 rows; ranking its paths anew ran" in texts
+    assert "took" not in " ".join(annotations(beam_rivals(RIVALS, make_search())))
+
+
 def test_nothing_compared_is_a_sentence():
     assert len(beam_rivals((), make_search()).data) == 0
 

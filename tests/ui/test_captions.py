@@ -5,6 +5,7 @@ from functools import partial
 
 from core.figures import probability_heatmap, settings_caption
 from core.figures.base.plain import plain_values
+from core.figures.base.paper import SCREEN
 from core.figures.base.theme import LIGHT
 from pages.ui.widgets import figure
 from tests.figures.traces import make_trace
@@ -24,7 +25,9 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
     whole = plain_values(probability_heatmap(make_trace()))
-    bare = json.loads(figure.built(partial(probability_heatmap, make_trace()), LIGHT).text)
+    bare = json.loads(
+        figure.Look(LIGHT, SCREEN.width).drawing(partial(probability_heatmap, make_trace())).text
+    )
     heights, margins = zip(
         *((one["layout"]["height"], one["layout"]["margin"]) for one in (whole, bare)),
         strict=True,

@@ -94,6 +94,8 @@ class Rival(NamedTuple):
         forwards: calls of the model after the prompt.
         rows: sequences that those calls computed, all together.
         at_least: whether the search, under the settings that it is ranked by, would have gone on.
+        ran_forwards, ran_rows: what the stored search really took, where a search under the
+            settings that it is ranked by would take something else; ranking it anew takes nothing.
     """
 
     name: str
@@ -104,6 +106,8 @@ class Rival(NamedTuple):
     forwards: int
     rows: int
     at_least: bool = False
+    ran_forwards: int | None = None
+    ran_rows: int | None = None
 
 
 class Ran(NamedTuple):
@@ -150,7 +154,11 @@ def _searched(search: Trace, penalty: float) -> Rival:
     total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
     forwards, rows, at_least = _bill(search)
     run = Ran(winner.text, len(winner.token_ids), total, forwards)
-    return _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
+    found = _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
+    took = len(steps) - 1, sum(len(step.groups) for step in steps[1:])
+    if took == (forwards, rows) and not at_least:
+        return found
+    return found._replace(ran_forwards=took[0], ran_rows=took[1])
 
 
 def _bill(search: Trace) -> tuple[int, int, bool]:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import markup_width
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
@@ -66,6 +66,19 @@ def add_note(
     font = {"size": size, "color": color}
     note: Properties = {"name": name, "text": text, "x": x, "y": y, "showarrow": False}
     sheet.annotations.append({**note, "font": font, **where})
+
+
+def name_rows(sheet: Sheet, title: str, left: int) -> None:
+    """Write the title of an axis of names upright at the figure's edge.
+
+    Plotly would put it beside the names as wide as they were before their font had come.
+
+    Args:
+        left: the figure's left margin, px.
+    """
+    where = {**PAPER, "xanchor": "center", "yanchor": "middle", "xshift": EDGE - 2 - left}
+    color = sheet.theme.muted
+    add_note(sheet, "rows", title, 0, 0.5, size=12, color=color, textangle=-90, **where)
 
 
 def label_bar(

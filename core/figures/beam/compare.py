@@ -34,7 +34,7 @@ def beam_rivals(
         theme,
         paper,
         title=_TITLE,
-        subtitle="Log-probability of the text: a shorter bar is likelier.",
+        subtitle=f"Log-probability of the text: a shorter bar is likelier.{_really_took(rivals)}",
         caption=caption,
         alt=_alt(rivals),
         plot_height=_ROW * len(rivals),
@@ -75,12 +75,28 @@ def _label(rival: Rival) -> str:
 
 
 def _spent(rival: Rival) -> str:
-    spent = f"{counted(rival.forwards, 'forward')}, {counted(rival.rows, 'row')}"
-    return f"{counted(rival.tokens, 'token')} · {'at least ' if rival.at_least else ''}{spent}"
+    spent = _forwards_rows(rival.forwards, rival.rows)
+    anew = "would take " if rival.ran_forwards is not None else ""
+    least = "at least " if rival.at_least else ""
+    return f"{counted(rival.tokens, 'token')} · {anew}{least}{spent}"
+
+
+def _forwards_rows(forwards: int, rows: int) -> str:
+    return f"{counted(forwards, 'forward')}, {counted(rows, 'row')}"
+
+
+def _really_took(rivals: Sequence[Rival]) -> str:
+    """What the search took that was ranked anew; empty where the bars' labels say it."""
+    found = next((r for r in rivals if r.ran_forwards is not None), None)
+    if found is None:
+        return ""
+    took = _forwards_rows(found.ran_forwards or 0, found.ran_rows or 0)
+    return f" The search that was run took {took}; ranking its paths anew ran nothing."
 
 
 def _alt(rivals: Sequence[Rival]) -> str:
-    return f"Total log-probabilities: {'; '.join(_said(rival) for rival in rivals)}."
+    said = "; ".join(_said(rival) for rival in rivals)
+    return f"Total log-probabilities: {said}.{_really_took(rivals)}"
 
 
 def _said(rival: Rival) -> str:

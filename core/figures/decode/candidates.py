@@ -18,7 +18,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, hover_texts
+from core.figures.base.marks import FRAME, OUTSIDE, hover_texts, name_rows
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
@@ -85,6 +85,7 @@ def candidate_bars(
     sheet.traces += [] if by_server else [_final_bars(step, shown, theme)]
     sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
     sheet.layout |= _axes(step, shown, theme)
+    name_rows(sheet, "token and its rank", left)
     add_key(sheet, _key(shown, theme, final=not by_server), left, offset=44)
     if paper.live:
         _add_knobs(sheet, step, trace, shown)
@@ -205,7 +206,7 @@ def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properti
     ends = [len(shown) - 0.5, -0.5]
     return {
         "xaxis": axis(theme, "probability", 6, **across),
-        "yaxis": named_axis(theme, names, "token and its rank", range=ends),
+        "yaxis": named_axis(theme, names, range=ends),
     }
 
 

@@ -137,8 +137,10 @@ def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) 
     """The token of an interval, whole where there is room; nothing where the mark of the value
     would cross it."""
     limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
-    many = piece.token_id == MANY and text_columns(piece.text) > limit
-    text = visible_token(_MANY_SHORT if many else piece.text, limit)
+    if piece.token_id == MANY:
+        text = _MANY_SHORT if text_columns(piece.text) > limit else piece.text
+    else:
+        text = visible_token(piece.text, limit)
     clear = abs((low + high) / 2 - _place(knob)) > _MARK + _CHARACTER / 2 * text_columns(text)
     return escaped(text) if clear else ""
 
@@ -159,7 +161,8 @@ def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
 def _hover(knob: KnobBoundaries, piece: TokenInterval) -> str:
     low, high = (number_within(edge, piece.low, piece.high, 6) for edge in piece[:2])
     span = low if low == high else f"{low} to {high}"
-    return f"<b>{show_token(piece.text, 40)}</b><br>{escaped(stage_name(knob.name))} {span}"
+    name = piece.text if piece.token_id == MANY else show_token(piece.text, 40)
+    return f"<b>{name}</b><br>{escaped(stage_name(knob.name))} {span}"
 
 
 def _nearest(knob: KnobBoundaries, theme: Theme) -> str:

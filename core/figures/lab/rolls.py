@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
-from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
+from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import widest
@@ -58,7 +58,7 @@ def lab_rolls(
         _marks(expected, spreads, theme),
         numbers_behind("counts", ends, counts, font),
     ]
-    names = [f"{show_token(own.text, _LABEL_LIMIT)} " for own in shown]
+    names = [f"{_name(own, _LABEL_LIMIT)} " for own in shown]
     sheet.layout |= {
         "bargap": 0.3,
         "xaxis": axis(theme, "rolls", range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"),
@@ -132,9 +132,19 @@ def _frame(lab: LabStep, own: RollBin) -> float:
     return FRAME if own.token_id == lab.step.token_id else 0
 
 
+def _plain_name(own: RollBin) -> str:
+    return own.text if own.token_id is None else visible_token(own.text, 24)
+
+
+def _name(own: RollBin, limit: int) -> str:
+    """Its token, or what stands for several (Plotly text)."""
+    together = own.token_id is None
+    return escaped(own.text).replace(" ", NBSP) if together else show_token(own.text, limit)
+
+
 def _hover(own: RollBin, rolls: Rolls) -> str:
     return (
-        f"<b>{show_token(own.text, 40)}</b><br>rolled {own.rolls:,} of {rolls.total:,}<br>"
+        f"<b>{_name(own, 40)}</b><br>rolled {own.rolls:,} of {rolls.total:,}<br>"
         f"expected {own.prob * rolls.total:.1f}, {percent(own.prob)}"
     )
 
@@ -151,7 +161,7 @@ def _subtitle(rolls: Rolls) -> str:
 def _alt(lab: LabStep, rolls: Rolls) -> str:
     top: Sequence[RollBin] = rolls.bins[:3]
     words = "; ".join(
-        f"{visible_token(own.text, 24)} {own.rolls} times, {own.prob * rolls.total:.1f} expected"
+        f"{_plain_name(own)} {own.rolls} times, {own.prob * rolls.total:.1f} expected"
         for own in top
     )
     return (

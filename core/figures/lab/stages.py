@@ -20,7 +20,15 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, PAPER, add_line, add_note, hover_texts
+from core.figures.base.marks import (
+    FRAME,
+    OUTSIDE,
+    PAPER,
+    add_line,
+    add_note,
+    hover_texts,
+    name_rows,
+)
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
@@ -89,8 +97,9 @@ def lab_stages(
         _frame_panel(sheet, lab, place, stage, len(stages), top)
     _mark_crossing(sheet, lab, stages, shown)
     names = [*_labels(lab, shown, theme), f"others{NBSP}"]
-    ends, title = [len(shown) + 0.5, -0.5], "token and its rank"
-    sheet.layout["yaxis"] = named_axis(theme, names, title, range=ends, showline=False)
+    ends = [len(shown) + 0.5, -0.5]
+    sheet.layout["yaxis"] = named_axis(theme, names, range=ends, showline=False)
+    name_rows(sheet, "token and its rank", left)
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     add_key(sheet, _key(lab, theme), left, offset=8)
     return sheet.figure()
@@ -195,10 +204,11 @@ def _frame_panel(
     theme, domain = sheet.theme, _domain(place, count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
     margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    if sheet.paper.printed:
+    whole = sheet.paper.printed or (sheet.paper.width < SCREEN.width and count <= FEW_PANELS)
+    if whole:
         width = sheet.room(margin["l"], margin["r"])
     room = width / count - 6
-    most = 0.86 if sheet.paper.printed else 0.6
+    most = 0.86 if whole else 0.6
     share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), most)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"

@@ -190,12 +190,13 @@ def _tokens(
 
 
 def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
-    row, source = line.row, f"in the shared cache: sequence {place} is fed it in the same forward"
+    row = line.row
+    source = f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
     if new:
         read = " · its logits are read" if place - row.shared in row.reads else ""
         source = f"id {row.token_ids[place - row.shared]}{read}"
     return (
-        f"<b>{show_token(text, 40)}</b><br>sequence {line.number} · "
+        f"<b>{show_token(text, 40)}</b><br>sequence {nth(line.number)} · "
         f"position {nth(row.cached + place)}<br>{source}"
     )
 
@@ -228,7 +229,7 @@ def _axes(
             showline=False,
             tickmode="array",
             tickvals=[line.y for line in lines],
-            ticktext=[f"sequence {line.number} " for line in lines],
+            ticktext=[f"sequence {nth(line.number)} " for line in lines],
         ),
     }
 
@@ -249,7 +250,7 @@ def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
         texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
         for number, row in enumerate(fed_rows(trace, at, scoring)):
-            head = (scoring, number, row.length, row.cached, row.shared)
+            head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
                 token = table_text(texts[row.shared + place])
                 records.append(

@@ -38,6 +38,8 @@ COLUMNS = 40
 _TITLE = "Rounds, and what became of them"
 _SUBTITLE = "A column is a round; its last row is the target’s own token."
 _LEFT, _FEWEST = 92, 8
+# A phone's page shows so many.
+PHONE_COLUMNS = 5
 # On a page the rounds share so many px; a narrower column has no number of its own.
 _WIDTH, _NUMBER = 830.0, 26
 # More rows than this are flat, or the figure would fill two screens.
@@ -76,8 +78,9 @@ def spec_timeline(
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
-    drawn = max(min(columns, len(trace.rounds)), _FEWEST)
-    width = (paper.width - _LEFT - EDGE if paper.printed else _WIDTH) / drawn
+    drawn = max(min(columns, len(trace.rounds)), min(columns, _FEWEST))
+    own = paper.printed or columns <= PHONE_COLUMNS
+    width = (paper.width - _LEFT - EDGE if own else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
     sheet = lay_out(
         theme,

@@ -27,7 +27,7 @@ Redraw = Callable[[], None]
 # px: all columns fit in a window of 1280 px, and two lines of a text in a row.
 _WIDTHS = {
     "rank": 55,
-    "text": 330,
+    "text": 320,
     "in the run": 80,
     "score": 80,
     "sum of log-probs": 130,
@@ -167,6 +167,7 @@ def _compare(view: BeamView, trace: Trace) -> None:
             partial(figures.beam_rivals, compared, trace),
             partial(figures.beam_rivals_data, compared),
             (view.number, compared, trace.config),
+            across=True,
         )
         _texts(compared)
 

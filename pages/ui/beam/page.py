@@ -169,14 +169,17 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
     if ranking.would == "stop":
-        words += f" The search would have ended after step {nth(ranking.differs_at)}."
+        words += (
+            f" The search would have ended after step {nth(ranking.differs_at)}. This one took all "
+            f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
+        )
     elif ranking.would == "go on":
         words += (
             f" The search would have gone on after step {nth(ranking.differs_at)}, and might "
             "have found "
             "better paths."
         )
-    elif ranking.exact:
+    elif ranking.exact and not state.needs_run(trace, asked):
         words += " A new search would return just this."
     return words
 

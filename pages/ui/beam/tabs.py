@@ -191,15 +191,15 @@ def _one_step(view: BeamView, trace: Trace) -> None:
 
 def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
     """What is shown of other candidates."""
-    theme = style.theme()
+    look = figure.Look.now()
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step, place = map(int, inputs[NODE].split("."))
         drawn = partial(figures.beam_step, trace, step, selected=place)
-        return {**node.sentences(trace, step, place), "beam-step": figure.built(drawn, theme)}
+        return {**node.sentences(trace, step, place), "beam-step": look.drawing(drawn)}
 
     inputs = {NODE: ("{}.{}".format(*view.node or (0, 0)), _node)}
-    return ahead.offer("beam-node", (view.number, trace.config, theme.name), inputs, build)
+    return ahead.offer("beam-node", (view.number, trace.config, *look.key), inputs, build)
 
 
 def _node(text: str) -> str | None:

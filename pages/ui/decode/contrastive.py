@@ -35,6 +35,7 @@ def _compared(view: View, trace: Trace) -> None:
         partial(figures.contrast_bars, view.step, trace),
         partial(figures.contrast_bars_data, view.step, trace),
         (view.number, view.selected),
+        across=True,
     )
 
 

@@ -66,7 +66,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
         config = controls.config()
     except DecodingError:
         return None
-    theme = style.theme()
+    look = figure.Look.now()
     rows = controls.acting_knobs(config)
     fixed = moved(config, rows, defaults().__getitem__)
 
@@ -75,12 +75,12 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
         shaped = work.shaped(view, trace, step, moved(config, rows, inputs.__getitem__))
         drawings = {"candidates": _CANDIDATES, "way": figures.step_stages}
         return {
-            name: figure.built(partial(draw, shaped.step, shaped.trace), theme)
+            name: look.drawing(partial(draw, shaped.step, shaped.trace))
             for name, draw in drawings.items()
         }
 
     inputs = {token_strip.KEY: (view.selected, ahead.place), **knob_rows.inputs(rows)}
-    return ahead.offer("step", (view.number, theme.name, fixed), inputs, build)
+    return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
@@ -145,19 +145,20 @@ def _notice(view: DecodeView, trace: Trace) -> None:
     shaped = work.selected(view, trace, view.step)
     with st.container(key="notice"):
         st.markdown(notice.words(shaped.trace, shaped.step))
-        st.button(
-            "Open this step in the lab",
-            key="open_in_lab",
-            icon=":material/science:",
-            on_click=_open_in_lab,
-        )
-        st.button(
-            "Open this step inside",
-            key="open_inside",
-            icon=":material/account_tree:",
-            on_click=_open_inside,
-            args=(view,),
-        )
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Open this step in the lab",
+                key="open_in_lab",
+                icon=":material/science:",
+                on_click=_open_in_lab,
+            )
+            st.button(
+                "Open this step inside",
+                key="open_inside",
+                icon=":material/account_tree:",
+                on_click=_open_inside,
+                args=(view,),
+            )
         panel.made_by(settings_caption(trace))
 
 
@@ -177,7 +178,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         marked = tuple(state.uncertain_steps(trace))
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
-        reshaped = "A knob reshapes this step at once."
+        reshaped = "Knobs reshape this step."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
         panel.note(_changed(shaped), reshaped)
 
@@ -200,6 +201,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
         figures.softmax_row_data,
         (view.number, shaped.step.index, shaped.trace.config),
         of=(shaped.step, shaped.trace),
+        across=True,
     )
 
 
@@ -210,6 +212,7 @@ def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         partial(figures.uncertainty_data, trace),
         (view.number, view.selected),
         on_click=lambda custom: _select(view, custom, redraw),
+        across=True,
     )
 
 
@@ -235,6 +238,7 @@ def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         partial(figures.timing, runs, others=others),
         partial(figures.timing_data, runs),
         (view.number, view.compared is not None),
+        across=True,
     )
 
 

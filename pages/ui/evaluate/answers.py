@@ -39,7 +39,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
             "tokens": [row.tokens for row in rows],
         },
         numbers={"tokens": "%d"},
-        widths={"way": "medium", "verdict": "small", "answer": "large"},
+        widths={"way": 265, "verdict": "small", "answer": "large"},
     )
     if any(row.leaks for row in rows):
         st.text(f"Template text stands between {_OPEN} and {_SHUT}.")

@@ -166,6 +166,10 @@ def _pairs(evaluation: Evaluation) -> None:
     )
 
 
+def _share(value: float | None) -> str:
+    return "no draft" if value is None else f"{value:.3f}"
+
+
 def _costs(evaluation: Evaluation) -> None:
     """Means a run."""
     found = results(evaluation)
@@ -177,13 +181,14 @@ def _costs(evaluation: Evaluation) -> None:
             "forwards": [one.forwards for one in found],
             "draft forwards": [one.draft_forwards for one in found],
             "seconds": [one.seconds for one in found],
-            "accepted": [one.acceptance for one in found],
+            "accepted": [_share(one.acceptance) for one in found],
             "F1": [one.f1 for one in found],
             "reference, nats a token": [one.reference_logprob for one in found],
             "with template text": [one.leaks for one in found],
         },
         numbers={
             **dict.fromkeys(("tokens", "forwards", "draft forwards"), "%.1f"),
-            **dict.fromkeys(("seconds", "accepted", "F1", "reference, nats a token"), "%.3f"),
+            **dict.fromkeys(("seconds", "F1", "reference, nats a token"), "%.3f"),
         },
+        widths={"way": 235},
     )

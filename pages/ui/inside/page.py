@@ -78,7 +78,8 @@ def _head(view: InsideView, trace: Trace) -> None:
         st.text(" · ".join(said), width="stretch")
         proof.badge(view, trace)
         history.menu(view)
-        fragments.mount(save.menu, key=panel.SAVE)(view, trace)
+        with st.container(key="save-side", width="content"):  # A fragment would take half the row.
+            fragments.mount(save.menu, key=panel.SAVE)(view, trace)
 
 
 def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:

@@ -23,7 +23,7 @@ from pages.ui.lab.controls import Settings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import ahead, control, figure, knob_rows, later, style
+from pages.ui.widgets import ahead, control, figure, knob_rows, later
 from pages.ui.widgets.config_fields import moved
 from pages.ui.widgets.control import in_words, value
 from pages.ui.widgets.token_strip import ending
@@ -273,7 +273,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
 
 def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
     """The step's two figures under all knobs."""
-    theme = style.theme()
+    look = figure.Look.now()
     rows = controls.acting_knobs()
     fixed = moved(settings.config, rows, control.defaults().__getitem__)
 
@@ -281,9 +281,9 @@ def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
         asked = replace(settings, config=moved(settings.config, rows, inputs.__getitem__))
         step = work.shaped(lab, ref, asked)
         drawings = {"stages": figures.lab_stages, "draw": figures.lab_draw}
-        return {name: figure.built(partial(draw, step), theme) for name, draw in drawings.items()}
+        return {name: look.drawing(partial(draw, step)) for name, draw in drawings.items()}
 
-    depends = (ref, settings.order, settings.rolls, theme.name, fixed)
+    depends = (ref, settings.order, settings.rolls, *look.key, fixed)
     return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)
 
 

@@ -66,6 +66,7 @@ def _chart(
             partial(draw, found.step, found.value),
             partial(data, found.value),
             (found.step, found.value),
+            across=True,
         )
 
 
@@ -178,7 +179,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: Settings) -> None:
         figures.rows_data(grown.rows),
         numbers={"mean ln p": "%.3f", "distinct-1": "%.2f", "distinct-2": "%.2f"},
         notes={"mean ln p": "Nats a token."},
-        widths={"text": "large"},
+        widths={"text": 310},
     )
     st.caption(_together(grown))
 

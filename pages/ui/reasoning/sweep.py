@@ -74,7 +74,12 @@ def _figures(view: ReasonView) -> None:
     if not has_steps(sweep):
         return
     figure.chart(
-        "difficulty", figures.reason_difficulty, figures.reason_difficulty_data, (key,), of=(sweep,)
+        "difficulty",
+        figures.reason_difficulty,
+        figures.reason_difficulty_data,
+        (key,),
+        of=(sweep,),
+        across=True,
     )
 
 

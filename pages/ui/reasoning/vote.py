@@ -114,7 +114,7 @@ def _votes(rivalry: Rivalry) -> None:
                 for rule in ("majority", "best_of_n", "verifier")
             },
         },
-        widths={"question": 300},
+        widths={"question": 235, "votes": 190},
         most_rows=10,
     )
     st.caption(

@@ -13,6 +13,7 @@ from core.decoding.trace import Trace
 from core.decoding.validation import shortened
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
+from core.figures.speculative.timeline import PHONE_COLUMNS
 from core.server.api.history import Record
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, details
@@ -162,9 +163,10 @@ def _choices(view: RequestsView, record: Record) -> None:
 def _figure(view: RequestsView, trace: Trace) -> None:
     """The main figure of the run's method."""
     if trace.rounds:
-        pager.draw(view, "first", pager.of_span(view.first, _ROUNDS, len(trace.rounds)), "rounds")
-        drawn = partial(figures.spec_timeline, first=view.first, columns=_ROUNDS)
-        depends = (view.number, view.first)
+        shown = PHONE_COLUMNS if style.narrow() else _ROUNDS
+        pager.draw(view, "first", pager.of_span(view.first, shown, len(trace.rounds)), "rounds")
+        drawn = partial(figures.spec_timeline, first=view.first, columns=shown)
+        depends = (view.number, view.first, shown)
         figure.chart("timeline", drawn, figures.spec_timeline_data, depends, of=(trace,))
     elif trace.beam_steps:
         pager.draw(view, "first", pager.of_span(view.first, _SPAN, len(trace.beam_steps)), "steps")

@@ -2,8 +2,8 @@
 
 const NOTE_MS = 8000;
 
-// Figures across the page are laid out for a phone below so many px.
-const NARROW = "(max-width: 640px)";
+// Figures across the page are laid out for a phone, or for a desktop, in a window of so many px.
+const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const tab = (window.decodingExplorer ??= prepare(data.script));
@@ -40,10 +40,13 @@ function loadEarly(address) {
 
 // What the server took the page's width for, from then on too.
 function followWidth(tab, data, tell) {
-  tab.width ??= matchMedia(NARROW);
-  const say = () => tab.width.matches !== tab.narrow && tell("narrow", (tab.narrow = tab.width.matches));
-  tab.narrow = data.narrow;
-  tab.width.onchange = say;
+  tab.windows ??= Object.entries(WINDOWS).map(([kind, query]) => [kind, matchMedia(query)]);
+  const say = () => {
+    const kind = tab.windows.find(([, width]) => width.matches)?.[0] ?? "between";
+    if (kind !== tab.kind) tell("window", (tab.kind = kind));
+  };
+  tab.kind = data.window;
+  for (const [, width] of tab.windows) width.onchange = say;
   say();
 }
 
@@ -122,10 +125,11 @@ function clickLabel({ target }) {
     setTimeout(() => row.dispatchEvent(new MouseEvent(kind, at)), kind === "mousemove" ? 0 : 100);
 }
 
-// A tab takes Enter for itself, and with it the shortcut of Run.
+// A tab takes Enter for itself, and so does a button of a group, and with it the shortcut of Run.
+const TAKES_ENTER = "[role=tab], [data-testid=stButtonGroup]";
 function runFromTab(event) {
   const [target] = event.composedPath();
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.("[role=tab]")) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.(TAKES_ENTER)) return;
   event.stopPropagation();
   event.preventDefault();
   document.querySelector(".st-key-start button")?.click();

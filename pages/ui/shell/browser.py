@@ -27,12 +27,12 @@ def prepare() -> None:
             key="prepared",
             data={
                 "theme": style.theme().name,
-                "narrow": style.narrow(),
+                "window": style.window(),
                 "drawn": drawn_at(),
                 "free": control.free_menus(),
                 "script": SCRIPT,
             },
             # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,
-            on_narrow_change=lambda: None,
+            on_window_change=lambda: None,
         )

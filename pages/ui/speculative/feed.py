@@ -18,7 +18,12 @@ def draw(view: SpecView, trace: Trace) -> None:
     """The drawing of the selected round, and both ways timed side by side."""
     at = view.token[0] if view.token else 0
     figure.chart(
-        "feed", figures.spec_feed, figures.spec_feed_data, (view.number, at), of=(trace, at)
+        "feed",
+        figures.spec_feed,
+        figures.spec_feed_data,
+        (view.number, at),
+        of=(trace, at),
+        across=True,
     )
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "

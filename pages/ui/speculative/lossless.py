@@ -82,6 +82,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
             partial(figures.spec_outcomes, found, trace),
             partial(figures.spec_outcomes_data, found),
             (view.number, found),
+            across=True,
         )
 
 

@@ -13,13 +13,13 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
-from core.figures.speculative.timeline import COLUMNS
+from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS
 from core.figures.speculative.words import EXTRA, Emitted, token_at
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address, models
 from pages.ui.speculative import controls
-from pages.ui.widgets import link
+from pages.ui.widgets import link, style
 
 # The key of the text's strip of tokens.
 STRIP = "spec-strip"
@@ -106,8 +106,9 @@ class SpecView(View):
         if self.trace is None or token_at(self.trace, at, place) is None:
             return False
         self.token = (at, place)
-        if not self.first <= at < self.first + COLUMNS:
-            self.first = at // COLUMNS * COLUMNS
+        shown = shown_rounds()
+        if not self.first <= at < self.first + shown:
+            self.first = at // shown * shown
         return True
 
     def may_load(self, chosen: str) -> bool:
@@ -122,6 +123,11 @@ class SpecView(View):
     def measuring(self) -> bool:
         """Whether anything runs the models now."""
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))
+
+
+def shown_rounds() -> int:
+    """How many rounds the timeline shows at a time."""
+    return PHONE_COLUMNS if style.narrow() else COLUMNS
 
 
 def telling_token(trace: Trace) -> tuple[int, int] | None:

@@ -12,7 +12,6 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
-from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
     EXTRA,
     emitted,
@@ -110,12 +109,14 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     state.keep_token(view)
     address.keep(registry.page_of("speculative").path)
+    shown = state.shown_rounds()
+    window = {"first": view.first, "columns": shown}
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
             "timeline",
-            partial(figures.spec_timeline, trace, first=view.first, selected=view.token),
+            partial(figures.spec_timeline, trace, **window, selected=view.token),
             partial(figures.spec_timeline_data, trace),
-            (view.number, view.first, view.token),
+            (view.number, *window.values(), view.token),
             on_click=lambda custom: _click(view, custom),
         )
         if not trace.rounds:
@@ -129,12 +130,10 @@ def _timeline(view: SpecView, trace: Trace) -> None:
                 style.theme(),
                 view.number,
                 count=len(trace.rounds),
-                turn=lambda at: view.turn_page("first", at // COLUMNS * COLUMNS),
+                turn=lambda at: view.turn_page("first", at // shown * shown),
                 word="round",
             )
-            pager.draw(
-                view, "first", pager.of_span(view.first, COLUMNS, len(trace.rounds)), "rounds"
-            )
+            pager.draw(view, "first", pager.of_span(view.first, shown, len(trace.rounds)), "rounds")
 
 
 def _click(view: SpecView, custom: list[object]) -> None:
@@ -173,16 +172,16 @@ def _show(view: SpecView, at: int, place: int) -> None:
 
 def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     """What is shown of other tokens of the text."""
-    theme, tokens = style.theme(), emitted(trace)
+    look, tokens = figure.Look.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         chosen = tokens[inputs[state.STRIP]]
         drawn = partial(figures.spec_verification, trace, chosen.round, chosen.place)
         said = sentences(trace, chosen.round, chosen.place)
-        return {**said, "verification": figure.built(drawn, theme)}
+        return {**said, "verification": look.drawing(drawn)}
 
     inputs = {state.STRIP: (state.place_in_text(tokens, view.token), ahead.place)}
-    return ahead.offer("spec-token", (view.number, theme.name), inputs, build)
+    return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
 
 
 def sentences(trace: Trace, at: int, place: int) -> ahead.Shown:

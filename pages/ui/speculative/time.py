@@ -33,7 +33,12 @@ def draw(view: SpecView, trace: Trace) -> None:
         with st.container(key="verdict"):
             st.text(verdict(found))
     figure.chart(
-        "time", figures.spec_time, figures.spec_time_data, (view.number, found), of=(trace, found)
+        "time",
+        figures.spec_time,
+        figures.spec_time_data,
+        (view.number, found),
+        of=(trace, found),
+        across=True,
     )
     if found is not None:
         st.caption(latency_words(found))
@@ -57,6 +62,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
             partial(figures.spec_sweep, found, trace),
             partial(figures.spec_sweep_data, found),
             (view.number, found),
+            across=True,
         )
 
 
@@ -68,11 +74,12 @@ def metrics(view: SpecView, trace: Trace) -> None:
         figures.spec_positions_data,
         (view.number,),
         of=(trace,),
+        across=True,
     )
     table.draw(
         "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),
-        widths={"metric": 180, "value": 70, "definition": 420, "source": 200},
+        widths={"metric": 205, "value": 70, "definition": 435, "source": 210},
         height="content",
     )
     if view.comparison is None or view.sweep is None:

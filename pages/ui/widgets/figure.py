@@ -30,6 +30,38 @@ _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the page's figures are drawn for now; other threads draw them so too.
+
+    Args:
+        width: what the window has for one, in px.
+        across: it takes all of that, whatever it asks for.
+    """
+
+    theme: Theme
+    width: float
+    across: bool = False
+
+    @classmethod
+    def now(cls, *, across: bool = False) -> Look:
+        """That of this session."""
+        width = style.across_width() if across else style.figure_width()
+        return cls(style.theme(), width, across)
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What a figure depends on here."""
+        return self.theme.name, self.width
+
+    def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
+        """A figure as the page shows it."""
+        own: Paper = signature(draw).parameters["paper"].default
+        width = self.width if self.across else min(own.width, self.width)
+        figure = draw(theme=self.theme, paper=replace(own, width=width, caption=caption))
+        return charts.drawing(figure, captioned=caption)
+
+
 def chart(
     name: str,
     draw: Callable[..., go.Figure],
@@ -40,6 +72,7 @@ def chart(
     on_click: Callable[[list[object]], None] | None = None,
     ahead: Offer | None = None,
     chooses: str = "",
+    across: bool = False,
 ) -> Drawing:
     """Draw a figure and its export; returns what was drawn.
 
@@ -53,12 +86,14 @@ def chart(
         on_click: gets the `customdata` of a clicked mark.
         ahead: what the browser may show before the page has answered.
         chooses: the input that a clicked mark chooses.
+        across: it takes the page's width, so that its lines of text may be as long.
     """
+    look = Look.now(across=across)
     draw, data = partial(draw, *of), partial(data, *of)
     tab = closed.state()
     if tab and ahead is None:
-        ahead = _offered(name, draw, depends)
-    made = _CLOSED if tab == "closed" else _drawn(name, draw, depends, ahead)
+        ahead = _offered(name, draw, look, depends)
+    made = _CLOSED if tab == "closed" else _drawn(name, draw, look, depends, ahead)
     told = ahead.told if ahead else None
     shown = _placed(name, made, told)
     with st.container(key=f"figure-{name}", gap=None):
@@ -72,15 +107,18 @@ def chart(
 _CLOSED = Drawing({"alt": ""}, "")
 
 
-def _offered(name: str, draw: Callable[..., go.Figure], depends: tuple[Hashable, ...]) -> Offer:
+def _offered(
+    name: str, draw: Callable[..., go.Figure], look: Look, depends: tuple[Hashable, ...]
+) -> Offer:
     """The figure of a tab that may be closed."""
-    theme, said = style.theme(), st.session_state.get(_SAID, ())
+    said = st.session_state.get(_SAID, ())
 
     def build(_: Inputs) -> Shown:
-        bare = built(draw, theme)
-        return {name: bare if bare.words["caption"] in said else built(draw, theme, caption=True)}
+        bare = look.drawing(draw)
+        said_there = bare.words["caption"] in said
+        return {name: bare if said_there else look.drawing(draw, caption=True)}
 
-    return offer(f"figure-{name}", (theme.name, *depends), {}, build)
+    return offer(f"figure-{name}", (*look.key, *depends), {}, build)
 
 
 def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
@@ -106,6 +144,7 @@ class _Drawn:
 def _drawn(
     name: str,
     draw: Callable[..., go.Figure],
+    look: Look,
     depends: tuple[Hashable, ...],
     ahead: Offer | None,
 ) -> Drawing:
@@ -115,23 +154,16 @@ def _drawn(
         ahead: has it, where the browser has asked for it already.
     """
     kept: dict[str, _Drawn] = st.session_state.setdefault("drawn", {})
-    key = (style.theme().name, *depends)
+    key = (*look.key, *depends)
     if name not in kept or kept[name].key != key:
         found = ahead.kept().get(name) if ahead else None
-        made = found if isinstance(found, Drawing) else built(draw, style.theme())
+        made = found if isinstance(found, Drawing) else look.drawing(draw)
         kept[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
     drawn = kept[name]
     caption = drawn.caption not in st.session_state.get(_SAID, ())
     if caption not in drawn.forms:
-        drawn.forms[caption] = built(draw, style.theme(), caption=caption)
+        drawn.forms[caption] = look.drawing(draw, caption=caption)
     return drawn.forms[caption]
-
-
-def built(draw: Callable[..., go.Figure], theme: Theme, *, caption: bool = False) -> Drawing:
-    """A figure as a page shows it."""
-    paper = signature(draw).parameters["paper"].default
-    figure = draw(theme=theme, paper=replace(paper, caption=caption))
-    return charts.drawing(figure, captioned=caption)
 
 
 def said(*captions: str) -> None:

@@ -20,6 +20,7 @@ def draw(sampled: Sequence[Sampled], said: str, version: tuple[object, ...]) -> 
         partial(figures.best_of, sampled, caption=said),
         partial(figures.best_of_data, sampled),
         version,
+        across=True,
     )
     found = mistakes(sampled)
     if not any(one.reward is not None for each in sampled for one in each.samples):

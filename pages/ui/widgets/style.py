@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.figures.base.paper import SCREEN
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 ASSETS = Path(__file__).parents[3] / "assets"
@@ -26,16 +27,27 @@ def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
+def window() -> str:
+    """What the browser's window is as wide as: `phone`, `desktop`, or `between`; before the browser
+    has told, what it calls itself has to do."""
+    guess = "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
+    return str((st.session_state.get("prepared") or {}).get("window") or guess)
+
+
 def narrow() -> bool:
-    """Whether the page is as wide as a phone's; before the browser has told, what it calls itself
-    has to do."""
-    told = (st.session_state.get("prepared") or {}).get("narrow")
-    return "Mobi" in st.context.headers.get("User-Agent", "") if told is None else bool(told)
+    """Whether the page is as wide as a phone's."""
+    return window() == "phone"
 
 
 def figure_width() -> int:
     """About how wide a figure is that takes the page's width, px."""
     return _NARROW if narrow() else _WIDE
+
+
+def across_width() -> float:
+    """How wide a figure may be laid out that takes the page's width: its lines of text are as long
+    as a window of this kind holds beside the rail and the sidebar, px."""
+    return {"phone": _NARROW, "desktop": BESIDE}.get(window(), SCREEN.width)
 
 
 def use() -> None:

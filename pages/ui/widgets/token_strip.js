@@ -48,7 +48,9 @@ function onKey(strip, event) {
   const target = event.composedPath()[0];
   const inside = strip.root.contains(target);
   if (!inside && (!strip.keys || (target.closest && target.closest(TYPING)))) return;
-  if (!inside && target !== document.body && target.getRootNode() !== document) return;
+  // An arrow may be for what has the focus, inside a component of its own; the letter is not.
+  const foreign = !inside && target !== document.body && target.getRootNode() !== document;
+  if (foreign && KEYS[event.key] !== "uncertain") return;
   const last = buttons(strip).length - 1;
   if (last < 0 || strip.live) return;
   const ends = inside ? { Home: 0, End: last } : {};

@@ -150,6 +150,8 @@ def test_the_bill_is_that_of_a_search_under_the_settings_it_is_ranked_by(seed: i
     bill, again, whole = (rivals(trace, greedy, [])[1] for trace in (ranked, fresh, search))
     assert (bill.forwards, bill.rows) == (again.forwards, again.rows)
     assert again.forwards == len(fresh.beam_steps) - 1 < whole.forwards
+    assert (bill.ran_forwards, bill.ran_rows) == (whole.forwards, whole.rows)
+    assert whole.ran_forwards is None
     assert not (bill.at_least or again.at_least or whole.at_least)
 
 
