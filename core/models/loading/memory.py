@@ -18,11 +18,23 @@ _reserved: list[int] = []
 
 
 def free_bytes() -> int:
-    """Memory that can be taken without swapping, within what the process's control groups allow.
+    """Memory that can be taken without swapping, within what the process's limits allow.
 
     Where the system doesn't tell what is free it is what the machine has.
     """
-    return max(min([_from_meminfo() or _of_machine(), *_of_control_groups()]), 0)
+    limits = (*_of_control_groups(), *_of_address_space())
+    return max(min(_from_meminfo() or _of_machine(), *limits), 0)
+
+
+def _of_address_space() -> Iterator[int]:
+    """What is left under `ulimit -v`."""
+    with suppress(ImportError, OSError, ValueError):  # Not on Windows; no /proc on macOS.
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            yield limit - pages * resource.getpagesize()
 
 
 def _of_control_groups() -> Iterator[int]:
