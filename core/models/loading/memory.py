@@ -12,6 +12,8 @@ from threading import Lock
 from core.decoding.errors import LoadingStoppedError, ModelError
 
 _POLL_SECONDS = 0.1
+# Address space that the threads of a load reserve.
+_FOR_THREADS = 2**28
 _GROUPS = Path("/sys/fs/cgroup")
 _LOCK = Lock()
 _reserved: list[int] = []
@@ -27,14 +29,14 @@ def free_bytes() -> int:
 
 
 def _of_address_space() -> Iterator[int]:
-    """What is left under `ulimit -v`."""
+    """Of what is left under `ulimit -v` the half: beside weights their file is mapped."""
     with suppress(ImportError, OSError, ValueError):  # Not on Windows; no /proc on macOS.
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
-            yield limit - pages * resource.getpagesize()
+            yield (limit - pages * resource.getpagesize() - _FOR_THREADS) // 2
 
 
 def _of_control_groups() -> Iterator[int]:
