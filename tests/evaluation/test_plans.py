@@ -138,6 +138,9 @@ def test_a_plan_multiplies_lists_and_is_written_as_it_is_read() -> None:
     assert plan.metrics == ("contains",) and len(plan.questions.questions) == 3
     again = read_plan(write_plan(plan, "own:facts").encode())
     assert again == plan
+    # A written plan names its models: another default changes nothing.
+    assert read_plan(write_plan(plan, "own:facts").encode(), model="some/other") == plan
+    assert read_plan(YAML, model="some/other").models[0] == "some/other"
 
 
 @pytest.mark.parametrize(

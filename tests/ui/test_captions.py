@@ -4,8 +4,8 @@ import json
 from functools import partial
 
 from core.figures import probability_heatmap, settings_caption
-from core.figures.base.plain import plain_values
 from core.figures.base.paper import SCREEN
+from core.figures.base.plain import plain_values
 from core.figures.base.theme import LIGHT
 from pages.ui.widgets import figure
 from tests.figures.traces import make_trace

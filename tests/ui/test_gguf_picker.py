@@ -57,6 +57,13 @@ def test_what_is_no_gguf_file_gets_the_answer_of_every_path(tmp_path: Path) -> N
     assert recent.last_used() == []
 
 
+def test_one_of_several_gguf_files_is_asked_for(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.gguf").write_bytes(b"GGUF")
+    with pytest.raises(ModelError, match=r"holds 2 GGUF files \(a.gguf, b.gguf\); name one"):
+        models.load(str(tmp_path))
+
+
 def test_the_button_empties_the_cache(open_app: Open) -> None:
     assert "empty_gguf_cache" not in {button.key for button in open_app().button}
     kept = cache_root() / ("a" * 32)

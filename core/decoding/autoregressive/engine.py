@@ -69,7 +69,7 @@ def continue_from(
 class Picked(NamedTuple):
     """A pick with the distributions that led to it; times in seconds.
 
-    `top` ranks the candidates of the first one, where the pick was their first.
+    `top` ranks the candidates of the first one, where all its tokens are known.
     """
 
     pick: Pick
@@ -103,13 +103,15 @@ class Picker:
         started = perf_counter()
         held_back = self._eos if index < self._config.min_new_tokens else []
         processors = penalties(self._config.shaping, previous_ids, held_back)
-        exact = True
+        exact, top = True, None
         if self._known is None:
-            stages = shape(raw_distribution(logits), [*processors, *self._warpers])
+            top = ranked(logits, self._config.top_candidates)
+            raw = raw_distribution(logits, top)
+            stages = shape(raw, [*processors, *self._warpers])
         else:
             shaping = self._config.shaping
             stages, exact = shape_known(logits, processors, self._warpers, shaping)
-        shaped, top = perf_counter(), None
+        shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
@@ -117,7 +119,7 @@ class Picker:
             require_drawable(stages[-1], exact, method, noise)
             pick = draw(stages[-1], method, noise)
         else:
-            top, stages, pick = _argmax(stages, self._config.top_candidates)
+            stages, pick = _argmax(stages, top)
         return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
 
     def record(
@@ -151,12 +153,14 @@ class Picker:
         )
 
 
-def _argmax(
-    stages: list[Distribution], count: int
-) -> tuple[Ranking | None, list[Distribution], Pick]:
-    """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins."""
+def _argmax(stages: list[Distribution], top: Ranking | None) -> tuple[list[Distribution], Pick]:
+    """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins.
+
+    Args:
+        top: of the first stage.
+    """
     last = stages[-1]
     # Where nothing acted before, the ranking that the step records says it already.
-    top = ranked(last.logits, count) if len(stages) == 1 else None
-    place = first_maximum(last.logits) if top is None else top.ids[0]
-    return top, [*stages, only(last, place)], Pick(last.token_id(place))
+    known = top if len(stages) == 1 else None
+    place = first_maximum(last.logits) if known is None else known.ids[0]
+    return [*stages, only(last, place)], Pick(last.token_id(place))

@@ -24,7 +24,7 @@ from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 from core.decoding.trace import Candidate, PromptPosition, Stage
 
 PROMPT_CANDIDATES = 5
-_AT_ONCE = 2**18  # logits of a prompt's positions
+_AT_ONCE = 5 * 2**17  # logits of a prompt's positions
 
 
 class Reading(NamedTuple):

@@ -24,10 +24,15 @@ def highest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     if len(logits) < max(LONG, 4 * _BLOCK * count):
         return torch.topk(logits, count)
     blocks, rest = _blocks(logits)
-    first = torch.topk(blocks.amax(dim=-1), count).indices * _BLOCK
-    places = torch.cat(((first[:, None] + torch.arange(_BLOCK)).flatten(), rest))
-    values, at = torch.topk(logits.take(places), count)
-    return values, places.take(at)
+    first = torch.topk(blocks.amax(dim=-1), count).indices
+    held = blocks.index_select(0, first).view(-1)
+    if len(rest):
+        held = torch.cat((held, logits[-len(rest) :]))
+    values, at = torch.topk(held, count)
+    # What is left behind the blocks is one more, shorter block.
+    starts = [*first.tolist(), len(blocks)]
+    places = [starts[one // _BLOCK] * _BLOCK + one % _BLOCK for one in at.tolist()]
+    return values, torch.tensor(places)
 
 
 class Ranking(NamedTuple):

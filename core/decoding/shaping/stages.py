@@ -22,7 +22,7 @@ from core.decoding.shaping.config import (
     Shaping,
 )
 from core.decoding.shaping.filters import History, Penalty, Warper
-from core.decoding.shaping.long_rows import LONG, count_above, places_left
+from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
@@ -80,13 +80,16 @@ class Distribution:
         return [logit - log_norm for logit in found.tolist()]
 
 
-def raw_distribution(logits: Tensor) -> Distribution:
+def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution:
     """The model's own distribution, `[vocab]` logits.
+
+    Args:
+        top: the highest of them, where they are known already.
 
     Raises:
         DecodingError: the logits hold NaN or +inf, or nothing but -inf.
     """
-    probs, log_norm = _normalise(logits)
+    probs, log_norm = _normalise(logits, top)
     if math.isnan(log_norm):
         raise DecodingError(NO_DISTRIBUTION)
     ruled_out = float(logits.amin()) == -math.inf
@@ -94,12 +97,15 @@ def raw_distribution(logits: Tensor) -> Distribution:
     return Distribution("raw", None, logits, probs, log_norm, kept)
 
 
-def _normalise(logits: Tensor) -> tuple[Tensor, float]:
+def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, float]:
     """Probabilities, and the log-sum-exp to float32's relative (not absolute) precision."""
     probs = torch.softmax(logits, dim=-1)
-    # A maximum along a dimension takes half as long as one over all of a tensor.
-    highest = float(probs.amax(dim=-1))
-    return probs, float(logits.amax(dim=-1)) - math.log(highest) if highest > 0 else math.nan
+    if top is not None and top.ids:
+        highest, logit = float(probs[top.ids[0]]), top.logits[0]
+    else:
+        # A maximum along a dimension takes half as long as one over all of a tensor.
+        highest, logit = float(probs.amax(dim=-1)), float(logits.amax(dim=-1))
+    return probs, logit - math.log(highest) if highest > 0 else math.nan
 
 
 def penalty_names(shaping: Shaping, length: int) -> list[str]:

@@ -24,7 +24,7 @@ from core.decoding.errors import DecodingError, EvaluationError
 from core.decoding.methods import BY_NAME, config_to_dict
 from core.decoding.validation import brief, shortened
 from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
-from core.evaluation.plan.types import MAX_NAME, MAX_WAYS, EvaluationPlan, Way
+from core.evaluation.plan.types import DEFAULT_MODEL, MAX_NAME, MAX_WAYS, EvaluationPlan, Way
 from core.evaluation.questions.own import OWN_PREFIX, own_questions
 from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import QuestionSet
@@ -44,12 +44,17 @@ _SHORT: dict[str, dict[bool | None, str]] = {
 }
 
 
-def read_plan(source: bytes | str | Path, questions: QuestionSet | None = None) -> EvaluationPlan:
+def read_plan(
+    source: bytes | str | Path,
+    questions: QuestionSet | None = None,
+    model: str = DEFAULT_MODEL,
+) -> EvaluationPlan:
     """A plan from a YAML file.
 
     Args:
         source: the file's bytes, or its path; a file of questions is looked for beside it.
         questions: take these, whatever the file says; bytes can't name a file.
+        model: of the ways that name none.
 
     Raises:
         EvaluationError: the first fault, of YAML with its line.
@@ -76,7 +81,7 @@ def read_plan(source: bytes | str | Path, questions: QuestionSet | None = None) 
     try:
         return EvaluationPlan(
             questions=_first(asked, found.get("count")),
-            ways=_every(ways),
+            ways=_every(ways, model),
             metrics=tuple(metrics),
             reward=reward,
         )
@@ -134,8 +139,8 @@ def take(asked: QuestionSet, count: int) -> QuestionSet:
     return QuestionSet(f"{asked.name}, {count} of {held}", chosen, asked.left_out)
 
 
-def _every(given: list[Any]) -> tuple[Way, ...]:
-    """The ways with each value of their lists."""
+def _every(given: list[Any], model: str) -> tuple[Way, ...]:
+    """The ways with each value of their lists, on a model where they name none."""
     ways: list[Way] = []
     for one in given:
         if not isinstance(one, dict):
@@ -147,7 +152,7 @@ def _every(given: list[Any]) -> tuple[Way, ...]:
             chosen = dict(zip(lists, values, strict=True))
             parts = [str(one.get("name", "")), *(_named(*item) for item in chosen.items())]
             name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else one.get("name", "")
-            ways.append(way_from_dict({**one, **chosen, "name": name}))
+            ways.append(way_from_dict({"model": model, **one, **chosen, "name": name}))
     return tuple(ways)
 
 
@@ -177,12 +182,12 @@ def write_plan(plan: EvaluationPlan, questions: str) -> str:
 
 
 def _brief_way(way: Way) -> dict[str, Any]:
-    """A way without the settings that are at their defaults, but for the chat template's."""
+    """A way without the settings that are at their defaults, but for what a reader asks for."""
     plain = Way(name=way.name, config=BY_NAME["greedy"].config())
     kept = {
         name: getattr(way, name)
         for name in WAY_FIELDS
-        if name in ("name", "use_chat_template")
+        if name in ("name", "model", "use_chat_template")
         or (name != "config" and getattr(way, name) != getattr(plain, name))
     }
     return {**kept, "config": _brief_config(way.config)}

@@ -13,6 +13,7 @@ from core.decoding.validation import brief
 from core.evaluation.questions.types import Question, QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
 
+DEFAULT_MODEL = "embedded:target"
 MAX_WAYS, MAX_SAMPLES, MAX_ROWS = 60, 100, 100_000
 MAX_NAME, MAX_SYSTEM = 120, 4_000
 
@@ -36,7 +37,7 @@ class Way:
 
     name: str
     config: MethodConfig
-    model: str = "embedded:target"
+    model: str = DEFAULT_MODEL
     draft: str = ""
     use_chat_template: bool = True
     draft_use_chat_template: bool | None = None

@@ -56,7 +56,10 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
         "that has model.safetensors.",
     ),
     (
-        ("out of memory", "not enough memory", "can't allocate memory", "memoryerror"),
+        (
+            *("out of memory", "not enough memory", "can't allocate memory", "memoryerror"),
+            "cannot allocate memory",
+        ),
         "{model_id} doesn't fit into memory; use a smaller model, or dtype bfloat16.",
     ),
 )

@@ -46,6 +46,7 @@ from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
 from core.models.places import embedded_folder
+from core.models.reporting import current_report
 from core.models.reward_model import RewardModel
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
@@ -283,6 +284,7 @@ def _assemble(
     revision: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
+    current_report()("Weights are read; trying a step")
     try:
         model = TransformersModel(
             hf_model.to(device),

@@ -12,17 +12,31 @@ from threading import Lock
 from core.decoding.errors import LoadingStoppedError, ModelError
 
 _POLL_SECONDS = 0.1
+# Address space that the threads of a load reserve.
+_FOR_THREADS = 2**28
 _GROUPS = Path("/sys/fs/cgroup")
 _LOCK = Lock()
 _reserved: list[int] = []
 
 
 def free_bytes() -> int:
-    """Memory that can be taken without swapping, within what the process's control groups allow.
+    """Memory that can be taken without swapping, within what the process's limits allow.
 
     Where the system doesn't tell what is free it is what the machine has.
     """
-    return max(min([_from_meminfo() or _of_machine(), *_of_control_groups()]), 0)
+    limits = (*_of_control_groups(), *_of_address_space())
+    return max(min(_from_meminfo() or _of_machine(), *limits), 0)
+
+
+def _of_address_space() -> Iterator[int]:
+    """Of what is left under `ulimit -v` the half: beside weights their file is mapped."""
+    with suppress(ImportError, OSError, ValueError):  # Not on Windows; no /proc on macOS.
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            yield (limit - pages * resource.getpagesize() - _FOR_THREADS) // 2
 
 
 def _of_control_groups() -> Iterator[int]:

@@ -13,10 +13,12 @@ from core.evaluation.questions.read import read_questions
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.hosting.uploads import content_of
+from pages.ui.widgets.control import value
 
 _WORDS = (
     "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "
-    "list of `ways`. Save the plan of a lesson and change it. Questions of your own: CSV, JSONL or "
+    "list of `ways`; those that name no `model` take the sidebar's. Save the plan of a lesson and "
+    "change it. Questions of your own: CSV, JSONL or "
     "JSON with `question`, `answer` and `aliases`, or a SQuAD or GSM8K file as it is."
 )
 
@@ -65,7 +67,7 @@ def _uploaded(view: EvaluateView) -> None:
     try:
         view.questions = read_questions(content_of(asked), asked.name) if asked else None
         if given:
-            view.plan = read_plan(content_of(given), view.questions)
+            view.plan = read_plan(content_of(given), view.questions, str(value("model")))
             st.session_state["lesson"] = OWN
     except DecodingError as error:
         view.refused = str(error)

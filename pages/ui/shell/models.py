@@ -169,18 +169,25 @@ def _cached(where: str) -> Any:
 
 
 def _see_folder(where: str, place: str) -> None:
-    """One answer for whatever a path leads to that is neither a model's folder nor a GGUF file."""
+    """One answer for whatever a path leads to that is neither a model's folder nor a GGUF file.
+
+    Raises:
+        ModelError: it is none of them, or a folder with several GGUF files.
+    """
     from core.models.gguf.header import begins_as_gguf
     from core.models.gguf.source import gguf_in
     from core.models.loading.folder import check_folder
 
     try:
         folder = Path(place).expanduser()
-        file = gguf_in(folder, where)
-        if file is None or not begins_as_gguf(file):
-            check_folder(folder, where)
-    except (ModelError, RuntimeError):  # A home that nobody has.
+    except RuntimeError:  # A home that nobody has.
         raise ModelError(NO_MODEL_THERE.format(where=where)) from None
+    file = gguf_in(folder, where)
+    if file is None or not begins_as_gguf(file):
+        try:
+            check_folder(folder, where)
+        except ModelError:
+            raise ModelError(NO_MODEL_THERE.format(where=where)) from None
 
 
 def load(

@@ -214,6 +214,17 @@ def test_a_model_needs_the_memory_that_is_free(good: Path, monkeypatch: pytest.M
     assert "needs 190 kB of memory, and 100 kB are free" in refusal(good)
 
 
+def test_a_limit_of_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ulimit -v`, as a shell or a batch system sets it."""
+    resource = pytest.importorskip("resource")
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + 10**9
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    assert 0 < memory.free_bytes() <= 10**9 / 2
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**6))
+    assert memory.free_bytes() == 0
+
+
 def test_who_has_no_room_beside_others_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda: 100)
     with memory.reserved("a", 60, lambda: False):
