@@ -253,7 +253,8 @@ def _mark_crossing(
     # Below is the bar of all others where the crossing is the last row: room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
-    if sheet.paper.printed and sheet.paper.width / len(stages) < _WIDE_PANEL:
+    narrow = sheet.paper.printed and sheet.paper.width / len(stages) < _WIDE_PANEL
+    if narrow or sheet.paper.width < SCREEN.width:
         return  # The subtitle says where it is.
     add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
 
