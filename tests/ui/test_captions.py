@@ -4,7 +4,7 @@ import json
 from functools import partial
 
 from core.figures import probability_heatmap, settings_caption
-from core.figures.base.paper import SCREEN
+from core.figures.base.paper import WIDE
 from core.figures.base.plain import plain_values
 from core.figures.base.theme import LIGHT
 from pages.ui.widgets import figure
@@ -26,7 +26,7 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
     whole = plain_values(probability_heatmap(make_trace()))
     bare = json.loads(
-        figure.Look(LIGHT, SCREEN.width).drawing(partial(probability_heatmap, make_trace())).text
+        figure.Look(LIGHT, WIDE.width).drawing(partial(probability_heatmap, make_trace())).text
     )
     heights, margins = zip(
         *((one["layout"]["height"], one["layout"]["margin"]) for one in (whole, bare)),
@@ -36,8 +36,8 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     assert margins[0]["t"] == margins[1]["t"]
     # The colour bar is placed from the plotting area, which is as high.
     one, other = (
-        next(trace["colorbar"]["y"] for trace in drawn["data"] if trace["type"] == "heatmap")
-        for drawn in (whole, bare)
+        next(trace["colorbar"]["y"] for trace in look["data"] if trace["type"] == "heatmap")
+        for look in (whole, bare)
     )
     assert one == other
     assert any(note.get("name") == "caption" for note in whole["layout"]["annotations"])

@@ -204,7 +204,7 @@ def _frame_panel(
     theme, domain = sheet.theme, _domain(place, count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
     margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    whole = sheet.paper.printed or (sheet.paper.width < SCREEN.width and count <= FEW_PANELS)
+    whole = sheet.paper.printed or (_is_narrow(sheet.paper) and count <= FEW_PANELS)
     if whole:
         width = sheet.room(margin["l"], margin["r"])
     room = width / count - 6
@@ -234,6 +234,11 @@ def _frame_panel(
     add_note(sheet, "head", text, domain[0], 1, size=12, color=theme.ink, **where, **plain)
 
 
+def _is_narrow(paper: Paper) -> bool:
+    """Whether it is a phone's screen."""
+    return paper.width < SCREEN.width
+
+
 def _domain(place: int, count: int) -> tuple[float, float]:
     """A panel's part of the width; all are equally wide, so that equal bars are equal."""
     return place / count, (place + 1 - _GAP) / count
@@ -253,7 +258,9 @@ def _mark_crossing(
     # Below is the bar of all others where the crossing is the last row: room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
-    if sheet.paper.printed and sheet.paper.width / len(stages) < _WIDE_PANEL:
+    paper = sheet.paper
+    narrow = paper.width / len(stages) < _WIDE_PANEL if paper.printed else _is_narrow(paper)
+    if narrow:
         return  # The subtitle says where it is.
     add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
 

@@ -179,8 +179,8 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
             "have found "
             "better paths."
         )
-    elif ranking.exact and not state.needs_run(trace, asked):
-        words += " A new search would return just this."
+    elif ranking.exact:
+        words += " A new search that differs in this alone would return just this."
     return words
 
 
