@@ -9,6 +9,8 @@ function create(root) {
   rail.list = root.querySelector(".knobs");
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
+  rail.onOther = (event) => settle(rail, event);
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, rail.onOther, true);
   return rail;
 }
 
@@ -75,6 +77,8 @@ function typed(rail, knob) {
     note(knob, `${said} is ${near < asked ? "more" : "less"} than this knob takes: it is ${taken} now.`);
   }
   flush(rail);
+  // The press that ended the typing follows at once.
+  if (rail.due) report(rail);
 }
 
 function note(knob, words) {
@@ -111,6 +115,15 @@ async function show(rail) {
   rail.ahead = false;
   if (rail.due) report(rail);
   if (rail.again) show(rail);
+}
+
+// Whatever else is pressed, such as Run, finds the knob reported.
+function settle(rail, event) {
+  if (!rail.root.isConnected) {
+    for (const kind of ["pointerdown", "keydown"]) document.removeEventListener(kind, rail.onOther, true);
+  } else if (rail.due && (event.key === "Enter" || !event.composedPath().includes(rail.root))) {
+    report(rail);
+  }
 }
 
 function report(rail) {
