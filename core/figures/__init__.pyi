@@ -42,7 +42,6 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
-from .evaluate.best_of import reward_mistakes_data as reward_mistakes_data
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data

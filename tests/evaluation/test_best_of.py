@@ -17,7 +17,7 @@ from transformers import (
 from core.decoding.errors import ModelError
 from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
 from core.evaluation.votes import vote
-from core.figures import best_of, best_of_data, reward_mistakes_data
+from core.figures import best_of, best_of_data
 from core.models.places import EMBEDDED_FOLDER, list_embedded
 from core.models.registry import load_reward_model
 from core.models.verifier import VerifierHead, load_verifier, read
@@ -59,8 +59,7 @@ def test_a_mistake_is_a_wrong_sample_above_a_right_one() -> None:
     wrong = Sampled("q", "4", (sample("4", 0, 1.0), sample("5", 0, 2.0)))
     (found,) = mistakes([wrong, Sampled("q", "4", FOUR), Sampled("q", "4", FOUR[:1])])
     assert (found.taken.answer, found.better.answer) == ("5", "4")
-    table = reward_mistakes_data([wrong])
-    assert table[["reward", "right_reward"]].values.tolist() == [[2.0, 1.0]]
+    assert (found.taken.reward, found.better.reward) == (2.0, 1.0)
 
 
 def test_a_vote_knows_the_highest_rewarded_answer() -> None:

@@ -225,5 +225,5 @@ def test_a_lone_surrogate_from_a_strangers_file_breaks_nothing(trace):
 def test_every_exported_table_is_a_figures_or_says_which_rows_it_holds():
     names = set(core.figures.__all__)
     alone = {name for name in names if name.endswith("_data") and name[:-5] not in names}
-    assert alone == {"reason_rows_data", "reason_votes_data", "reward_mistakes_data", "rows_data"}
+    assert alone == {"reason_rows_data", "reason_votes_data", "rows_data"}
     assert figure_names("decode") and set(figure_names("decode")) < set(figure_names())

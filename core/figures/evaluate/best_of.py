@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples, mistakes
+from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.evaluation.types import AnswerRule
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend, contrast
@@ -109,22 +109,4 @@ def best_of_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
     """A row for each rule and number of samples; trials are blocks of so many samples."""
     records = [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
     columns = "rule samples right trials accuracy wilson_low wilson_high".split()
-    return pd.DataFrame(records, columns=columns)
-
-
-def reward_mistakes_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
-    """A row for each question where the reward model takes a wrong sample beside a right one."""
-    records = [
-        (
-            one.sampled.question,
-            one.sampled.expected,
-            one.taken.answer,
-            one.taken.reward,
-            one.taken.text,
-            one.better.reward,
-            one.better.text,
-        )
-        for one in mistakes(sampled)
-    ]
-    columns = "question right taken reward text right_reward right_text".split()
     return pd.DataFrame(records, columns=columns)

@@ -11,6 +11,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
+from core.export.part import Part, of_figure
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption
 from pages.ui import registry
@@ -110,19 +111,21 @@ def _tree(view: BeamView) -> None:
         part = controls.part_of_tree()
         guesses = guess_parents(trace) if value("guesses") else None
         drawn = figure.chart(
-            "beam-tree",
-            partial(
-                figures.beam_tree,
-                trace,
-                first=view.first,
-                span=span,
-                pruned=pruned,
-                guesses=guesses,
-                selected=view.node,
-                paper=Paper(style.figure_width()),
-                **part,
+            Part(
+                "beam-tree",
+                partial(
+                    figures.beam_tree,
+                    trace,
+                    first=view.first,
+                    span=span,
+                    pruned=pruned,
+                    guesses=guesses,
+                    selected=view.node,
+                    paper=Paper(style.figure_width()),
+                    **part,
+                ),
+                partial(_tree_data, trace),
             ),
-            partial(_tree_data, trace),
             (
                 *(view.number, view.first, span, pruned, guesses is not None, view.node),
                 *(trace.config, style.figure_width(), *part.values()),
@@ -174,9 +177,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "beam-step",
-                partial(figures.beam_step, trace, step, selected=place),
-                partial(figures.beam_step_data, trace, step),
+                of_figure("beam-step", figures.beam_step, trace, step, selected=place),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
                 ahead=offer,

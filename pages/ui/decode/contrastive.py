@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.loop.compared import MAX_COMPARED
 from core.decoding.trace import Trace
+from core.export.part import of_figure
 from pages.ui.decode.strategy import Strategy
 from pages.ui.run.view import View
 from pages.ui.shell import models, sidebar
@@ -31,9 +30,7 @@ ROWS = declare(
 
 def _compared(view: View, trace: Trace) -> None:
     figure.chart(
-        "compared",
-        partial(figures.contrast_bars, view.step, trace),
-        partial(figures.contrast_bars_data, view.step, trace),
+        of_figure("compared", figures.contrast_bars, view.step, trace),
         (view.number, view.selected),
         across=True,
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.errors import DecodingError
 from core.decoding.trace import TokenStep, Trace
+from core.export.part import Part, of_figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
@@ -46,18 +47,15 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         with st.container(key="pair"):
             with st.container(key="pair-first"):
                 chart(
-                    "candidates",
-                    partial(_CANDIDATES, shaped.step, shaped.trace),
-                    partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
+                    Part(
+                        "candidates",
+                        partial(_CANDIDATES, shaped.step, shaped.trace),
+                        partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
+                    )
                 )
             with st.container(key="pair-second"):
                 if view.painted:
-                    chart(
-                        "way",
-                        figures.step_stages,
-                        figures.step_stages_data,
-                        of=(shaped.step, shaped.trace),
-                    )
+                    chart(of_figure("way", figures.step_stages, shaped.step, shaped.trace))
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
@@ -111,22 +109,24 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     with st.container(gap="small"):
         pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         figure.chart(
-            "heatmap",
-            partial(
-                figures.probability_heatmap,
-                trace,
-                first=view.first,
-                columns=columns,
-                rows=HEATMAP_ROWS,
-                selected=view.selected,
-                paper=Paper(width),
-            ),
-            partial(
-                figures.probability_heatmap_data,
-                trace,
-                first=view.first,
-                columns=columns,
-                rows=HEATMAP_ROWS,
+            Part(
+                "heatmap",
+                partial(
+                    figures.probability_heatmap,
+                    trace,
+                    first=view.first,
+                    columns=columns,
+                    rows=HEATMAP_ROWS,
+                    selected=view.selected,
+                    paper=Paper(width),
+                ),
+                partial(
+                    figures.probability_heatmap_data,
+                    trace,
+                    first=view.first,
+                    columns=columns,
+                    rows=HEATMAP_ROWS,
+                ),
             ),
             (view.number, view.first, view.selected, width),
             on_click=lambda custom: _select(view, custom, redraw),
@@ -196,20 +196,15 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
         return
     shaped = work.selected(view, trace, view.step)
     figure.chart(
-        "arithmetic",
-        figures.softmax_row,
-        figures.softmax_row_data,
+        of_figure("arithmetic", figures.softmax_row, shaped.step, shaped.trace),
         (view.number, shaped.step.index, shaped.trace.config),
-        of=(shaped.step, shaped.trace),
         across=True,
     )
 
 
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     figure.chart(
-        "uncertainty",
-        partial(figures.uncertainty, trace, selected=view.selected),
-        partial(figures.uncertainty_data, trace),
+        of_figure("uncertainty", figures.uncertainty, trace, selected=view.selected),
         (view.number, view.selected),
         on_click=lambda custom: _select(view, custom, redraw),
         across=True,
@@ -223,9 +218,9 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
         window = pager.of_span(view.prompt_first, wide_columns(width), count)
         pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
-            "prompt",
-            partial(figures.prompt_reading, trace, first=view.prompt_first, paper=Paper(width)),
-            partial(figures.prompt_reading_data, trace),
+            of_figure(
+                "prompt", figures.prompt_reading, trace, first=view.prompt_first, paper=Paper(width)
+            ),
             (view.number, view.prompt_first, width),
         )
 
@@ -234,9 +229,7 @@ def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
     runs, others = timed_runs(view, trace)
     _compare(view, trace, redraw)
     figure.chart(
-        "time",
-        partial(figures.timing, runs, others=others),
-        partial(figures.timing_data, runs),
+        of_figure("time", figures.timing, runs, others=others),
         (view.number, view.compared is not None),
         across=True,
     )

@@ -9,6 +9,7 @@ import streamlit as st
 from core import figures
 from core.evaluation.plan.statistics import all_paired, results
 from core.evaluation.plan.types import Evaluation
+from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
@@ -96,21 +97,9 @@ def _figures(view: EvaluateView) -> None:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                "accuracy-by-way",
-                figures.evaluate_accuracy,
-                figures.evaluate_accuracy_data,
-                key,
-                of=(evaluation,),
-            )
+            figure.chart(of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation), key)
         with right:
-            figure.chart(
-                "agreement",
-                figures.evaluate_agreement,
-                figures.evaluate_agreement_data,
-                key,
-                of=(evaluation,),
-            )
+            figure.chart(of_figure("agreement", figures.evaluate_agreement, evaluation), key)
             if which in _NOTICE:
                 with st.container(key="notice"):
                     st.markdown(_NOTICE[which])

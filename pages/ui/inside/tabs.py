@@ -6,12 +6,11 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.trace import Check, Trace
-from core.export.part import Part
+from core.export.part import Part, of_figure
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
@@ -23,7 +22,7 @@ from pages.ui.widgets import control, figure, pager, style, table
 from pages.ui.widgets.control import value
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Redraw = Callable[[], None]
 _CHECKED = ("record", "forward", "lens", "attention")
@@ -94,17 +93,13 @@ def _caption(view: InsideView, trace: Trace, *, step: bool = True) -> str:
 
 def _chart(
     view: InsideView,
-    name: str,
-    draw: Callable[..., go.Figure],
-    data: Callable[..., pd.DataFrame],
+    part: Part,
     depends: tuple[Hashable, ...],
-    *,
-    of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
 ) -> None:
     """The open tab's figure, which from now on the archive of the page takes."""
-    figure.chart(name, draw, data, depends, of=of, on_click=on_click)
-    view.figures[name] = Part(name, partial(draw, *of), partial(data, *of))
+    figure.chart(part, depends, on_click=on_click)
+    view.figures[part.name] = part
 
 
 def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
@@ -127,17 +122,19 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
     drawn: dict[str, Any] = {"first_step": before}
     _chart(
         view,
-        "calls",
-        partial(
-            figures.flame_chart,
-            calls,
-            caption=_caption(view, trace, step=what != "run"),
-            prompt=trace.prompt,
-            what=said,
-            paper=Paper(width),
-            **drawn,
+        Part(
+            "calls",
+            partial(
+                figures.flame_chart,
+                calls,
+                caption=_caption(view, trace, step=what != "run"),
+                prompt=trace.prompt,
+                what=said,
+                paper=Paper(width),
+                **drawn,
+            ),
+            partial(figures.flame_chart_data, calls, **drawn),
         ),
-        partial(figures.flame_chart_data, calls, **drawn),
         (view.number, view.selected, what, cache, width),
         on_click=lambda custom: _go_to(view, custom, redraw),
     )
@@ -170,16 +167,15 @@ def _modules(view: InsideView, trace: Trace) -> None:
         forwards.append((behind, seen.one))
     _chart(
         view,
-        "modules",
-        partial(
+        of_figure(
+            "modules",
             figures.module_times,
+            tuple(forwards),
             caption=_caption(view, trace),
             prompt=trace.prompt,
             paper=Paper(width),
         ),
-        figures.module_times_data,
         (view.number, view.selected, cache, width),
-        of=(tuple(forwards),),
     )
     st.caption(
         "Medians of three forwards through transformers' own modules. Behind the cache one token "
@@ -209,9 +205,10 @@ def _lens(view: InsideView, trace: Trace) -> None:
     show = value("cells")
     _chart(
         view,
-        "lens",
-        partial(
+        of_figure(
+            "lens",
             figures.lens_heatmap,
+            read,
             caption=figures.step_caption(trace, view.selected),
             prompt=trace.prompt,
             first=first,
@@ -219,9 +216,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
             selected=read.first + len(read.positions) - 1,
             paper=Paper(width),
         ),
-        figures.lens_heatmap_data,
         (view.number, view.selected, first, show, width),
-        of=(read,),
     )
 
 
@@ -246,18 +241,17 @@ def _attention(view: InsideView, trace: Trace) -> None:
         pager.draw(view, "looked_first", window, "positions")
     _chart(
         view,
-        "attention",
-        partial(
+        of_figure(
+            "attention",
             figures.attention_map,
+            seen,
             caption=figures.step_caption(trace, view.selected),
             prompt=trace.prompt,
             layer=layer if layer >= 0 else None,
             first=first,
             paper=Paper(width),
         ),
-        figures.attention_map_data,
         (view.number, view.selected, layer, first, width),
-        of=(seen,),
     )
     st.caption(
         "The token that is read at this step looks at all before it and at itself; what it finds "

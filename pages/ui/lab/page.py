@@ -12,6 +12,7 @@ from core import figures
 from core.decoding.counting import nth, place_of
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
+from core.export.part import of_figure
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
 from core.figures.lab.words import lab_caption
@@ -249,9 +250,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
-        figure.chart(
-            "stages", figures.lab_stages, figures.lab_stages_data, key, of=(step,), ahead=offer
-        )
+        figure.chart(of_figure("stages", figures.lab_stages, step), key, ahead=offer)
     if later.waits(lab):
         return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
@@ -259,9 +258,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                "draw", figures.lab_draw, figures.lab_draw_data, key, of=(step,), ahead=offer
-            )
+            figure.chart(of_figure("draw", figures.lab_draw, step), key, ahead=offer)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
@@ -296,9 +293,6 @@ def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     found = work.measured(lab, "flips", ref, settings, step)
     with tabs.measured("flips", found):
         figure.chart(
-            "flips",
-            figures.lab_decision_boundaries,
-            figures.lab_decision_boundaries_data,
+            of_figure("flips", figures.lab_decision_boundaries, found.step, found.value or ()),
             (found.step, found.value),
-            of=(found.step, found.value or ()),
         )

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep, distinct
+from core.export.part import of_figure
 from core.figures.lab.words import lab_caption
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, Settings
@@ -41,33 +41,22 @@ def draw(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
 
 def _rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     found = work.measured(lab, "rolls", ref, settings, step)
-    _chart("rolls", found, "Rolling…", figures.lab_rolls, figures.lab_rolls_data)
+    _chart("rolls", found, "Rolling…", figures.lab_rolls)
 
 
 def _sweep(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     found = work.measured(lab, "sweep", ref, settings, step)
-    _chart("sweep", found, "Trying every temperature…", figures.lab_sweep, figures.lab_sweep_data)
+    _chart("sweep", found, "Trying every temperature…", figures.lab_sweep)
 
 
-def _chart(
-    name: str,
-    found: work.Measured,
-    waiting: str,
-    draw: Callable[..., go.Figure],
-    data: Callable[..., pd.DataFrame],
-) -> None:
+def _chart(name: str, found: work.Measured, waiting: str, draw: Callable[..., go.Figure]) -> None:
     """A figure of what was worked out beside the page, or what it waits for."""
     if found.value is None:
         st.text(_NOT_THERE if found.ready else waiting)
         return
     with measured(name, found):
-        figure.chart(
-            name,
-            partial(draw, found.step, found.value),
-            partial(data, found.value),
-            (found.step, found.value),
-            across=True,
-        )
+        part = of_figure(name, draw, found.step, found.value, table=(found.value,))
+        figure.chart(part, (found.step, found.value), across=True)
 
 
 def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerator:
@@ -168,12 +157,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: Settings) -> None:
     )
     fold = bool(value("fold"))
     with st.container(key="tree-wide"):
-        figure.chart(
-            "tree",
-            partial(figures.lab_tree, grown, fold=fold),
-            partial(figures.lab_tree_data, grown),
-            (grown, fold),
-        )
+        figure.chart(of_figure("tree", figures.lab_tree, grown, fold=fold), (grown, fold))
     table.draw(
         "grown-rows",
         figures.rows_data(grown.rows),

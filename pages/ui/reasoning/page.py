@@ -15,6 +15,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
+from core.export.part import of_figure
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
 from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote, work
@@ -186,9 +187,7 @@ def _knew(view: ReasonView) -> None:
         return
     with st.container(key="figures"):
         figure.chart(
-            "stops",
-            partial(figures.reason_stops, strip, caption=settings_caption(trace)),
-            partial(figures.reason_stops_data, strip),
+            of_figure("stops", figures.reason_stops, strip, caption=settings_caption(trace)),
             (view.number, view.version("stops")),
         )
 
@@ -254,9 +253,7 @@ def _curve(view: ReasonView) -> None:
     closing = sweep.plan.budget_field == "max_thinking_tokens"
     marked = int(value("thinking")) if closing else reason_controls.whole_bound()
     figure.chart(
-        "accuracy",
-        partial(figures.reason_accuracy, sweep, marked=marked),
-        partial(figures.reason_accuracy_data, sweep),
+        of_figure("accuracy", figures.reason_accuracy, sweep, marked=marked),
         (reason_many.identity(view, sweep), marked),
         on_click=lambda custom: _take_budget(sweep, custom),
     )

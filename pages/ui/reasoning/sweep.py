@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
+from core.export.part import Part, of_figure
 from core.export.table import csv_text
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
@@ -65,22 +67,18 @@ def _figures(view: ReasonView) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "outcomes", figures.reason_outcomes, figures.reason_spent_data, (key,), of=(sweep,)
+                Part(
+                    "outcomes",
+                    partial(figures.reason_outcomes, sweep),
+                    partial(figures.reason_spent_data, sweep),
+                ),
+                (key,),
             )
         with right:
-            figure.chart(
-                "spent", figures.reason_spent, figures.reason_spent_data, (key,), of=(sweep,)
-            )
+            figure.chart(of_figure("spent", figures.reason_spent, sweep), (key,))
     if not has_steps(sweep):
         return
-    figure.chart(
-        "difficulty",
-        figures.reason_difficulty,
-        figures.reason_difficulty_data,
-        (key,),
-        of=(sweep,),
-        across=True,
-    )
+    figure.chart(of_figure("difficulty", figures.reason_difficulty, sweep), (key,), across=True)
 
 
 def has_steps(sweep: BudgetSweep) -> bool:

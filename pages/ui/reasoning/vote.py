@@ -7,6 +7,7 @@ import streamlit as st
 from core import figures
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
+from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
@@ -46,11 +47,7 @@ def draw(view: ReasonView) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "rivals",
-                figures.reason_rivals,
-                figures.reason_rivals_data,
-                (view.version("rivals"),),
-                of=(rivalry,),
+                of_figure("rivals", figures.reason_rivals, rivalry), (view.version("rivals"),)
             )
         with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)

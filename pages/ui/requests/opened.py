@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.decoding.validation import shortened
+from core.export.part import Part, of_figure
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import PHONE_COLUMNS
@@ -165,14 +166,14 @@ def _figure(view: RequestsView, trace: Trace) -> None:
     if trace.rounds:
         shown = PHONE_COLUMNS if style.narrow() else _ROUNDS
         pager.draw(view, "first", pager.of_span(view.first, shown, len(trace.rounds)), "rounds")
-        drawn = partial(figures.spec_timeline, first=view.first, columns=shown)
-        depends = (view.number, view.first, shown)
-        figure.chart("timeline", drawn, figures.spec_timeline_data, depends, of=(trace,))
+        look = {"first": view.first, "columns": shown}
+        part = of_figure("timeline", figures.spec_timeline, trace, **look)
+        figure.chart(part, (view.number, view.first, shown))
     elif trace.beam_steps:
         pager.draw(view, "first", pager.of_span(view.first, _SPAN, len(trace.beam_steps)), "steps")
-        drawn = partial(figures.beam_tree, first=view.first, span=_SPAN)
-        depends = (view.number, view.first)
-        figure.chart("beam-tree", drawn, figures.beam_tree_data, depends, of=(trace,))
+        look = {"first": view.first, "span": _SPAN}
+        part = of_figure("beam-tree", figures.beam_tree, trace, **look)
+        figure.chart(part, (view.number, view.first))
     elif trace.token_steps:
         width = style.figure_width()
         columns = columns_for(width)
@@ -196,15 +197,17 @@ def _heatmap(
     """
     window = {"first": first, "columns": columns}
     figure.chart(
-        "requests-heatmap",
-        partial(
-            figures.probability_heatmap,
-            trace,
-            **window,
-            selected=view.selected if view else None,
-            paper=Paper(style.figure_width()),
+        Part(
+            "requests-heatmap",
+            partial(
+                figures.probability_heatmap,
+                trace,
+                **window,
+                selected=view.selected if view else None,
+                paper=Paper(style.figure_width()),
+            ),
+            partial(figures.probability_heatmap_data, trace, **window),
         ),
-        partial(figures.probability_heatmap_data, trace, **window),
         depends,
         on_click=partial(_select, view) if view else None,
     )

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.trace import Trace
+from core.export.part import of_figure
 from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
 from pages.ui.speculative import measurement, work
@@ -17,14 +18,7 @@ from pages.ui.widgets.control import value
 def draw(view: SpecView, trace: Trace) -> None:
     """The drawing of the selected round, and both ways timed side by side."""
     at = view.token[0] if view.token else 0
-    figure.chart(
-        "feed",
-        figures.spec_feed,
-        figures.spec_feed_data,
-        (view.number, at),
-        of=(trace, at),
-        across=True,
-    )
+    figure.chart(of_figure("feed", figures.spec_feed, trace, at), (view.number, at), across=True)
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "
         "every position and reads its last token. Both give the same probabilities. "

@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
+from core.export.part import Part, of_figure
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.theme import Theme
 from core.figures.speculative.lossless import lossless_words, normalised
@@ -78,9 +79,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
         with st.container(key="verdict"):
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
         figure.chart(
-            "outcomes",
-            partial(figures.spec_outcomes, found, trace),
-            partial(figures.spec_outcomes_data, found),
+            of_figure("outcomes", figures.spec_outcomes, found, trace, table=(found,)),
             (view.number, found),
             across=True,
         )
@@ -132,9 +131,11 @@ def _draw_three() -> None:
     names = controls.NAMES
     with right:
         figure.chart(
-            "enumeration",
-            partial(three_figure, three),
-            partial(figures.spec_enumeration_data, three.table, names),
+            Part(
+                "enumeration",
+                partial(three_figure, three),
+                partial(figures.spec_enumeration_data, three.table, names),
+            ),
             three,
         )
     frame = figures.spec_enumeration_data(three.table, names)

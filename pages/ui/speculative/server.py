@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
 from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.trace import Trace
+from core.export.part import of_figure
 from core.figures.base.labels import config_caption
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -33,9 +33,9 @@ def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as ever
     run = view.server
     if run is not None:
         figure.chart(
-            "server",
-            partial(figures.server_speculation, run.found, run.caption),
-            partial(figures.server_speculation_data, run.found),
+            of_figure(
+                "server", figures.server_speculation, run.found, run.caption, table=(run.found,)
+            ),
             (view.number, run),
         )
         table.draw("server-counts", figures.server_speculation_data(run.found))

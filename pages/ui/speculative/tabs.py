@@ -11,6 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
+from core.export.part import of_figure
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.words import (
     EXTRA,
@@ -113,9 +114,7 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     window = {"first": view.first, "columns": shown}
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
-            "timeline",
-            partial(figures.spec_timeline, trace, **window, selected=view.token),
-            partial(figures.spec_timeline_data, trace),
+            of_figure("timeline", figures.spec_timeline, trace, **window, selected=view.token),
             (view.number, *window.values(), view.token),
             on_click=lambda custom: _click(view, custom),
         )
@@ -151,11 +150,8 @@ def _one_token(view: SpecView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                "verification",
-                figures.spec_verification,
-                figures.spec_verification_data,
+                of_figure("verification", figures.spec_verification, trace, at, place),
                 (view.number, at, place),
-                of=(trace, at, place),
                 ahead=offer,
             )
         with right:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core import figures
 from core.decoding.trace import Trace
+from core.export.part import of_figure
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
 from pages.ui.speculative import measurement, work
@@ -33,12 +32,7 @@ def draw(view: SpecView, trace: Trace) -> None:
         with st.container(key="verdict"):
             st.text(verdict(found))
     figure.chart(
-        "time",
-        figures.spec_time,
-        figures.spec_time_data,
-        (view.number, found),
-        of=(trace, found),
-        across=True,
+        of_figure("time", figures.spec_time, trace, found), (view.number, found), across=True
     )
     if found is not None:
         st.caption(latency_words(found))
@@ -58,9 +52,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     found = view.sweep
     if found is not None:
         figure.chart(
-            "sweep",
-            partial(figures.spec_sweep, found, trace),
-            partial(figures.spec_sweep_data, found),
+            of_figure("sweep", figures.spec_sweep, found, trace, table=(found,)),
             (view.number, found),
             across=True,
         )
@@ -68,14 +60,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
 
 def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
-    figure.chart(
-        "positions",
-        figures.spec_positions,
-        figures.spec_positions_data,
-        (view.number,),
-        of=(trace,),
-        across=True,
-    )
+    figure.chart(of_figure("positions", figures.spec_positions, trace), (view.number,), across=True)
     table.draw(
         "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),

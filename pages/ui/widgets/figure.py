@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))
@@ -63,12 +62,9 @@ class Look:
 
 
 def chart(
-    name: str,
-    draw: Callable[..., go.Figure],
-    data: Callable[..., DataFrame],
+    part: Part,
     depends: tuple[Hashable, ...],
     *,
-    of: tuple[object, ...] = (),
     on_click: Callable[[list[object]], None] | None = None,
     ahead: Offer | None = None,
     chooses: str = "",
@@ -77,19 +73,16 @@ def chart(
     """Draw a figure and its export; returns what was drawn.
 
     Args:
-        name: key of the chart and stem of the files.
-        draw: makes the figure in a `theme`, and on a `paper` where it is exported.
-        data: what the CSV holds.
+        part: its name is the key of the chart and the stem of its files.
         depends: all that the figure depends on, beside the theme; while it stays, so does the
             figure, which costs tens of milliseconds to build.
-        of: the arguments that `draw` and `data` have in common.
         on_click: gets the `customdata` of a clicked mark.
         ahead: what the browser may show before the page has answered.
         chooses: the input that a clicked mark chooses.
         across: it takes the page's width, so that its lines of text may be as long.
     """
+    name, draw = part.name, part.drawn()
     look = Look.now(across=across)
-    draw, data = partial(draw, *of), partial(data, *of)
     tab = closed.state()
     if tab and ahead is None:
         ahead = _offered(name, draw, look, depends)
@@ -99,7 +92,7 @@ def chart(
     with st.container(key=f"figure-{name}", gap=None):
         charts.draw(name, shown, on_click, told, chooses)
         if tab != "closed":
-            _export(name, shown, draw, data)
+            _export(part, shown)
     return shown
 
 
@@ -179,23 +172,17 @@ def said_before(caption: str) -> None:
     st.session_state[_SAID] = (*st.session_state.get(_SAID, ()), caption)
 
 
-def _export(
-    name: str,
-    shown: Drawing,
-    draw: Callable[..., go.Figure],
-    data: Callable[[], DataFrame],
-) -> None:
+def _export(part: Part, shown: Drawing) -> None:
     popover = st.popover(
         "Export",
         icon=":material/download:",
         type="tertiary",
-        key=f"export-{name}",
+        key=f"export-{part.name}",
         on_change="rerun",
     )
     if popover.open:
         with popover:
-            part = Part(name, draw, data)
-            fragments.mount(_leave)(shown, part, _stem(name, shown))
+            fragments.mount(_leave)(shown, part, _stem(part.name, shown))
 
 
 def _stem(name: str, shown: Drawing) -> str:

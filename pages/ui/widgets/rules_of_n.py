@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from core import figures
 from core.evaluation.best_of import Sampled, mistakes
+from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from pages.ui.widgets import figure, table
 
@@ -16,11 +16,7 @@ from pages.ui.widgets import figure, table
 def draw(sampled: Sequence[Sampled], said: str, version: tuple[object, ...]) -> None:
     """The figure, and the questions at which the reward model takes a wrong sample."""
     figure.chart(
-        "best-of-n",
-        partial(figures.best_of, sampled, caption=said),
-        partial(figures.best_of_data, sampled),
-        version,
-        across=True,
+        of_figure("best-of-n", figures.best_of, sampled, caption=said), version, across=True
     )
     found = mistakes(sampled)
     if not any(one.reward is not None for each in sampled for one in each.samples):
