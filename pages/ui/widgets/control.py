@@ -29,10 +29,6 @@ def _unchanged(held: Any) -> Any:
     return held
 
 
-def _always(read: Read) -> bool:  # noqa: ARG001
-    return True
-
-
 def _never() -> bool:
     return False
 
