@@ -34,7 +34,7 @@ _LEFT_OUT = (
 
 def draw(view: ReasonView) -> None:
     """The code on the left, the shown run's counts on the right."""
-    with st.container(key="pair"):
+    with st.container(key="pair-level"):
         left, right = st.columns(2, gap="small")
         with left:
             with st.container(key="loop-code", gap=None):

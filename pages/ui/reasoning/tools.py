@@ -46,7 +46,7 @@ def draw(view: ReasonView) -> None:
         st.text("Nothing was run yet.")
         return
     names = ("Without the calculator", "With the calculator")
-    with st.container(key="pair"):
+    with st.container(key="pair-tools"):
         for place, (column, run) in enumerate(
             zip(st.columns(2, gap="small"), view.tools, strict=True)
         ):
