@@ -9,6 +9,7 @@ from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.trace import Trace
 from pages.ui.reasoning import state
 from pages.ui.reasoning.state import ReasonView
+from pages.ui.widgets import closed
 
 _BEFORE = """logits = model(prompt)       # one forward
 for token in think_start:    # forced
@@ -38,16 +39,22 @@ def draw(view: ReasonView) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             with st.container(key="loop-code", gap=None):
-                st.code(_BEFORE, language="python")
-                with st.container(key="loop-bound", gap=None):
-                    st.code(_BOUND, language="python")
-                st.code(_AFTER, language="python")
+                # What colours code is a script of 1.6 MB, which a closed tab does without.
+                if closed.state() != "closed":
+                    _code()
             st.caption(_LEFT_OUT)
         with right, st.container(key="loop-counts", border=True, gap="small"):
             if view.trace is None:
                 st.text("Run a problem to see how often its loop ran.")
             else:
                 _counts(view.trace)
+
+
+def _code() -> None:
+    st.code(_BEFORE, language="python")
+    with st.container(key="loop-bound", gap=None):
+        st.code(_BOUND, language="python")
+    st.code(_AFTER, language="python")
 
 
 def _counts(trace: Trace) -> None:

@@ -52,7 +52,11 @@ def _send(view: RequestsView) -> None:
 
 
 def _draw_code() -> None:
-    with st.popover("As code", key="as-code", icon=":material/terminal:"):
+    popover = st.popover("As code", key="as-code", icon=":material/terminal:", on_change="rerun")
+    # Closed it is empty: what colours code is a script of 1.6 MB.
+    if not popover.open:
+        return
+    with popover:
         try:
             kind, body = controls.body()
         except DecodingError as error:
