@@ -171,6 +171,11 @@ def poll_seconds() -> float:
     return min(SLOWEST_POLL_SECONDS, POLL_SECONDS * max(1, QUEUE.sessions))
 
 
+def is_quiet() -> bool:
+    """Whether there is time for what nobody has asked for yet."""
+    return QUEUE.sessions <= 2
+
+
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
     """A function of a job and more as one of the rest, which starts it and returns the job."""
 

@@ -174,8 +174,10 @@ def tabs(
     Args:
         linked: whether the address says which one is open.
         ready: titles of those whose figures are made ready while they are closed, so that they are
-            there as soon as one is opened. They start no work by being drawn.
+            there as soon as one is opened; not while many others wait. They start no work by being
+            drawn.
     """
+    ready = ready if jobs.is_quiet() else ()
     with st.container(key="more"):
         found = st.tabs(
             list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
