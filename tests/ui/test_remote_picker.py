@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core import ModelError
 from core.export.web.run_page import PAPER
@@ -10,8 +11,8 @@ from core.models.remote import keys
 from pages.ui.shell import models
 from pages.ui.speculative import save
 from tests.models.remote.servers import Script, serving
-from tests.ui.conftest import Open
-from tests.ui.seen import charts, settle, texts
+from tests.ui.conftest import ROOT, Open, open_page
+from tests.ui.seen import SECONDS, charts, settle, texts
 from tests.ui.test_decode_page import markup
 
 KEY = "sk-0123456789abcdefghij"
@@ -53,7 +54,10 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
     offered = [option.content for option in app.button_group(key="method").proto.options]
     assert "By the engine" in offered and "Contrastive" not in offered, "no hidden states there"
     assert not app.session_state["view"].jobs
-    app = open_app("api_requests.py", model=f"vllm:{url}#target")
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
+    app.query_params["model"] = f"vllm:{url}#target"
+    app.session_state["as-code"] = True
+    open_page(app, "api_requests.py")
     assert f"DECODING_EXPLORER_MODELS=large=vllm:{url}#target" in str(texts(app))
 
 
