@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from core.evaluation.workers import Work
 from core.models.stopping import never, stoppable
@@ -39,7 +39,7 @@ class OnServer(Protocol):
         ...
 
 
-def all_on_servers(models: Iterable[object]) -> bool:
+def all_on_servers(models: Iterable[object]) -> TypeGuard[Iterable[OnServer]]:
     """Whether none of them computes here."""
     return all(isinstance(model, OnServer) for model in models)
 

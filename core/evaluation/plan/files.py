@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from core.decoding.errors import EvaluationError
-from core.evaluation.in_flight import OnServer, rows_in_flight
+from core.evaluation.in_flight import all_on_servers, rows_in_flight
 from core.evaluation.plan.run import Models, Rewards, evaluation_rows, with_revisions
 from core.evaluation.plan.serial import (
     plan_from_json,
@@ -70,8 +70,8 @@ def evaluate_to_file(
     plan = with_revisions(plan, models, rewards)
     rows = partial(evaluation_rows, models, plan)
     behind = partial(rows, rewards=rewards, should_stop=should_stop)
-    asked = [model for model in models.values() if isinstance(model, OnServer)]
-    if in_flight > 1 and rewards is None and len(asked) == len(models):
+    asked = models.values()
+    if in_flight > 1 and rewards is None and all_on_servers(asked):
         work = EvaluationWork(plan)
         behind = partial(rows_in_flight, rows, work, asked, most=in_flight, should_stop=should_stop)
     return Evaluation(plan, EVALUATIONS.extend(path, plan, behind, on_row))

@@ -177,7 +177,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                of_figure("beam-step", figures.beam_step, trace, step, selected=place),
+                _step_part(trace, step, place),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
                 ahead=offer,
@@ -190,14 +190,18 @@ def _one_step(view: BeamView, trace: Trace) -> None:
                 panel.made_by(beam_caption(trace))
 
 
+def _step_part(trace: Trace, step: int, place: int) -> Part:
+    return of_figure("beam-step", figures.beam_step, trace, step, selected=place)
+
+
 def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
     """What is shown of other candidates."""
     look = figure.Look.now()
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step, place = map(int, inputs[NODE].split("."))
-        drawn = partial(figures.beam_step, trace, step, selected=place)
-        return {**node.sentences(trace, step, place), "beam-step": look.drawing(drawn)}
+        part = _step_part(trace, step, place)
+        return {**node.sentences(trace, step, place), part.name: look.drawing(part.drawn())}
 
     inputs = {NODE: ("{}.{}".format(*view.node or (0, 0)), _node)}
     return ahead.offer("beam-node", (view.number, trace.config, *look.key), inputs, build)

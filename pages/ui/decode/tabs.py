@@ -28,7 +28,6 @@ from pages.ui.widgets.control import defaults, value
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS, CANDIDATES = 6, 8
 _READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
-_CANDIDATES = partial(figures.candidate_bars, count=CANDIDATES)
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 Redraw = Callable[[], None]
@@ -46,16 +45,20 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         _step_head(view, trace, shaped)
         with st.container(key="pair"):
             with st.container(key="pair-first"):
-                chart(
-                    Part(
-                        "candidates",
-                        partial(_CANDIDATES, shaped.step, shaped.trace),
-                        partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20),
-                    )
-                )
+                chart(_candidates(shaped))
             with st.container(key="pair-second"):
                 if view.painted:
-                    chart(of_figure("way", figures.step_stages, shaped.step, shaped.trace))
+                    chart(_way(shaped))
+
+
+def _candidates(shaped: work.Shaped) -> Part:
+    draw = partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES)
+    data = partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20)
+    return Part("candidates", draw, data)
+
+
+def _way(shaped: work.Shaped) -> Part:
+    return of_figure("way", figures.step_stages, shaped.step, shaped.trace)
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
@@ -71,11 +74,8 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step = trace.token_steps[inputs[token_strip.KEY]]
         shaped = work.shaped(view, trace, step, moved(config, rows, inputs.__getitem__))
-        drawings = {"candidates": _CANDIDATES, "way": figures.step_stages}
-        return {
-            name: look.drawing(partial(draw, shaped.step, shaped.trace))
-            for name, draw in drawings.items()
-        }
+        parts = _candidates(shaped), _way(shaped)
+        return {part.name: look.drawing(part.drawn()) for part in parts}
 
     inputs = {token_strip.KEY: (view.selected, ahead.place), **knob_rows.inputs(rows)}
     return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)

@@ -12,7 +12,7 @@ from core import figures
 from core.decoding.counting import nth, place_of
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.stages import FEW_PANELS
 from core.figures.lab.words import lab_caption
@@ -250,7 +250,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     figure.said(lab_caption(step))
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
-        figure.chart(of_figure("stages", figures.lab_stages, step), key, ahead=offer)
+        figure.chart(_stages(step), key, ahead=offer)
     if later.waits(lab):
         return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
@@ -258,7 +258,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(of_figure("draw", figures.lab_draw, step), key, ahead=offer)
+            figure.chart(_draw(step), key, ahead=offer)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
@@ -266,6 +266,14 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
         with right:
             _flips(lab, ref, settings, step)
     return True
+
+
+def _stages(step: LabStep) -> Part:
+    return of_figure("stages", figures.lab_stages, step)
+
+
+def _draw(step: LabStep) -> Part:
+    return of_figure("draw", figures.lab_draw, step)
 
 
 def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
@@ -277,8 +285,7 @@ def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         asked = replace(settings, config=moved(settings.config, rows, inputs.__getitem__))
         step = work.shaped(lab, ref, asked)
-        drawings = {"stages": figures.lab_stages, "draw": figures.lab_draw}
-        return {name: look.drawing(partial(draw, step)) for name, draw in drawings.items()}
+        return {part.name: look.drawing(part.drawn()) for part in (_stages(step), _draw(step))}
 
     depends = (ref, settings.order, settings.rolls, *look.key, fixed)
     return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)

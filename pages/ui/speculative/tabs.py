@@ -11,7 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.decoding.trace import Trace
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.words import (
     EXTRA,
@@ -150,7 +150,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                of_figure("verification", figures.spec_verification, trace, at, place),
+                _token_part(trace, at, place),
                 (view.number, at, place),
                 ahead=offer,
             )
@@ -166,15 +166,19 @@ def _show(view: SpecView, at: int, place: int) -> None:
     _redraw()
 
 
+def _token_part(trace: Trace, at: int, place: int) -> Part:
+    return of_figure("verification", figures.spec_verification, trace, at, place)
+
+
 def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     """What is shown of other tokens of the text."""
     look, tokens = figure.Look.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         chosen = tokens[inputs[state.STRIP]]
-        drawn = partial(figures.spec_verification, trace, chosen.round, chosen.place)
+        part = _token_part(trace, chosen.round, chosen.place)
         said = sentences(trace, chosen.round, chosen.place)
-        return {**said, "verification": look.drawing(drawn)}
+        return {**said, part.name: look.drawing(part.drawn())}
 
     inputs = {state.STRIP: (state.place_in_text(tokens, view.token), ahead.place)}
     return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
