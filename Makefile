@@ -4,8 +4,9 @@ PY     := $(VENV)/bin/python
 # The first of these that starts and is 3.11 or newer; `make PYTHON=... run` chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-# One thread for each process in tests: two test processes beside each other would crawl otherwise.
-TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+# One thread for each process in tests: two test processes beside each other would crawl otherwise. Each of
+# the many processes that they start would compile the app anew where Python is told to keep no bytecode.
+TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=
 
 .PHONY: help run smollm2 engines test fuzz lint bench soak notebook example models format clean
 
