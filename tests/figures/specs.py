@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
-from core.decoding.speculative.metrics import Costs, Verification
+from core.decoding.speculative.metrics import Costs, VerifyCost
 from core.decoding.speculative.report import (
     Comparison,
     Latency,
     LengthSweep,
     Losslessness,
-    Outcome,
     SweepPoint,
     TargetRun,
+    TextCount,
 )
 from core.decoding.speculative.types import DraftRound, RoundSeconds
 from core.decoding.trace import StepSeconds
@@ -25,12 +25,12 @@ from tests.figures.traces import HOSTILE, WORDS
 SWEEP = LengthSweep(
     (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
     0.8,
-    Costs(0.002, 0.01, (Verification(1, 0.012), Verification(4, 0.015))),
+    Costs(0.002, 0.01, (VerifyCost(1, 0.012), VerifyCost(4, 0.015))),
 )
 COUNTED = Losslessness(
     100,
     3,
-    (Outcome((1, 2), "<b>a</b>", 60, 55), Outcome((), "others", 40, 45)),
+    (TextCount((1, 2), "<b>a</b>", 60, 55), TextCount((), "others", 40, 45)),
     0.5,
     1,
     0.48,
@@ -82,7 +82,7 @@ def make_comparison(spec_seconds: float, target_seconds: float) -> Comparison:
     emitted, rounds = len(trace.token_ids), len(trace.rounds)
     each = spec_seconds * emitted / rounds
     steps = (StepSeconds(0.0, 0.001, 0.002), StepSeconds(0.004, 0.001, 0.002))
-    costs = Costs(each / 8, target_seconds, (Verification(4, each / 2),))
+    costs = Costs(each / 8, target_seconds, (VerifyCost(4, each / 2),))
     return Comparison(
         speculative=timed(trace, each / 2, each / 4, each / 4),
         target_only=TargetRun((4, 5), 0.1, steps),

@@ -16,7 +16,7 @@ from core.decoding.speculative.metrics import (
     counts,
     expected_tokens,
 )
-from core.decoding.speculative.report import LengthSweep, Outcome, SweepPoint
+from core.decoding.speculative.report import LengthSweep, SweepPoint, TextCount
 from core.decoding.trace import Trace
 from core.figures import (
     DARK,
@@ -313,12 +313,12 @@ def test_the_test_of_many_runs_is_told_honestly() -> None:
 
 
 def test_a_test_without_a_p_value_says_why() -> None:
-    def said(*outcomes: Outcome) -> str:
+    def said(*outcomes: TextCount) -> str:
         found = COUNTED._replace(outcomes=outcomes, p_value=None)
         return lossless_words(found, "speculative", claims=True)
 
-    assert "only one text came out" in said(Outcome((1, 2), "a", 100, 100))
-    assert "every text was too rare" in said(Outcome((), "others", 100, 100))
+    assert "only one text came out" in said(TextCount((1, 2), "a", 100, 100))
+    assert "every text was too rare" in said(TextCount((), "others", 100, 100))
     assert "no run was finished" in said()
 
 

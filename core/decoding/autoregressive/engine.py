@@ -10,7 +10,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
-from core.decoding.loop.ending import Ending
+from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
@@ -87,7 +87,7 @@ class Picker:
         self._config = config
         # How many tokens of a step the model names; None where all.
         self._known: int | None = getattr(model, "known", None)
-        self._eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
+        self._eos = eos_rows(model)
         self._sampling = drawn_by(config)
         self._warpers = warpers(config.shaping) if self._sampling else []
         self._generator = new_generator(self._sampling.seed if self._sampling else 0)

@@ -16,6 +16,8 @@ from torch import Tensor
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.errors import DecodingError
+from core.decoding.loop.ending import eos_rows
+from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.filters import remove_tokens
 from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
 
@@ -25,6 +27,11 @@ _ALIVE = NOTHING / 2
 _BLOCKS_FROM = 32_768
 _BLOCKS = 64
 _DRAWN_FROM_AT_MOST = 2**24
+
+
+def candidates_of_a_group(config: BeamSearch, model: LanguageModel) -> int:
+    """K: so many continuations a group looks at, where there are so many."""
+    return max(2, 1 + len(eos_rows(model))) * (config.num_beams // config.num_beam_groups)
 
 
 class Choice(NamedTuple):

@@ -206,7 +206,7 @@ def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     ends = [end[0] if end else last + 1 for end in found.ends]
     over = bool(steps) and max(ends) <= last
     if over and max(ends) < last:
-        faults.append(f"the search went on after step {max(ends)}, where its rule ends it")
+        faults.append(f"the search went on after step {nth(max(ends))}, where its rule ends it")
     if over == (trace.finish_reason == "cancelled"):
         faults.append("the search was not over where the trace ends, or it was cancelled after")
     for step in steps:

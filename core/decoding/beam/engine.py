@@ -19,12 +19,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose
+from core.decoding.beam.candidates import (
+    Choice,
+    LogProbabilities,
+    Shaper,
+    candidates_of_a_group,
+    choose,
+)
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
 from core.decoding.config import Ended
 from core.decoding.errors import DecodingError
+from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
@@ -107,13 +114,12 @@ class _Search:
     """The state between two steps."""
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
-        eos_ids = sorted(token for token in model.eos_ids if token < model.vocab_size)
+        eos_ids = eos_rows(model)
         groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
         self._model, self._config = model, config
         self._eos_ids, self._limit, self._index = frozenset(eos_ids), limit, 0
         self._beams = config.num_beams // groups
-        count = max(2, 1 + len(eos_ids)) * self._beams
-        self._count = min(count, self._beams * model.vocab_size)
+        self._count = min(candidates_of_a_group(config, model), self._beams * model.vocab_size)
         self._read, self._shaper = LogProbabilities(), Shaper(config, eos_ids)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from core.decoding.beam.candidates import candidates_of_a_group
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import lineage
-from core.decoding.beam.rescoring import Rescoring, candidates_of_a_group
+from core.decoding.beam.rescoring import Rescoring
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.model_checks import fit_faults, logit_tolerance
@@ -116,8 +117,8 @@ def _drawn(found: Rescoring, shaping: Shaping, tolerance: float) -> Check:
 
 
 def _where(deviations: Sequence[tuple[float, int]]) -> int:
-    """The step of the largest."""
-    return max(deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1]
+    """The step of the largest, counted from 1."""
+    return nth(max(deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1])
 
 
 def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float) -> Check | None:
@@ -132,7 +133,9 @@ def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float)
     gap, where = _parting(trace, expected)
     # Sums of n log-probabilities, each off by at most the tolerance, on both sides.
     bound = 2 * tolerance * (where + 1)
-    detail = f"the searches part at step {where}; there the candidates are {gap:.2g} nats apart"
+    detail = (
+        f"the searches part at step {nth(where)}; there the candidates are {gap:.2g} nats apart"
+    )
     return worst(SAME_HYPOTHESES, [gap], bound, detail)
 
 

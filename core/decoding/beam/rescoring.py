@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import Shaper
+from core.decoding.beam.candidates import Shaper, candidates_of_a_group
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.redraw import Redraw
@@ -16,6 +16,7 @@ from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.model_checks import candidate_error, logit_tolerance
+from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Trace
 
@@ -23,11 +24,6 @@ from core.decoding.trace import Trace
 _Place = tuple[int, int]
 # So many positions' logits are held at once.
 _PIECE = 64
-
-
-def candidates_of_a_group(config: BeamSearch, model: LanguageModel) -> int:
-    """K: so many continuations a group looks at, where there are so many."""
-    return max(2, 1 + len(model.eos_ids)) * (config.num_beams // config.num_beam_groups)
 
 
 class Rescoring:
@@ -51,13 +47,13 @@ class Rescoring:
     def __init__(self, trace: Trace[BeamSearch], model: LanguageModel) -> None:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
         self._config = trace.config
-        eos = sorted(token for token in model.eos_ids if token < model.vocab_size)
-        self._shaper = Shaper(self._config, eos)
+        self._eos_ids = eos_rows(model)
+        self._shaper = Shaper(self._config, self._eos_ids)
         self._most = candidates_of_a_group(self._config, model)
         self._possible: dict[_Place, int] = {}
         self._redraw = Redraw(trace, model.vocab_size, self._most) if self._config.draws else None
         self.draws = self._redraw.disorder if self._redraw else []
-        self._eos_ids, self.near = eos, 0
+        self.near = 0
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
         self.paths, self.largest = 0, 1.0
         self._score_paths()

@@ -16,6 +16,7 @@ from core.decoding.checks.known_tokens import candidates_again
 from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
@@ -26,7 +27,7 @@ from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Tra
 _EPSILONS = {"float32": 100, "float64": 100}
 _EPSILONS_OF_HALVES = 8
 # Below this log-probability a recorded probability has lost its digits.
-_FAINT = -69.0
+FAINT = -69.0
 
 
 @runtime_checkable
@@ -150,8 +151,8 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
     """One forward over prompt and tokens without a cache, against every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
-    eos_ids = sorted(token for token in model.eos_ids if token < model.vocab_size)
-    largest = max(1.0, *(abs(c.logit) for step in steps for c in step.candidates))
+    eos_ids = eos_rows(model)
+    largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
 
     def compare(at: int, logits: Tensor) -> None:
         nonlocal largest
@@ -195,7 +196,7 @@ def _position_error(logits: Tensor, position: PromptPosition) -> float:
     numbers = [abs(_entropy(log_probs) - position.entropy)]
     if position.next_token_id is not None and position.next_prob:
         own = float(log_probs[position.next_token_id])
-        numbers.append(abs(own - math.log(position.next_prob)) if own > _FAINT else 0.0)
+        numbers.append(abs(own - math.log(position.next_prob)) if own > FAINT else 0.0)
     return max(*numbers, candidate_error(logits, position.candidates), key=_nan_first)
 
 

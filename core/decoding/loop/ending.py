@@ -7,6 +7,11 @@ from core.decoding.loop.text import TextStream
 from core.decoding.protocol import LanguageModel
 
 
+def eos_rows(model: LanguageModel) -> list[int]:
+    """The end-of-sequence ids that a row of logits has."""
+    return sorted(token for token in model.eos_ids if token < model.vocab_size)
+
+
 class Ending:
     """Knows when a run ends, and keeps its text."""
 

@@ -115,7 +115,7 @@ def _answered_faults(run: _Run) -> Iterator[str]:
     for call in run.reading.calls:
         after = run.pieces[call.last + 1 : call.last + 2]
         if not call.result and after and after[0].forced_as != "think_end":
-            yield f"step {call.last}: a call has no result"
+            yield f"step {nth(call.last)}: a call has no result"
 
 
 _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (

@@ -10,13 +10,12 @@ import torch
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import Ending
+from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Shaper
-from core.decoding.speculative.drafting import eos_rows
 from core.decoding.speculative.report import TargetRun
 from core.decoding.trace import StepSeconds
 

@@ -9,6 +9,7 @@ import torch
 
 from core.decoding.checks.common import (
     COMMON_CHECKS,
+    TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
@@ -30,8 +31,6 @@ from core.decoding.speculative.types import (
 )
 from core.decoding.trace import Check, Trace
 
-# Below this a probability has lost its digits.
-_TINY = 1e-30
 Column = Callable[[PairCandidate], float | None]
 
 
@@ -90,7 +89,7 @@ def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> fl
         return 0.0 if {shaped for shaped, _ in pairs} <= {0.0, 1.0} else math.inf
     if shaping.active(LOGIT_PENALTIES):
         return 0.0
-    alive = [(shaped, raw) for shaped, raw in pairs if shaped > _TINY and raw > _TINY]
+    alive = [(shaped, raw) for shaped, raw in pairs if shaped > TINY and raw > TINY]
     if not alive:
         return 0.0
     logs = [math.log(raw) / shaping.temperature for _, raw in alive]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import PromptError
+from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, join
@@ -182,11 +183,6 @@ def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
             if held[start] == ending[0] and held[start : start + size] == ending:
                 return held[start + size : start + size + length]
     return []
-
-
-def eos_rows(model: LanguageModel) -> list[int]:
-    """The end-of-sequence ids that a row of logits has."""
-    return sorted(token for token in model.eos_ids if token < model.vocab_size)
 
 
 def fit(logits: Tensor, vocab_size: int) -> Tensor:

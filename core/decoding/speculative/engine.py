@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from core.decoding.config import Ended
-from core.decoding.loop.ending import Ending
+from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, residual_masses
-from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal, eos_rows
+from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal
 from core.decoding.speculative.scoring import feed
 from core.decoding.speculative.types import (
     CacheSizes,
@@ -132,7 +132,7 @@ class Rounds:
         self.finished = False
 
     def _noise(self, n: int) -> list[float]:
-        """The run\'s next uniform numbers."""
+        """The run's next uniform numbers."""
         drawn = torch.rand(n, generator=self._generator, dtype=torch.float64)
         numbers: list[float] = drawn.tolist()
         return numbers

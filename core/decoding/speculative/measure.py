@@ -23,7 +23,7 @@ from core.decoding.speculative.engine import Rounds
 from core.decoding.speculative.method import require_draft
 from core.decoding.speculative.metrics import (
     Costs,
-    Verification,
+    VerifyCost,
     acceptance_rate,
     alpha,
     expected_speedup,
@@ -34,9 +34,9 @@ from core.decoding.speculative.report import (
     Latency,
     LengthSweep,
     Losslessness,
-    Outcome,
     SweepPoint,
     TargetRun,
+    TextCount,
     speculative_latency,
     speculative_token_seconds,
     stage_shares,
@@ -128,8 +128,7 @@ def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs
         seconds = step.seconds.score + step.seconds.verify
         by_length.setdefault(len(step.drafted), []).append(seconds)
     verify = tuple(
-        Verification(length, median(found), len(found))
-        for length, found in sorted(by_length.items())
+        VerifyCost(length, median(found), len(found)) for length, found in sorted(by_length.items())
     )
     return Costs(median(drafted) if drafted else 0.0, target_seconds, verify)
 
@@ -299,10 +298,10 @@ def _losslessness(
     # The pooled bin too must hold enough: what it lacks comes from the rarest of the others.
     while often and 0 < rare < _LEAST_IN_A_BIN:
         rare += together[often.pop()]
-    outcomes = [Outcome(ids, join_text(model, ids), drafted[ids], alone[ids]) for ids in often]
+    outcomes = [TextCount(ids, join_text(model, ids), drafted[ids], alone[ids]) for ids in often]
     if rare:
         ours = runs - sum(found.speculative for found in outcomes)
-        outcomes.append(Outcome((), "others", ours, rare - ours))
+        outcomes.append(TextCount((), "others", ours, rare - ours))
     pairs = [(found.speculative, found.target_only) for found in outcomes]
     square, degrees, p_value = homogeneity(pairs)
     return Losslessness(runs, tokens, tuple(outcomes), square, degrees, p_value)

@@ -51,7 +51,7 @@ class PositionRate(NamedTuple):
         return self.accepted / self.reached if self.reached else None
 
 
-class Verification(NamedTuple):
+class VerifyCost(NamedTuple):
     """Seconds that scoring and verifying so many drafted tokens took; the median of the rounds."""
 
     draft_length: int
@@ -70,7 +70,7 @@ class Costs(NamedTuple):
 
     draft: float
     target: float
-    verify: tuple[Verification, ...]
+    verify: tuple[VerifyCost, ...]
 
     def verify_seconds(self, draft_length: float) -> float:
         """Seconds that a round of this length, among the measured ones, takes to score and verify.

@@ -15,6 +15,7 @@ from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.model_checks import (
+    FAINT,
     HasReference,
     ending_faults,
     fit_faults,
@@ -24,19 +25,19 @@ from core.decoding.checks.model_checks import (
     same_tokens,
 )
 from core.decoding.counting import nth
+from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.text import TextStream, join_text
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
+from core.decoding.speculative.acceptance import typical_threshold
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows, Shaper, entropies, residual_masses
-from core.decoding.speculative.drafting import eos_rows, fit
+from core.decoding.speculative.drafting import fit
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
 
 SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
-# Below this log-probability a recorded probability has lost its digits.
-_FAINT = -69.0
 
 
 def model_checks(
@@ -172,8 +173,8 @@ def _raw_error(step: DraftRound, side: _Side) -> float:
     for logits, candidates in zip(side.logits, rows, strict=False):
         own = torch.log_softmax(logits.double(), dim=-1)[[c.token_id for c in candidates]]
         recorded = torch.tensor([c[side.raw] for c in candidates], dtype=torch.float64).log()
-        clear = (own > _FAINT) & (recorded > _FAINT)
-        far = (own > _FAINT + 1) != (recorded > _FAINT + 1)
+        clear = (own > FAINT) & (recorded > FAINT)
+        far = (own > FAINT + 1) != (recorded > FAINT + 1)
         if bool((far & ~clear).any()):
             return math.inf
         if bool(clear.any()):
@@ -215,7 +216,9 @@ def _derived_fault(
     where, (target, slacks) = f"round {nth(step.index)}", shaped[0]
     for token, entropy, slack in zip(step.drafted, entropies(target), slacks, strict=False):
         if token.threshold is not None:
-            expected = min(config.posterior_threshold, config.posterior_alpha * math.exp(-entropy))
+            expected = typical_threshold(
+                entropy, config.posterior_threshold, config.posterior_alpha
+            )
             # An entropy may be off by the slack times the logarithm of the vocabulary, about.
             if abs(token.threshold - expected) > 20 * slack:
                 return f"{where}: the threshold of typical acceptance is another"

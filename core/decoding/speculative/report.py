@@ -153,7 +153,7 @@ class LengthSweep(NamedTuple):
         return self.break_even == self.points[-1].draft_length
 
 
-class Outcome(NamedTuple):
+class TextCount(NamedTuple):
     """How often both methods ended a short run with these tokens; the rest has no tokens."""
 
     token_ids: tuple[int, ...]
@@ -175,7 +175,7 @@ class Losslessness(NamedTuple):
 
     runs: int
     tokens: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TextCount, ...]
     chi_square: float
     degrees: int
     p_value: float | None

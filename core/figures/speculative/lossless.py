@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.report import Losslessness, Outcome
+from core.decoding.speculative.report import Losslessness, TextCount
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
@@ -114,12 +114,12 @@ def _outcome_subtitle(found: Losslessness) -> str:
     return f"Outcomes too rare for the test are counted together. {p}{more}"
 
 
-def _label(outcome: Outcome) -> str:
+def _label(outcome: TextCount) -> str:
     return visible_token(outcome.text, _LIMIT) if outcome.token_ids else "all others"
 
 
 def _outcome_bars(
-    name: str, shown: Sequence[Outcome], values: Sequence[int], color: str, shift: float
+    name: str, shown: Sequence[TextCount], values: Sequence[int], color: str, shift: float
 ) -> Properties:
     texts = [
         f"<b>{show_token(o.text, 40)}</b><br>speculative {o.speculative}<br>"
@@ -140,7 +140,7 @@ def _outcome_bars(
     }
 
 
-def _outcome_alt(shown: Sequence[Outcome]) -> str:
+def _outcome_alt(shown: Sequence[TextCount]) -> str:
     words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
     return f"Bars of how often short texts came out, speculative and target-only: {words}."
 

@@ -13,6 +13,7 @@ from core.decoding.autoregressive.engine import Picker
 from core.decoding.beam.candidates import Shaper
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
+from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.recording import ranked_ids
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
@@ -34,14 +35,10 @@ def final_of(model: LanguageModel, config: MethodConfig, taken: Taken = lambda _
     certain.
     """
     if isinstance(config, BeamSearch):
-        return _scores(Shaper(config, _eos(model)), taken)
+        return _scores(Shaper(config, eos_rows(model)), taken)
     if isinstance(config, Speculative) and config.shaping.temperature > 0:
         return _drawn_from(model, config)
     return lambda _index, _row, _ids, token_id, count: certain(token_id, count)
-
-
-def _eos(model: LanguageModel) -> list[int]:
-    return sorted(token for token in model.eos_ids if token < model.vocab_size)
 
 
 def _drawn_from(model: LanguageModel, config: Speculative) -> Final:

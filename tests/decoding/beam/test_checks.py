@@ -226,7 +226,7 @@ def test_a_row_that_no_hypothesis_goes_through_is_rescored_too(model) -> None:
     assert any(c.parent == row for c in step.candidates)
     outcomes = {o.name: o for o in check(_forge(trace, 2, candidates=moved), model)}
     assert outcomes[RESCORED].value == pytest.approx(0.1, abs=1e-3)
-    assert "at step 2" in outcomes[RESCORED].detail
+    assert "at step 3" in outcomes[RESCORED].detail
     entropies = tuple(e + 0.1 * (at == row) for at, e in enumerate(step.entropies))
     assert RESCORED in _failed(_forge(trace, 2, entropies=entropies), model)
 
@@ -370,7 +370,7 @@ def test_a_tie_at_one_step_excuses_nothing_at_another(model, monkeypatch) -> Non
         _with_reference(model, monkeypatch, expected)
         outcome = next(o for o in check(tied, model) if o.name == SAME_HYPOTHESES)
         assert outcome.passed is passes
-    assert "part at step 3" in outcome.detail
+    assert "part at step 4" in outcome.detail
 
 
 def test_a_cancelled_search_is_checked_as_far_as_it_went(model) -> None:

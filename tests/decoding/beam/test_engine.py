@@ -445,3 +445,11 @@ def test_a_search_is_a_function_of_its_settings_alone() -> None:
         model, prompt, config = random_case(kind, case)
         runs = [collect(model, prompt, config).hypotheses for _ in range(2)]
         assert runs[0] == runs[1]
+
+
+def test_an_end_beyond_the_row_makes_no_candidate() -> None:
+    model = ScriptedModel({(): [0.1, 0.4, 0.3, 0.2]}, tokens=[f"t{n}" for n in range(4)])
+    model.eos_ids = frozenset({END, 99})
+    trace = collect(model, [A], BeamSearch(num_beams=1, max_new_tokens=3))
+    assert all(len(step.candidates) == 2 for step in trace.beam_steps)
+    assert all(one.passed for one in check(trace, model))

@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from core import Greedy, Sampling, Shaping, Trace, check, collect
+from core import (
+    BeamSearch,
+    ContrastiveSearch,
+    Greedy,
+    Reasoning,
+    Sampling,
+    Shaping,
+    Speculative,
+    Trace,
+    check,
+    collect,
+)
 from core.decoding.check import verdict
 from core.decoding.shaping import stages
 from core.decoding.trace import TokenStep
@@ -324,6 +335,20 @@ def test_a_cancelled_run_is_checked_as_far_as_it_went(model) -> None:
         should_stop=lambda: len(seen) >= 4,
     )
     assert trace.finish_reason == "cancelled"
+    assert _failed(trace, model) == set()
+
+
+@pytest.mark.parametrize(
+    "kind", [Greedy, Sampling, Reasoning, ContrastiveSearch, BeamSearch, Speculative]
+)
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_run_stopped_before_its_first_token_is_checked(model, kind, steps) -> None:
+    config = Speculative(drafter="prompt_lookup") if kind is Speculative else kind()
+    seen = []
+    trace = collect(
+        model, "the fox", config, on_step=seen.append, should_stop=lambda: len(seen) == steps
+    )
+    assert len(trace.steps) == steps and trace.token_ids == ()
     assert _failed(trace, model) == set()
 
 

@@ -13,7 +13,7 @@ from core.decoding.checks.statistics import chi_square, homogeneity
 from core.decoding.speculative.measure import measured_costs
 from core.decoding.speculative.metrics import (
     Costs,
-    Verification,
+    VerifyCost,
     acceptance_by_position,
     acceptance_rate,
     alpha,
@@ -128,32 +128,32 @@ def test_expected_tokens_are_those_of_simulated_rounds_and_of_the_formula(a: flo
     assert statistics.mean(lengths) == pytest.approx(expected, rel=0.05)
 
 
-COSTS = Costs(draft=0.2, target=1.0, verify=(Verification(1, 1.2), Verification(5, 2.0)))
+COSTS = Costs(draft=0.2, target=1.0, verify=(VerifyCost(1, 1.2), VerifyCost(5, 2.0)))
 
 
 def test_a_verification_costs_what_the_line_through_all_rounds_says() -> None:
     assert [COSTS.verify_seconds(k) for k in (1, 3, 5)] == pytest.approx([1.2, 1.6, 2.0])
     assert COSTS.verify_seconds(2.5) == pytest.approx(1.5)
     # Three rounds of 1 second and one of 3 at lengths 0, 1: weighted means 1/4 and 3/2, slope 2.
-    uneven = Costs(0, 1, (Verification(0, 1.0, 3), Verification(1, 3.0, 1)))
+    uneven = Costs(0, 1, (VerifyCost(0, 1.0, 3), VerifyCost(1, 3.0, 1)))
     assert uneven.verify_seconds(1) == pytest.approx(3.0)
     # By hand: means 3 and 2 weighted 1, 2, 1; the slope is (2 * 1 + 0 + 2 * 3) / 8 = 1 / 2.
-    three = (Verification(1, 1.5, 1), Verification(3, 1.5, 2), Verification(5, 3.5, 1))
+    three = (VerifyCost(1, 1.5, 1), VerifyCost(3, 1.5, 2), VerifyCost(5, 3.5, 1))
     assert Costs(0, 1, three).verify_seconds(5) == pytest.approx(3.0)
     assert Costs(0, 1, ()).verify_seconds(3) == 0
 
 
 def test_a_verification_never_gets_cheaper_with_the_length() -> None:
     """A shorter last round was slow once: the line through the last two points fell to 0."""
-    verify = (Verification(2, 13.2, 1), Verification(3, 16.6, 1), Verification(5, 15.8, 30))
+    verify = (VerifyCost(2, 13.2, 1), VerifyCost(3, 16.6, 1), VerifyCost(5, 15.8, 30))
     costs = Costs(1.0, 10.0, verify)
     values = [costs.verify_seconds(k) for k in range(65)]
     assert values == sorted(values)
     assert values[5] == pytest.approx(15.8, rel=0.01)
-    falling = Costs(1.0, 10.0, (Verification(1, 3.0), Verification(5, 1.0)))
+    falling = Costs(1.0, 10.0, (VerifyCost(1, 3.0), VerifyCost(5, 1.0)))
     assert falling.verify_seconds(1) == falling.verify_seconds(64) == 2.0
     # And never below what was measured.
-    steep = Costs(1.0, 10.0, (Verification(4, 1.0), Verification(5, 3.0)))
+    steep = Costs(1.0, 10.0, (VerifyCost(4, 1.0), VerifyCost(5, 3.0)))
     assert steep.verify_seconds(1) == 1.0
 
 
