@@ -33,7 +33,7 @@ def decode(
     *,
     draft: LanguageModel | None = None,
 ) -> Iterator[Step]:
-    """Yield the steps of a run as they happen: a `PromptStep`, then the method's own.
+    """Yield the steps of a run as they happen: a `PromptStep` (by the engine none), then its own.
 
     Args:
         prompt: text, or token ids (a rendered chat, for example).
@@ -46,14 +46,7 @@ def decode(
         ModelError: a draft with another vocabulary.
     """
     method = method_of(config)
-    if method.require_draft:
-        method.require_draft(config, draft.model_id if draft else None)
-    elif draft is not None:
-        drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
-        raise ConfigError(
-            f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
-            "leave it out."
-        )
+    require_draft(config, draft.model_id if draft else None)
     _require_tokens(model, config)
     _require_logits(model, config)
     for one in filter(None, (model, draft)):
@@ -64,6 +57,23 @@ def decode(
         method.engine, model, encode_prompt(model, prompt), config, *second
     )
     return steps
+
+
+def require_draft(config: MethodConfig, draft: str | None) -> None:
+    """See that there is a second model of that name where there must be one, and only there.
+
+    Raises:
+        ConfigError: there isn't, or the method has no use for it.
+    """
+    method = method_of(config)
+    if method.require_draft:
+        method.require_draft(config, draft)
+    elif draft is not None:
+        drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
+        raise ConfigError(
+            f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
+            "leave it out."
+        )
 
 
 def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
@@ -152,8 +162,8 @@ def collect(
 
     Args:
         on_step: called with each step as soon as it is there.
-        should_stop: asked after each step; True ends the run with finish reason `cancelled`.
-            So does a server that gives no answer any more; a note says why.
+        should_stop: asked first and after each step; True ends the run with finish reason
+            `cancelled`. So does a server that gives no answer any more; a note says why.
         draft: the second model of `Speculative`.
         prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
 
@@ -174,6 +184,7 @@ def collect(
                 on_step(step)
             cancelled = should_stop is not None and should_stop()
     total = perf_counter() - began
+    first = 1 + sum(isinstance(step, PromptStep) for step in steps)
     rendered = prompt if isinstance(prompt, str) else join_prompt(model, ids)
     return _trace(
         model,
@@ -183,7 +194,7 @@ def collect(
         rendered=rendered,
         prompt_ids=tuple(ids),
         steps=tuple(steps),
-        timings=Timings(sum(seconds[:2]), sum(seconds[2:]), total),
+        timings=Timings(sum(seconds[:first]), sum(seconds[first:]), total),
         lost=tuple(lost),
     )
 
@@ -194,18 +205,18 @@ def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, floa
     Args:
         lost: takes in why the model was lost, where that ends a run which has made tokens.
     """
-    made, started = 0, perf_counter()
+    emitted, started = False, perf_counter()
     while True:
         try:
             step = next(steps, None)
         except (LostModelError, LoadingStoppedError, UnknownTokensError) as error:
-            if made < 2:  # Nothing but the prompt.
+            if not emitted:
                 raise
             lost.append(str(error))
             return
         if step is None:
             return
-        made += 1
+        emitted = emitted or not isinstance(step, PromptStep)
         yield step, perf_counter() - started
         started = perf_counter()
 

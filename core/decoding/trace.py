@@ -93,7 +93,7 @@ class Trace(Generic[ConfigT_co]):
         prompt: the text as given; of token ids, their text.
         dtype: of the weights, `float32` for example; empty when unknown.
         rendered_prompt: what the model saw (a chat template applied), equal to `prompt` without.
-        steps: the `PromptStep` first, then one step for each emission.
+        steps: the `PromptStep` first (by the engine there is none), then one for each emission.
         token_ids: the generated ids, end-of-sequence included; of beam search the best hypothesis'
             (of a cancelled one without any, the best row's).
         text: the generated text, special tokens left out.
@@ -154,7 +154,7 @@ class Trace(Generic[ConfigT_co]):
 
     @property
     def prompt_step(self) -> PromptStep | None:
-        """Prompt processing; None when the run was cancelled before it."""
+        """Prompt processing; None by the engine, and when the run was cancelled before it."""
         return next(iter(self._steps_of(PromptStep)), None)
 
     @property

@@ -79,10 +79,11 @@ def _step(
     if token.token_id not in dict(listed):
         listed.append((token.token_id, token.logprobs[token.token_id]))
     probs = tuple(math.exp(value) for _, value in listed)
-    tail = max(0.0, 1 - math.fsum(probs))
+    # No token is likelier than those that are named before it.
+    least = probs[min(count, len(probs)) - 1]
+    tail = min(max(0.0, 1 - math.fsum(probs)), (model.vocab_size - len(probs)) * least)
     kept = tuple(float(token_id == token.token_id) for token_id, _ in listed)
     own = probs[kept.index(1.0)]
-    entropy = least_entropy_of(probs, tail, probs[min(count, len(probs)) - 1])
     return TokenStep(
         index=index,
         token_id=token.token_id,
@@ -93,7 +94,7 @@ def _step(
                 zip(listed, probs, kept, strict=True), start=1
             )
         ),
-        entropy=max(0.0, entropy),
+        entropy=max(0.0, least_entropy_of(probs, tail, least)),
         tail_mass=tail,
         surprisal=-token.logprobs[token.token_id],
         origin="server",

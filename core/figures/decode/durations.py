@@ -32,6 +32,7 @@ from core.figures.base.totals import (
 )
 
 _TITLE = "Where the time went"
+_PAID = " Step 1 needs no forward: the prompt's gave its logits."
 _ROW, _LINES, _GAP, _LEFT = 58, 190, 68, 56
 _MANY_POINTS = 80
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
@@ -54,14 +55,14 @@ def timing(
         sentence = "No run to time: nothing was processed."
         caption = "\n".join(settings_caption(trace, paper) for _, trace in runs)
         return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+    paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
     sheet = lay_out(
         theme,
         paper,
         title=_TITLE,
-        subtitle="Above: the run. Below: each step. Step 1 needs no forward: "
-        "the prompt's gave its logits.",
+        subtitle=f"Above: the run. Below: each step.{_PAID if paid else ''}",
         caption="\n".join(_captions(runs, paper)),
         alt=_alt(runs),
         plot_height=height,
@@ -88,8 +89,8 @@ def _seconds(trace: Trace) -> float:
 
 
 def _parts(trace: Trace) -> dict[str, float]:
-    """Seconds of the prompt and of the steps' parts; `other` is what the parts don't explain."""
-    seconds = [step.seconds for step in trace.token_steps]
+    """Seconds until the first token is out, of the later steps' parts, and of what is `other`."""
+    seconds = [step.seconds for step in trace.token_steps[1:]]
     parts = {
         "prefill": trace.timings.prefill,
         "forward": sum(item.forward for item in seconds),
