@@ -78,18 +78,19 @@ def shape_known(
     for processor in penalties:
         stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)
         if math.isnan(lost):
-            refuse(f"{processor[0]} raises a token")
+            refuse(f"the {_names([processor])} raises a token", switch_off=[processor])
         least = max(0.0, least - lost)
         stages.append(stage)
     last = stages[-1]
     if not warpers:
         best = float(last.logits[first_maximum(last.logits)])
         if best < ceiling or (penalties and best == ceiling):
-            refuse("after the penalties the likeliest token may be one")
+            what = f"after the {_names(penalties)} the likeliest token may be one"
+            refuse(what, switch_off=penalties)
         return stages, least == stages[0].tail
-    for name, _ in warpers:
-        if name in SETTINGS and _reads_all(name, getattr(shaping, name)):
-            refuse(f"the cut of {SETTINGS[name].name} depends on each")
+    for warper in warpers:
+        if _reads_all(warper[0], getattr(shaping, warper[0])):
+            refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
     runs = [shape(raw_distribution(one), warpers) for one in rows]
@@ -120,12 +121,19 @@ def require_drawable(stage: Distribution, exact: bool, method: str, noise: Tenso
         _refuse(named, f"the number {float(noise):.4f} of the draw falls on one")
 
 
-def _refuse(named: int, what: str) -> None:
-    most = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
+def _refuse(named: int, what: str, switch_off: Sequence[Processor] = ()) -> None:
+    """Args: `switch_off` is to blame where no top-k would help."""
+    advice = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
+    if switch_off:
+        advice = f"switch {_names(switch_off)} off"
     raise UnknownTokensError(
-        f"The server names {named} tokens of this step, and {what} that it doesn't name: {most}, "
+        f"The server names {named} tokens of this step, and {what} that it doesn't name: {advice}, "
         "or take a server that gives the whole vocabulary (vLLM: --max-logprobs -1)."
     )
+
+
+def _names(processors: Sequence[Processor]) -> str:
+    return " and ".join(SETTINGS[name].name if name in SETTINGS else name for name, _ in processors)
 
 
 def _reads_all(name: str, value: float) -> bool:

@@ -71,7 +71,7 @@ def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
 def test_typical_p_reads_all_tokens() -> None:
     _, known = _rows(0)
     shaping = Shaping(typical_p=0.8)
-    with pytest.raises(UnknownTokensError, match="the cut of typical-p depends on each"):
+    with pytest.raises(UnknownTokensError, match=r"cut of typical-p .*: switch typical-p off"):
         shape_known(known, [], warpers(shaping), shaping)
 
 
@@ -81,7 +81,7 @@ def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
     other = next(token for token in range(SIZE) if token not in named)
     for biases in (dict.fromkeys(named, -9.0), {other: 1.0}):
         shaping = Shaping(logit_bias=biases)
-        with pytest.raises(UnknownTokensError, match="doesn't name"):
+        with pytest.raises(UnknownTokensError, match=r"the logit bias .* switch logit bias off"):
             shape_known(known, penalties(shaping, [], []), [], shaping)
     lowered = replace(shaping, logit_bias={other: -1.0})
     found, exact = shape_known(known, penalties(lowered, [], []), [], lowered)
