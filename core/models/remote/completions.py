@@ -10,7 +10,7 @@ from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import KINDS, Address
 from core.models.remote.engine import Bias, Facts, Forced, Prompts
 from core.models.remote.http import Client, RefusedError
-from core.models.remote.rows import Said, in_order, part_of
+from core.models.remote.rows import Said, in_order, list_in, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
@@ -41,8 +41,8 @@ class CompletionsEngine:
         Raises:
             ModelError: the server has no such model, or gives no log-probabilities by token id.
         """
-        listed = part_of(self._client.ask("/v1/models"), "data")
-        rows = [row for row in listed or () if isinstance(part_of(row, "id"), str)]
+        listed = list_in(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
         own = next((row for row in rows if row["id"] == self._address.model), None)
         if own is None:
             names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
@@ -51,17 +51,19 @@ class CompletionsEngine:
             )
         window = own.get("max_model_len")
         most, vocab_size = self._most_candidates()
-        return Facts(self._software(), most, vocab_size, window if type(window) is int else None)
+        window = window if type(window) is int else None
+        return Facts(*self._software(), most, vocab_size, window)
 
-    def _software(self) -> str:
+    def _software(self) -> tuple[str, str]:
+        """Its name and version."""
         name = KINDS[self._address.kind]
         if self._address.kind != "vllm":
-            return f"{name} server"
+            return f"{name} server", ""
         try:
             version = part_of(self._client.ask("/version"), "version")
         except LostModelError:
             version = None
-        return f"{name} {version[:40]}" if isinstance(version, str) else name
+        return name, version[:40] if isinstance(version, str) else ""
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
         """How many candidates it gives (None: all), and how many there are then."""
@@ -98,13 +100,7 @@ class CompletionsEngine:
         entries = 2**20 if count < 0 else count + 1
         most = len(prompts) * entries * _BYTES_OF_ENTRY + 2**20
         answer = self._client.ask("/v1/completions", asked, most_bytes=most)
-        choices = in_order(part_of(answer, "choices"), len(prompts))
-        if choices is None:
-            raise LostModelError(
-                f"The server of {self.label} answers {len(prompts)} prompts with something else; "
-                "check the server."
-            )
-        return choices
+        return in_order(part_of(answer, "choices"), len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
         """The likeliest tokens after each prompt; a count of -1 asks for all."""
@@ -145,8 +141,6 @@ class CompletionsEngine:
         self.last_speculation = None
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
         for event in self._client.events("/v1/completions", asked, most_bytes=most):
-            if error := part_of(event, "error", "message"):
-                raise LostModelError(f"The server of {self.label} fails: {str(error)[:200]}")
             found = part_of(event, "metrics", "speculative_decoding")
             self.last_speculation = found or self.last_speculation
             yield from self._emitted(part_of(event, "choices", 0, "logprobs"))
@@ -165,7 +159,8 @@ class CompletionsEngine:
         if found is None:
             return
         parts = [part_of(found, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
-        if not all(isinstance(part, list) for part in parts) or len({*map(len, parts)}) != 1:
+        whole = all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1
+        if not whole or not all(isinstance(tops, dict | None) for tops in parts[2]):
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
         for name, value, tops in zip(*parts, strict=True):
             rest = {key: one for key, one in (tops or {}).items() if key != name}

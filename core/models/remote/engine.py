@@ -16,7 +16,8 @@ class Facts(NamedTuple):
     """What a server says of itself.
 
     Args:
-        software: with its version, where it says one.
+        software: its name.
+        version: of the software; empty where it doesn't say.
         most: how many candidates a token it gives at most; None for its whole vocabulary.
         vocab_size: how many tokens there are; None where only some are given.
         window: tokens that fit; None where it doesn't say.
@@ -24,6 +25,7 @@ class Facts(NamedTuple):
     """
 
     software: str
+    version: str
     most: int | None
     vocab_size: int | None
     window: int | None

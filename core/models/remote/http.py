@@ -18,6 +18,7 @@ from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.decoding.validation import shortened
 from core.models.remote.address import Address
 from core.models.remote.keys import key_for
+from core.models.remote.rows import part_of
 from core.models.stopping import current
 
 MIB = 2**20
@@ -147,7 +148,10 @@ class Client:
                     for one in whole:
                         text = one.strip().removeprefix(b"data:").strip()
                         if one.startswith(b"data:") and text != b"[DONE]":
-                            yield self._json(text)
+                            event = self._json(text)
+                            if error := part_of(event, "error", "message"):
+                                raise LostModelError(self._says(f"fails: {str(error)[:200]}"))
+                            yield event
         except _BusyError as busy:
             raise LostModelError(str(busy)) from None
 

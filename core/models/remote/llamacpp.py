@@ -11,7 +11,7 @@ from core.models.remote.address import Address
 from core.models.remote.completions import ids_of
 from core.models.remote.engine import Bias, Facts, Forced, Prompts
 from core.models.remote.http import Client
-from core.models.remote.rows import Said, in_order, part_of
+from core.models.remote.rows import Said, in_order, list_in, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
 _BYTES_OF_ENTRY = 256
@@ -37,8 +37,8 @@ class LlamaCppEngine:
         Raises:
             ModelError: the server has no such model.
         """
-        listed = part_of(self._client.ask("/v1/models"), "data")
-        rows = [row for row in listed or () if isinstance(part_of(row, "id"), str)]
+        listed = list_in(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
         own = next((row for row in rows if self._model in ("", row["id"])), None)
         size = part_of(own, "meta", "n_vocab")
         if own is None or type(size) is not int or not 1 < size <= _MOST_VOCABULARY:
@@ -52,10 +52,10 @@ class LlamaCppEngine:
         slot = part_of(properties, "default_generation_settings", "n_ctx")
         slots = part_of(properties, "total_slots")
         build = part_of(properties, "build_info")
-        software = f"llama.cpp {build[:40]}" if isinstance(build, str) else "llama.cpp"
+        version = build[:40] if isinstance(build, str) else ""
         windows = [one for one in (window, slot) if type(one) is int and one > 0]
         known = slots if type(slots) is int and 0 < slots <= _MOST_SLOTS else None
-        return Facts(software, None, size, min(windows, default=None), known)
+        return Facts("llama.cpp", version, None, size, min(windows, default=None), known)
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
         asked = {
@@ -69,21 +69,13 @@ class LlamaCppEngine:
         }
         most = len(prompts) * (count + 1) * _BYTES_OF_ENTRY + 4 * 2**20
         answer = self._client.ask("/completion", asked, most_bytes=most)
-        found = in_order([answer] if isinstance(answer, dict) else answer, len(prompts))
-        if found is None:
-            raise LostModelError(
-                f"The server of {self.label} answers {len(prompts)} prompts with something else; "
-                "check the server."
-            )
-        return found
+        found = [answer] if isinstance(answer, dict) else answer
+        return in_order(found, len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
         """The likeliest tokens after each prompt."""
         more = {"logit_bias": [list(pair) for pair in bias.items()]} if bias else {}
-        return [
-            Said([part_of(one, "id") for one in tops], [part_of(one, "logprob") for one in tops])
-            for tops in map(self._tops, self._complete(prompts, count, **more))
-        ]
+        return [_said(self._tops(one)) for one in self._complete(prompts, count, **more)]
 
     def _tops(self, answer: Any) -> list[Any]:
         found = part_of(answer, "completion_probabilities", 0, "top_logprobs")
@@ -110,12 +102,9 @@ class LlamaCppEngine:
         }
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
         for event in self._client.events("/completion", asked, most_bytes=most):
-            if error := part_of(event, "error", "message"):
-                raise LostModelError(f"The server of {self.label} fails: {str(error)[:200]}")
-            for one in part_of(event, "completion_probabilities") or ():
-                tops = [one, *(part_of(one, "top_logprobs") or ())]
-                named = {part_of(top, "id"): part_of(top, "logprob") for top in tops}
-                yield Said(list(named), list(named.values()))
+            for one in list_in(event, "completion_probabilities"):
+                tops, own = list_in(one, "top_logprobs"), part_of(one, "id")
+                yield _said([one, *(top for top in tops if part_of(top, "id") != own)])
 
     def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
         """Emit a token by a large bias."""
@@ -148,14 +137,16 @@ class LlamaCppEngine:
 
     def vocabulary(self, count: int) -> list[bytes | None]:
         """The bytes that come with a candidate; control tokens have none."""
-        found = {
-            part_of(one, "id"): part_of(one, "bytes")
-            for one in self._tops(self._complete([[1]], count)[0])
-        }
+        tops = self._tops(self._complete([[1]], count)[0])
         try:
+            found = {part_of(one, "id"): part_of(one, "bytes") for one in tops}
             return [bytes(found[token_id]) for token_id in range(count)]
         except (KeyError, TypeError, ValueError):
             raise ModelError(
                 f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
                 "?tokenizer=FOLDER before the # of the address."
             ) from None
+
+
+def _said(tops: Sequence[Any]) -> Said:
+    return Said([part_of(one, "id") for one in tops], [part_of(one, "logprob") for one in tops])

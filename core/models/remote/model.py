@@ -22,8 +22,10 @@ from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
 from core.models.tokenizing import TokenNames
 
+# A value in Prometheus' text format.
+COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"
 # vLLM's count of requests that wait for their turn, for each of its engines.
-_WAITING = re.compile(r"^vllm:num_requests_waiting(?:\{[^}]{0,500}\})? ([0-9.e+]{1,30})$", re.M)
+_WAITING = re.compile(rf"^vllm:num_requests_waiting(?:\{{[^}}]{{0,500}}\}})? {COUNT}$", re.M)
 # Prompts in one request, and entries that its answer may hold (about 40 bytes each).
 _MOST_ROWS = 32
 _MOST_ENTRIES = 2**21
@@ -84,8 +86,7 @@ class RemoteModel:
     @property
     def versions(self) -> dict[str, str]:
         """What a trace says of the server: its software, by name."""
-        name, _, version = self.facts.software.partition(" ")
-        return {name: version or "unknown version"}
+        return {self.facts.software: self.facts.version or "unknown version"}
 
     @property
     def vocabulary(self) -> TokenNames:
@@ -115,7 +116,7 @@ class RemoteModel:
         window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
         caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
         return (
-            f"{self.facts.software}: {given} of {of} tokens{after}; {window}; "
+            f"{' '.join(filter(None, self.facts[:2]))}: {given} of {of} tokens{after}; {window}; "
             f"numbers as of {self.dtype}.{caveat}"
         )
 

@@ -88,7 +88,7 @@ def require_numbers(said: Said, label: str) -> None:
     )
     if not sound:
         raise LostModelError(
-            f"The server of {label} answers with numbers that are none; check the server."
+            f"The server of {label} answers with something else than numbers; check the server."
         )
 
 
@@ -121,9 +121,21 @@ def part_of(answer: Any, *path: str | int) -> Any:
     return answer
 
 
-def in_order(found: Any, count: int) -> list[Any] | None:
-    """Answers to `count` prompts by their `index`; None where one misses."""
-    if not isinstance(found, list) or len(found) != count:
-        return None
-    by_index = {part_of(one, "index"): one for one in found}
-    return [by_index[at] for at in range(count)] if set(by_index) == set(range(count)) else None
+def list_in(answer: Any, *path: str | int) -> list[Any]:
+    """A list in a JSON answer; empty where there is none."""
+    found = part_of(answer, *path)
+    return found if isinstance(found, list) else []
+
+
+def in_order(found: Any, count: int, label: str) -> list[Any]:
+    """Answers to `count` prompts by their `index`.
+
+    Raises:
+        LostModelError: one misses.
+    """
+    places = [part_of(one, "index") for one in found] if isinstance(found, list) else []
+    if len(places) != count or not all(at in places for at in range(count)):
+        raise LostModelError(
+            f"The server of {label} answers {count} prompts with something else; check the server."
+        )
+    return [found[places.index(at)] for at in range(count)]

@@ -11,13 +11,13 @@ from core.decoding.by_engine.config import ByEngine
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.decode import collect
 from core.decoding.errors import ModelError
-from core.models.remote.model import RemoteModel
+from core.models.remote.model import COUNT, RemoteModel
 from core.models.remote.rows import part_of
 
 # A line of /metrics, in Prometheus' text format; llama.cpp has names of its own prefix.
 _COUNTER = re.compile(
     r"^(?:vllm|llamacpp):spec_decode_num_(drafts|draft_tokens|accepted_tokens(?:_per_pos)?)(?:_total)?"
-    r"(?:\{([^}]{0,500})\})? ([0-9.e+]{1,30})$",
+    rf"(?:\{{([^}}]{{0,500}})\}})? {COUNT}$",
     re.MULTILINE,
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')

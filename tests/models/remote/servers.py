@@ -41,6 +41,7 @@ class Script:
         speculation: what it says of it behind a run of its own.
         counters: the text of its /metrics.
         logits: it gives them in place of log-probabilities.
+        models: what it says in place of its list of models.
         fault: of the answers to completions from request number `fault_from` on.
         asked: path, headers and body of every request.
     """
@@ -49,6 +50,7 @@ class Script:
     key: str = ""
     processed: bool = False
     logits: bool = False
+    models: dict[str, Any] | None = None
     speculation: dict[str, Any] | None = None
     counters: str = ""
     fault: Fault | None = None
@@ -128,11 +130,16 @@ def _events(events: Iterator[Any]) -> Text:
     return Text("".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n")
 
 
-def _written(body: Any, ids: list[int], limit: int) -> Iterator[tuple[int, torch.Tensor]]:
+def _written(
+    script: Script, body: Any, ids: list[int], limit: int
+) -> Iterator[tuple[int, torch.Tensor]]:
     """The tokens of a whole run with what they were drawn from; the dice are Python's."""
     dice, ids = random.Random(body["seed"]), list(ids)
     for _ in range(limit):
         row = _logits(tuple(ids)).log_softmax(-1)
+        if script.processed and body["top_k"]:
+            least = row.topk(body["top_k"]).values[-1]
+            row = row.masked_fill(row < least, -torch.inf).log_softmax(-1)
         temperature = body["temperature"]
         shown = (row / temperature).softmax(-1) if temperature else None
         picked = int(row.argmax())
@@ -145,7 +152,7 @@ def _written(body: Any, ids: list[int], limit: int) -> Iterator[tuple[int, torch
 
 
 def _vllm_events(script: Script, body: Any) -> Iterator[Any]:
-    for picked, row in _written(body, body["prompt"], body["max_tokens"]):
+    for picked, row in _written(script, body, body["prompt"], body["max_tokens"]):
         tops = {f"token_id:{i}": v for i, v in _entries(row, body["logprobs"])}
         own = f"token_id:{picked}"
         found = {
@@ -157,8 +164,8 @@ def _vllm_events(script: Script, body: Any) -> Iterator[Any]:
     yield {"choices": [], "metrics": {"speculative_decoding": script.speculation}}
 
 
-def _llamacpp_events(body: Any) -> Iterator[Any]:
-    for picked, row in _written(body, body["prompt"], body["n_predict"]):
+def _llamacpp_events(script: Script, body: Any) -> Iterator[Any]:
+    for picked, row in _written(script, body, body["prompt"], body["n_predict"]):
         tops = [{"id": i, "logprob": v} for i, v in _entries(row, body["n_probs"])]
         one = {"id": picked, "logprob": float(row[picked]), "top_logprobs": tops}
         yield {"content": "", "tokens": [picked], "completion_probabilities": [one]}
@@ -226,7 +233,7 @@ def _prompt_logprobs() -> list[Any]:
 
 def _llamacpp(script: Script, body: Any) -> Any:
     if body.get("stream"):
-        return _events(_llamacpp_events(body))
+        return _events(_llamacpp_events(script, body))
     model, found = local(), []
     bias = dict(map(tuple, body.get("logit_bias", [])))
     for index, ids in enumerate(body["prompt"]):
@@ -246,7 +253,9 @@ def _llamacpp(script: Script, body: Any) -> Any:
     return found if len(found) > 1 else found[0]
 
 
-def _models(*_: Any) -> Any:
+def _models(script: Script, _: Any) -> Any:
+    if script.models is not None:
+        return script.models
     size = local().vocab_size
     row = {"id": "target", "max_model_len": 1024, "meta": {"n_vocab": size, "n_ctx": 1024}}
     return {"data": [row]}

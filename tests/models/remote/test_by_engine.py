@@ -10,7 +10,8 @@ import pytest
 
 from core import ByEngine, ConfigError, Greedy, Shaping, Trace, check, collect, load_model
 from core.decoding.errors import LostModelError
-from core.figures import candidate_bars, step_stages
+from core.figures import candidate_bars, step_stages, timing
+from tests.figures.looking import trace_named
 from tests.models.remote import faults, servers
 from tests.models.remote.servers import Script, local, serving
 from tests.models.remote.test_parity import FORMS
@@ -102,6 +103,13 @@ def _wrong(handler: servers.Handler, answer: Any) -> bool:
         (faults.text(b"data: {\n"), "half a JSON text"),
         (faults.text(b'data: {"error": {"message": "no memory"}}\n'), "fails: no memory"),
         (faults.text(b'data: {"choices": [{"logprobs": {"tokens": [1]}}]}\n'), "no log-prob"),
+        (
+            faults.text(
+                b'data: {"choices": [{"logprobs": {"tokens": ["token_id:1"], '
+                b'"token_logprobs": [-1], "top_logprobs": [[1]]}}]}\n'
+            ),
+            "no log-prob",
+        ),
         (faults.text(b" " * 9_000_000), "answers with more than"),
         (_wrong, "beyond the 4,096"),
     ],
@@ -113,6 +121,56 @@ def test_a_false_server_gets_one_sentence(fault: servers.Fault, sentence: str) -
         script.fail(fault)
         with pytest.raises(LostModelError, match=sentence):
             collect(model, PROMPT, ByEngine(max_new_tokens=4))
+
+
+@pytest.mark.parametrize("said", [b"5", b'[{"id": [1], "logprob": -1}]', b'[{"id": 1}]', b"[5]"])
+def test_a_false_llama_cpp_gets_one_sentence_too(said: bytes) -> None:
+    with serving() as (url, script):
+        model = load_model(FORMS["llamacpp"].format(url=url))
+        script.fail(faults.text(b'data: {"completion_probabilities": ' + said + b"}\n"))
+        with pytest.raises(LostModelError, match="The server of"):
+            collect(model, PROMPT, ByEngine(max_new_tokens=4))
+        script.counters = "vllm:num_requests_waiting 1e\nvllm:num_requests_waiting 1e999\n"
+        assert model.waiting() is None
+
+
+def _first_event_only(handler: servers.Handler, answer: Any) -> bool:
+    handler.send_text(str(answer).split("\n\n")[0].encode() + b"\n\n")
+    return True
+
+
+def test_one_token_is_kept_where_the_server_breaks_off_behind_it() -> None:
+    with serving() as (url, script):
+        model = load_model(FORMS["vllm"].format(url=url))
+        script.fail(_first_event_only)
+        trace = collect(model, PROMPT, ByEngine(max_new_tokens=4))
+    assert len(trace.token_ids) == 1 and trace.finish_reason == "cancelled"
+    assert "ended the run before its length" in trace.notes[-1]
+
+
+def test_numbers_after_the_server_s_own_cut_are_whole() -> None:
+    with serving(Script(processed=True)) as (url, _):
+        model = load_model(FORMS["vllm"].format(url=url))
+        shaping = Shaping(top_k=5)
+        trace = collect(model, PROMPT, ByEngine(max_new_tokens=4, shaping=shaping))
+    step = trace.token_steps[0]
+    assert sum(c.raw_prob > 0 for c in step.candidates) == 5 < len(step.candidates)
+    assert step.tail_mass == 0 and all(one.passed for one in check(trace))
+
+
+def test_the_first_token_ends_the_time_of_the_prompt() -> None:
+    with serving() as (url, _):
+        model = load_model(FORMS["vllm"].format(url=url))
+        trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
+    first, second = trace.token_steps
+    timings = trace.timings
+    assert timings.prefill >= first.seconds.total and timings.decode >= second.seconds.total > 0
+    assert trace.tokens_per_second == pytest.approx(1 / timings.decode)
+    figure = timing([("run", trace)])
+    names = ("prefill", "forward", "shaping", "draw", "other")
+    parts = [trace_named(figure, name).x[0] for name in names]
+    assert sum(parts) == pytest.approx(1000 * (timings.prefill + timings.decode))
+    assert "needs no forward" not in figure.to_json()
 
 
 def test_figures_say_that_the_server_drew() -> None:
