@@ -12,7 +12,7 @@ from core.cli.options import config_of
 from core.cli.reasoning import OPTIONS
 from core.decoding.loop.text import join_text
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS
-from core.evaluation.sweep.files import read_sweep
+from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.models.scripted import END
 from tests.evaluation.thinkers import following, special
 from tests.models.builders import random_model, tiny_tokenizer
@@ -177,3 +177,20 @@ def test_a_sweep_of_one_s_own_problems(folder, tmp_path, capsys) -> None:
     assert "Line 2: the answer must be a number" in capsys.readouterr().err
     assert main(["sweep", "--out", str(out), "--budgets", "x"]) == 2
     assert "--budgets must be whole numbers" in capsys.readouterr().err
+
+
+def test_a_name_of_the_operator_s_is_one_in_processes_too(folder, tmp_path, monkeypatch) -> None:
+    begun = []
+
+    def begin(_store, _path, _plan, work, *_, **__):
+        begun.append(work.begin())
+        return []
+
+    monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"small={folder}")
+    monkeypatch.setattr(type(SWEEPS), "extend_by_workers", begin)
+    to = ["--workers", "2", "--out", str(tmp_path / "rows.jsonl")]
+    assert main(["sweep", "--model", "small", "--problems", "1", "--budgets", "2", *to]) == 0
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("questions: own:facts\ncount: 1\nways: [{name: a, model: small}]\n")
+    assert main(["evaluate", str(plan), *to]) == 0
+    assert len(begun) == 2

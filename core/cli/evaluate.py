@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from core.cli.loading import load
 from core.cli.output import require_writable, say
 from core.cli.spreading import add_workers, in_flight, progress_of
 
@@ -34,7 +35,6 @@ def run(args: Namespace) -> int:
     require_workers(workers)
 
     plan = read_plan(args.plan)
-    from core import load_model
     from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
     from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
@@ -42,8 +42,9 @@ def run(args: Namespace) -> int:
     from core.evaluation.plan.types import Evaluation
     from core.evaluation.plan.work import EvaluationWork
     from core.models.registry import load_reward_model
+    from core.server.settings import place_of
 
-    models = {name: load_model(name, dtype=args.dtype, device=args.device) for name in plan.models}
+    models = {name: load(name, args.dtype, args.device) for name in plan.models}
     rewards = load_reward_model(plan.reward) if plan.reward else None
     for sentence in warnings(plan, models):
         say(sentence)
@@ -52,7 +53,8 @@ def run(args: Namespace) -> int:
     if args.ray or workers > at_once:
         whole = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
-        work = EvaluationWork(whole, args.dtype, args.device)
+        places = {name: place_of(name) for name in plan.models}
+        work = EvaluationWork(whole, args.dtype, args.device, places)
         rows = EVALUATIONS.extend_by_workers(
             args.out, whole, work, workers, ray=args.ray, on_row=show
         )

@@ -19,12 +19,11 @@ def load(where: str, dtype: str | None = None, device: str | None = None) -> Any
         ModelError: as `load_model`.
     """
     from core import load_model
-    from core.server.settings import settings
+    from core.server.settings import place_of
 
-    place = settings().models.get(where, where)
     line = _Line()
     try:
-        model = load_model(place, dtype=dtype, device=device, on_progress=line.tell)
+        model = load_model(place_of(where), dtype=dtype, device=device, on_progress=line.tell)
         model.model_id = where
         return model
     finally:

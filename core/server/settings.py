@@ -74,6 +74,11 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
     )
 
 
+def place_of(name: str) -> str:
+    """Where a model lies: `name` may be one of `models`. Raises ConfigError as `settings`."""
+    return settings().models.get(name, name)
+
+
 def _entries(text: str) -> list[str]:
     return [entry.strip() for entry in text.split(",") if entry.strip()]
 

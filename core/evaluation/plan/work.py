@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.run import evaluation_rows, missing, with_revisions
@@ -12,11 +12,16 @@ from core.evaluation.plan.types import EvaluationPlan, EvaluationRow
 
 @dataclass(frozen=True, slots=True)
 class EvaluationWork:
-    """A plan with its revisions, and how its models are loaded."""
+    """A plan with its revisions, and how its models are loaded.
+
+    Args:
+        places: what `load_model` takes for a model's name, where that is something else.
+    """
 
     plan: EvaluationPlan
     dtype: str | None = None
     device: str | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, row: EvaluationRow) -> tuple[str, str, int]:
         """What names a row's run."""
@@ -37,8 +42,10 @@ class EvaluationWork:
         """
         from core.models.registry import load_model, load_reward_model
 
-        dtype, device = self.dtype, self.device
-        models = {name: load_model(name, dtype=dtype, device=device) for name in self.plan.models}
+        models = {
+            name: load_model(self.places.get(name, name), dtype=self.dtype, device=self.device)
+            for name in self.plan.models
+        }
         rewards = load_reward_model(self.plan.reward) if self.plan.reward else None
         if with_revisions(self.plan, models, rewards) != self.plan:
             raise EvaluationError("A model's weights were changed meanwhile; start again.")
