@@ -19,6 +19,7 @@ from core.cli.options import config_of
 from core.decoding.config import MethodConfig
 from core.decoding.methods import METHODS
 from core.decoding.shaping.config import SETTINGS
+from core.models.scripted import ScriptedModel
 from tests.models.builders import random_model, tiny_tokenizer
 
 ROOT = Path(__file__).parent.parent
@@ -99,6 +100,8 @@ def test_a_forged_trace_fails_its_checks(folder, tmp_path, capsys) -> None:
         (["check", "x.json", "--dtype", "float32"], "--dtype acts only on a model; add --model"),
         (["check", "x.json", "--device", "cpu"], "--device acts only on a model; add --model"),
         (["check", "x.json", "--draft", "x"], "--draft acts only on a model; add --model"),
+        (["sweep", "--file", "x.csv", "--steps", "1", "--out", "x"], "--steps is of generated"),
+        (["sweep", "--file", "x", "--problem-seed", "0", "--out", "x"], "--problem-seed is of"),
         (["decode", "--prompt", "x", "--draft-length", "0"], "draft_length must lie in [1, 64]"),
         (
             ["decode", "--prompt", "x", "--method", "greedy", "--draft", "x"],
@@ -380,6 +383,35 @@ def test_the_module_runs_and_its_help_names_the_commands() -> None:
     assert done.returncode == 0
     assert "decode" in done.stdout
     assert "check" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["lens --attention 1", "path --modules"])
+def test_a_model_on_a_server_is_not_looked_into(command: str, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(core, "load_model", lambda *_, **__: ScriptedModel({}))
+    assert main([*command.split(), "--prompt", "the"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert "doesn't run through transformers' modules here" in said[-1]
+    assert not any("Traceback" in line for line in said)
+
+
+def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(
+    folder, tmp_path, capsys
+) -> None:
+    out = str(tmp_path / "run.json")
+    run = ["decode", "--prompt", "the", "--model", folder, "--max-new-tokens", "3", "--json", out]
+    assert main(run) == 0
+    to = ["--figure", "candidates", "--out", str(tmp_path / "none" / "x.svg")]
+    for arguments, words in (
+        (["figure", out, "--step", "4"], "This trace has 3 steps, counted from 1; got 4."),
+        (["figure", out, "--step", "0"], "counted from 1; got 0."),
+        (["figure", out, *to], "can't be written: No such file or directory"),
+        (["check", out, "--model", folder, "--draft", folder], "Only Speculative takes a draft"),
+    ):
+        capsys.readouterr()
+        assert main(arguments) == 2
+        message = capsys.readouterr().err
+        assert words in message and message.count("\n") == 1
+    assert main(["figure", out, "--step", "3"]) == 0
 
 
 def test_a_speculative_run_from_start_to_check(folder, tmp_path, capsys) -> None:

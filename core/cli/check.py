@@ -26,8 +26,11 @@ def run(args: Namespace) -> int:
     if args.model is None and given:
         raise ConfigError(f"--{given} acts only on a model; add --model.")
     from core import check, read_trace
+    from core.decoding.decode import require_draft
 
     trace, model, draft = read_trace(args.file), None, None
+    if args.draft is not None:
+        require_draft(trace.config, args.draft)
     if args.model is not None:
         dtype = args.dtype if args.dtype is not None else trace.dtype or None
         model = load(args.model, dtype, args.device)

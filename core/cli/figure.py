@@ -49,8 +49,6 @@ def run(args: Namespace) -> int:
         caption=not args.no_caption,
         transparent=args.transparent,
     )
-    if args.step < 1:
-        raise FigureError(f"--step counts from 1, not from {args.step}.")
     parts = {part.name: part for part in figures_of(trace, step=args.step - 1, paper=paper)}
     if args.figure is None:
         print("\n".join(parts))
@@ -59,6 +57,7 @@ def run(args: Namespace) -> int:
         raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
     if args.figure not in (*parts, "all"):
         raise FigureError(f"This trace has the figures {', '.join(parts)}; all takes every one.")
+    output.require_writable(args.out, "--out")
     out = Path(args.out)
     theme = THEME_OF[args.theme] if args.theme else None
     if args.figure == "all":

@@ -33,9 +33,9 @@ def run(args: Namespace) -> int:
     layer after which that is the token that stands next."""
     text = decode.prompt_of(args)
     from core.decoding.decode import encode_prompt
-    from core.models.inside import attention, logit_lens
+    from core.models.inside import attention, logit_lens, require_modules
 
-    model = load(args.model, args.dtype, args.device)
+    model = require_modules(load(args.model, args.dtype, args.device))
     ids = encode_prompt(model, decode.put(model, text, args))
     if args.attention is not None and not 1 <= args.attention <= len(ids):
         raise ConfigError(

@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),
-        ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV"),
+        ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML"),
         ("sweep", sweep, "accuracy against the thinking budget"),
         ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),

@@ -44,12 +44,14 @@ def _own(method: Method[Any]) -> list[str]:
 def _add_run(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="N")
-    standard = f"{Greedy().max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
+    plain = Greedy()
+    standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
     whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
-    whole("--min-new-tokens", default=0, help="hold the end back so long")
+    whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
     stop = "a stop string; repeatable"
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help=stop)
-    whole("--top-candidates", default=20, help="candidates kept a step (default: %(default)s)")
+    kept = "candidates kept a step (default: %(default)s)"
+    whole("--top-candidates", default=plain.top_candidates, help=kept)
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
 
 

@@ -52,9 +52,14 @@ def run(args: Namespace) -> int:
     from core.traces.data_path.recorder import record
     from core.traces.data_path.text import as_lines
 
+    def watch(model: Any) -> None:
+        if args.modules:
+            from core.models.inside import require_modules
+
+            recorder.watch(require_modules(model))
+
     with record() as recorder, redirect_stdout(sys.stderr):
-        request = decode.request_of(args)
-        decode.carry_out(args, request, recorder.watch if args.modules else decode.nothing)
+        decode.carry_out(args, decode.request_of(args), watch)
     for line in as_lines(recorder.path, args.depth):
         print(line)
     for name, path in paths.items():

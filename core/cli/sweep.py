@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
+from core.cli.method import option
 from core.cli.output import require_writable
 from core.cli.spreading import add_workers, in_flight, progress_of
 from core.decoding.errors import ConfigError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from core.evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
+# Of the generated problems.
+_MADE = {"problems": 40, "steps": "1,2,3,4,5,6,7,8", "problem_seed": 0}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -32,11 +35,12 @@ def add(parser: ArgumentParser) -> None:
     cut = "bound the whole loop instead: the close is not forced, runs are cut off"
     parser.add_argument("--cut", action="store_true", help=cut)
     whole = partial(parser.add_argument, type=int, metavar="N")
-    whole("--problems", default=40, help="how many (default: %(default)s)")
-    parser.add_argument("--steps", default="1,2,3,4,5,6,7,8", help="difficulties (%(default)s)")
+    whole("--problems", help=f"how many (default: {_MADE['problems']})")
+    parser.add_argument("--steps", help=f"difficulties (default: {_MADE['steps']})")
     file = "CSV or JSONL with question and answer, instead of generated problems"
     parser.add_argument("--file", help=file)
-    whole("--problem-seed", default=0, help="of the generated problems (default: %(default)s)")
+    seed = f"of the generated problems (default: {_MADE['problem_seed']})"
+    whole("--problem-seed", help=seed)
     whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
     drawn = "of drawn runs (default: {})"
     parser.add_argument("--temperature", type=float, metavar="X", help=drawn.format(1.0))
@@ -51,23 +55,29 @@ def run(args: Namespace) -> int:
     """Run the sweep or go on with it, then print a line for each budget."""
     default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
     budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
-    steps = _numbers(args.steps, "--steps")
     _refuse_ignored(args)
+    made = _MADE | _given(args)
+    steps = _numbers(str(made["steps"]), "--steps")
     require_writable(args.out, "--out")
     from core.evaluation.in_flight import all_on_servers
+    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
     from core.evaluation.sweep.files import SWEEPS, sweep_to_file
     from core.evaluation.sweep.work import SweepWork
     from core.evaluation.workers import require_workers
+    from core.server.settings import place_of
 
     workers = 1 if args.workers is None else args.workers
     require_workers(workers)
-    problems = _problems(args, steps)
+    if args.file:
+        problems = read_problems(args.file, system=THINKING_SYSTEM)
+    else:
+        problems = make_problems(made["problems"], seed=made["problem_seed"], steps=steps)
     model = load(args.model, args.dtype, args.device)
     plan = _plan(args, model, problems, budgets)
     show = progress_of(plan.total)
     at_once = in_flight(args.workers) if all_on_servers([model]) else 1
     if args.ray or workers > at_once:
-        work = SweepWork(plan, args.model, args.dtype, args.device, args.rows)
+        work = SweepWork(plan, place_of(args.model), args.dtype, args.device, args.rows)
         rows = SWEEPS.extend_by_workers(args.out, plan, work, workers, ray=args.ray, on_row=show)
     else:
         rows = sweep_to_file(
@@ -100,16 +110,17 @@ def _plan(args: Namespace, model: Any, problems: ProblemSet, budgets: tuple[int,
     )
 
 
-def _problems(args: Namespace, steps: Sequence[int]) -> ProblemSet:
-    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
-
-    if args.file:
-        return read_problems(args.file, system=THINKING_SYSTEM)
-    return make_problems(args.problems, seed=args.problem_seed, steps=steps)
+def _given(args: Namespace) -> dict[str, Any]:
+    """What was said of the generated problems."""
+    return {name: value for name in _MADE if (value := getattr(args, name)) is not None}
 
 
 def _refuse_ignored(args: Namespace) -> None:
-    """Raises ConfigError for an option of drawn runs where nothing is drawn."""
+    """Raises ConfigError for an option of what isn't made or drawn."""
+    for name in _given(args) if args.file else ():
+        raise ConfigError(
+            f"{option(name)} is of generated problems and does nothing with --file; leave it out."
+        )
     for name in ("temperature", "seed"):
         if args.samples == 1 and getattr(args, name) is not None:
             raise ConfigError(

@@ -33,6 +33,16 @@ class _Reader(NamedTuple):
         return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
 
 
+def require_modules(model: Any) -> TransformersModel:
+    """The model, known to run through transformers' modules here; raises ModelError elsewhere."""
+    if not isinstance(model, TransformersModel):
+        raise ModelError(
+            f"{model.model_id} doesn't run through transformers' modules here, so it can't be "
+            "looked into; take a model that does."
+        )
+    return model
+
+
 def logit_lens(
     model: TransformersModel, ids: Sequence[int], *, first: int = 0, next_id: int | None = None
 ) -> Lens:

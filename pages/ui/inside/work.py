@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.decoding.errors import ModelError
 from core.decoding.inside.types import Attention, Forward, Lens
 from core.decoding.trace import Check, Step, TokenStep, Trace
 from core.traces.data_path.types import DataPath
@@ -183,20 +182,11 @@ def _facts(model: Any) -> ModelFacts:
 
 
 def _with_modules(job: Job, trace: Trace) -> Any:
-    """The run's model, where it is transformers' own and can be looked into.
-
-    Raises:
-        ModelError: it isn't.
-    """
+    """The run's model, where it is transformers' own and can be looked into."""
     model = jobs.load_for(job, trace)
-    from core.models.transformers_model import TransformersModel
+    from core.models.inside import require_modules
 
-    if not isinstance(model, TransformersModel):
-        raise ModelError(
-            f"{model.model_id} doesn't run through transformers' modules, so there is nothing to "
-            "look into here; the functions above are recorded all the same."
-        )
-    return model
+    return require_modules(model)
 
 
 def _ids_before(trace: Trace, index: int) -> list[int]:
