@@ -79,7 +79,7 @@ def load_model(
     source = _source(where)
     from core.models.loading.load import load_transformers_model
 
-    with _alone(source.model_id, stops), reporting(on_progress):
+    with alone(source.model_id, stops), reporting(on_progress):
         return load_transformers_model(source, dtype, device, stops)
 
 
@@ -102,7 +102,7 @@ def load_reward_model(
     from core.models.loading.load import load_scorer
 
     stops = should_stop or (lambda: False)
-    with _alone(source.model_id, stops):
+    with alone(source.model_id, stops):
         return load_scorer(source, dtype, device, stops)
 
 
@@ -146,10 +146,14 @@ def _connected(
 
 
 @contextmanager
-def _alone(model_id: str, should_stop: Callable[[], bool]) -> Iterator[None]:
-    """Wait until nobody else loads this model; others may load others."""
+def alone(name: str, should_stop: Callable[[], bool]) -> Iterator[None]:
+    """Wait until nobody else loads what has this name; others may load others.
+
+    Raises:
+        LoadingStoppedError: `should_stop` said so.
+    """
     with _LOCKS_LOCK:
-        own = _LOCKS.setdefault(model_id, _ModelLock())
+        own = _LOCKS.setdefault(name, _ModelLock())
     while not own.lock.acquire(timeout=_POLL_SECONDS):
         if should_stop():
             raise LoadingStoppedError

@@ -25,7 +25,7 @@ KNOWN = frozenset(CompletionCreateParamsBase.__annotations__) | {"stream"}
 DEFAULT_TOKENS = 16
 
 
-class Options:
+class CompletionOptions:
     """How an answer is written.
 
     Args:
@@ -37,7 +37,7 @@ class Options:
         self.usage, self.ids_as_text = usage, ids_as_text
 
 
-def read_completion(body: Mapping[str, Any]) -> tuple[Plan, Options]:
+def read_completion(body: Mapping[str, Any]) -> tuple[Plan, CompletionOptions]:
     """The plan of a request, and how its answer is written.
 
     Raises:
@@ -74,7 +74,9 @@ def read_completion(body: Mapping[str, Any]) -> tuple[Plan, Options]:
         stream=fields.flag("stream"),
         body=body,
     )
-    options = Options(read_stream_options(fields), fields.flag("return_tokens_as_token_ids"))
+    options = CompletionOptions(
+        read_stream_options(fields), fields.flag("return_tokens_as_token_ids")
+    )
     _read_what_changes_nothing(fields)
     fields.finish(KNOWN)
     return plan, options
@@ -132,7 +134,7 @@ def _read_what_changes_nothing(fields: Fields) -> None:
 class CompletionAnswer(Choices):
     """A completion."""
 
-    def __init__(self, plan: Plan, options: Options) -> None:
+    def __init__(self, plan: Plan, options: CompletionOptions) -> None:
         super().__init__(plan, "cmpl-")
         self._options = options
         self._lists: dict[int, LegacyLogprobs] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import ConfigError, DecodingError, LostModelError
 
 UNEXPECTED = "Something went wrong in the server; its log has the details."
 
@@ -57,6 +57,8 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
         return error
     if isinstance(error, ConfigError):
         return ApiError(error.plain, param=param, code="invalid_value")
+    if isinstance(error, LostModelError):
+        return ApiError(str(error), status=502, code="model_lost")
     if isinstance(error, DecodingError):
         return ApiError(str(error), param=param)
     return ApiError(UNEXPECTED, status=500, code="server_error")

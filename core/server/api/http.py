@@ -115,7 +115,7 @@ class Reply:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         del scope
         answering = asyncio.create_task(self._send_all(_patient(send)))
-        gone = asyncio.create_task(_hang_up(receive))
+        gone = asyncio.create_task(hang_up(receive))
         try:
             await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -207,7 +207,7 @@ async def _send_text(send: Callable[[Message], Awaitable[None]], text: str, more
         await send({"type": "http.response.body", "body": piece, "more_body": rest})
 
 
-async def _hang_up(receive: Receive) -> None:
+async def hang_up(receive: Receive) -> None:
     """Ends when the client goes."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from core.models.places import EMBEDDED_PREFIX, list_embedded
-from core.models.registry import load_model
+from core.models.registry import alone, load_model
 
 MOST_LOADED = 2
 
@@ -37,15 +37,14 @@ class LocalModels:
             ModelError: it can't be loaded.
             LoadingStoppedError: `should_stop` said so.
         """
-        with self._lock:
-            if where in self._loaded:
+        with alone(f"offered as {where}", should_stop):
+            model = self._loaded.get(where)
+            if model is None:
+                model = load_model(self._others.get(where, where), should_stop=should_stop)
+                model.model_id = where
+            with self._lock:
+                self._loaded[where] = model
                 self._loaded.move_to_end(where)
-                return self._loaded[where]
-        model = load_model(self._others.get(where, where), should_stop=should_stop)
-        model.model_id = where
-        with self._lock:
-            # Another thread may have loaded it meanwhile: one of them is used.
-            model = self._loaded.setdefault(where, model)
-            while len(self._loaded) > MOST_LOADED:
-                self._loaded.popitem(last=False)
+                while len(self._loaded) > MOST_LOADED:
+                    self._loaded.popitem(last=False)
         return model

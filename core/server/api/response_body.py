@@ -22,13 +22,13 @@ from core.server.api.answer import Choices, plain
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import TokenLogprobs
 from core.server.api.plan import Plan
-from core.server.api.responses import Options
+from core.server.api.responses import ResponseOptions
 
 
 class ResponseBody(Choices):
     """Writes the response at any stage of its run."""
 
-    def __init__(self, plan: Plan, options: Options) -> None:
+    def __init__(self, plan: Plan, options: ResponseOptions) -> None:
         super().__init__(plan, "resp_")
         self.options = options
         self.reasoning_id = f"rs_{uuid.uuid4().hex}"

@@ -10,13 +10,13 @@ from core.server.api.errors import ApiError
 from core.server.api.parts import Delta, Ended, Failed, Finished, Part, Started
 from core.server.api.plan import Plan
 from core.server.api.response_body import ResponseBody
-from core.server.api.responses import Options
+from core.server.api.responses import ResponseOptions
 
 
 class ResponseAnswer(ResponseBody):
     """A response, whole or as events."""
 
-    def __init__(self, plan: Plan, options: Options) -> None:
+    def __init__(self, plan: Plan, options: ResponseOptions) -> None:
         super().__init__(plan, options)
         self._number = 0
         # The item that is open, and how many were closed.

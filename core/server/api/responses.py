@@ -24,7 +24,7 @@ MAX_METADATA, MAX_KEY, MAX_VALUE = 16, 64, 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ResponseOptions:
     """What an answer repeats of its request.
 
     Args:
@@ -44,7 +44,7 @@ class Options:
 
 def read_response(
     body: Mapping[str, Any], recall: Callable[[str], tuple[Message, ...]]
-) -> tuple[Plan, Options]:
+) -> tuple[Plan, ResponseOptions]:
     """The plan of a request, and what its answer repeats of it.
 
     Args:
@@ -81,8 +81,8 @@ def _options(
     instructions: str | None,
     previous: str | None,
     limit: int | None,
-) -> Options:
-    return Options(
+) -> ResponseOptions:
+    return ResponseOptions(
         messages=messages,
         instructions=instructions,
         previous=previous,

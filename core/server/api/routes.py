@@ -6,7 +6,9 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from importlib import import_module
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from starlette.middleware import Middleware
@@ -18,7 +20,7 @@ from starlette.types import ASGIApp
 
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
-from core.server.api.http import Reply, error_response, json_object, read_body
+from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
 from core.server.api.metrics import CONTENT_TYPE
 from core.server.api.service import Feed, Service
 
@@ -90,7 +92,7 @@ class Routes:
                 return await handler(request, self._service.owner_of(bearer))
             except Exception as error:
                 refusal = as_api_error(error)
-                if refusal.status >= 500:
+                if refusal.status == 500:
                     traceback.print_exc(file=sys.stderr)
                 self._service.metrics.refused.labels(str(refusal.status)).inc()
                 return error_response(refusal)
@@ -138,32 +140,48 @@ class Routes:
         return JSONResponse(dict(self._service.responses.find(owner, response_id).body))
 
     async def tokenize(self, request: Request, owner: str) -> Response:
-        del owner
         await self._import()
         from core.server.api.models import read_tokenize
 
-        return await self._ask_model(request, read_tokenize)
+        return await self._ask_model(request, owner, read_tokenize)
 
     async def detokenize(self, request: Request, owner: str) -> Response:
-        del owner
         await self._import()
         from core.server.api.models import read_detokenize
 
-        return await self._ask_model(request, read_detokenize)
+        return await self._ask_model(request, owner, read_detokenize)
 
     async def _ask_model(
-        self, request: Request, read: Callable[[dict[str, Any]], Question]
+        self, request: Request, owner: str, read: Callable[[dict[str, Any]], Question]
     ) -> Response:
+        """In a thread of its own, which a model that takes long to load may hold."""
+        from core.models.stopping import stoppable
         from core.server.api.models import require_offered
 
         raw = await read_body(request)
+        slot, gone, said = self._service.enter(owner), Event(), Future[dict[str, Any]]()
 
-        def ask() -> dict[str, Any]:
-            name, answer = read(json_object(raw))
-            require_offered(name, self._service.offered())
-            return answer(self._service.load(name, lambda: False))
+        def ask() -> None:
+            said.set_running_or_notify_cancel()
+            try:
+                with stoppable(gone.is_set):
+                    name, answer = read(json_object(raw))
+                    require_offered(name, self._service.offered())
+                    said.set_result(answer(self._service.load(name, gone.is_set)))
+            except Exception as error:
+                said.set_exception(error)
+            finally:
+                slot.leave()
 
-        return JSONResponse(await asyncio.to_thread(ask))
+        Thread(target=ask, daemon=True, name="tokens").start()
+        asked, left = asyncio.wrap_future(said), asyncio.create_task(hang_up(request.receive))
+        try:
+            await asyncio.wait({asked, left}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.set()
+            left.cancel()
+            slot.leave()
+        return JSONResponse(await asked)
 
     def generator(self, kind: Endpoint) -> Handler:
         """The handler of what decodes."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect, decode, encode_prompt
-from core.decoding.errors import DecodingError, LoadingStoppedError
+from core.decoding.errors import DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.models.stopping import stoppable
 from core.server.api.config import NO_WINDOW
@@ -181,7 +181,7 @@ class Runner:
         writer.finish(trace)
         if trace.finish_reason == "cancelled" and not should_stop() and trace.notes:
             # Its model's server broke off, or draws what it doesn't name.
-            raise ApiError(trace.notes[-1], status=502, code="model_lost")
+            raise LostModelError(trace.notes[-1])
 
 
 def _leave_a_processor() -> None:

@@ -9,8 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
 from core.server.api.errors import ApiError
 from core.server.api.history import History, Record
 from core.server.api.metrics import Metrics
@@ -82,7 +83,7 @@ class Service:
         keys: Collection[str] = (),
         closed: str = "",
     ) -> None:
-        self.load, self.offered, self.queue, self.closed = load, offered, queue, closed
+        self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
         self._keys = {_owner(key): _digest(key) for key in keys}
         self.history, self.responses, self.metrics = History(), ResponseStore(), Metrics()
         self.created = int(time.time())
@@ -91,6 +92,20 @@ class Service:
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
         self.metrics.waiting.set_function(lambda: queue.waiting)
+
+    def load(self, where: str, should_stop: Callable[[], bool]) -> Any:
+        """The model of that name.
+
+        Raises:
+            ApiError: it can't be loaded, which is no fault of the request.
+            LoadingStoppedError, LostModelError: `should_stop` said so; its server is gone.
+        """
+        try:
+            return self._load(where, should_stop)
+        except (LoadingStoppedError, LostModelError):
+            raise
+        except ModelError as error:
+            raise ApiError(str(error), status=503, code="model_unavailable") from None
 
     @property
     def needs_key(self) -> bool:

@@ -158,7 +158,7 @@ def test_a_model_is_read_while_another_one_is_being_read(
 
 
 def test_who_waits_for_a_model_can_stop(good: Path) -> None:
-    with registry._alone(str(good), lambda: False), pytest.raises(LoadingStoppedError):
+    with registry.alone(str(good), lambda: False), pytest.raises(LoadingStoppedError):
         load_model(good, should_stop=lambda: True)
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from core.decoding.errors import ConfigError
+from core.server.api import local_models
 from core.server.api.serve import endpoint
 from core.server.settings import Settings
 
@@ -19,3 +25,22 @@ def test_another_address_or_name_needs_a_key() -> None:
             endpoint(address, settings)
     assert endpoint("127.0.0.1", Settings())
     assert endpoint("0.0.0.0", Settings(api_keys=("a-key-of-many-letters",)))
+
+
+def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = list[str]()
+
+    def load(where: str, **_: Any) -> Any:
+        loaded.append(where)
+        time.sleep(0.05)
+        return SimpleNamespace(model_id=where)
+
+    monkeypatch.setattr(local_models, "load_model", load)
+    models = local_models.LocalModels({"small": "/srv/small"})
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(models.load, ["small"] * 4))
+    assert loaded == ["/srv/small"] and all(one is found[0] for one in found)
+    assert found[0].model_id == "small"
+    for other in ("one", "two", "small"):
+        models.load(other)
+    assert loaded == ["/srv/small", "one", "two", "/srv/small"]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import httpx2
 import openai
 import pytest
 
-from core import DecodingError
+from core import DecodingError, ModelError
+from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.server.api import service as service_module
 from core.server.api.history import History, Record
@@ -256,6 +258,40 @@ def test_a_stream_says_each_token_as_soon_as_it_is_there(models: dict[str, Any])
         assert not model.go.is_set()
         model.go.set()
         assert len(list(stream)) == 5
+
+
+def test_who_asks_for_tokens_has_a_place_and_gives_it_back_when_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(service_module, "MOST_REQUESTS", 1)
+    loading = Event()
+
+    def load(where: str, should_stop: Callable[[], bool]) -> Any:
+        del where
+        loading.set()
+        assert eventually(should_stop)
+        raise LoadingStoppedError
+
+    body = {"model": MODEL, "prompt": "Once"}
+    with served(load) as at:
+        with pytest.raises(httpx2.TimeoutException):
+            httpx2.post(f"{at.url}/tokenize", json=body, timeout=httpx2.Timeout(20, read=0.2))
+        assert loading.is_set() and eventually(lambda: at.service._under_way.total() == 0)
+        at.service.enter("")
+        assert at.post("/detokenize", {"model": MODEL, "tokens": [1]}).status_code == 429
+
+
+def test_a_model_that_is_gone_or_has_no_room_is_no_fault_of_the_request() -> None:
+    for error, status, code in (
+        (LostModelError("its server is gone"), 502, "model_lost"),
+        (ModelError("too little memory"), 503, "model_unavailable"),
+    ):
+        with served(Mock(side_effect=error)) as at:
+            for path in ("/v1/completions", "/tokenize"):
+                answer = at.post(path, {"model": MODEL, "prompt": "Once"})
+                found = answer.json()["error"]
+                assert (answer.status_code, found["code"]) == (status, code)
+                assert found["type"] == "server_error" and found["message"] == str(error)
 
 
 def test_a_page_of_an_origin_that_was_named_may_ask_and_no_other(models: dict[str, Any]) -> None:
