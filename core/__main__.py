@@ -1,4 +1,4 @@
-"""The command line: `python -m core decode` and `python -m core check`."""
+"""The command line: `python -m core COMMAND`."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _numbers(trace: Trace) -> DataFrame:
         ("perplexity", math.exp(mean)),
         ("mean entropy, nats", math.fsum(step.entropy for step in steps) / len(steps)),
         ("seconds in all", seconds.total),
-        ("tokens a second", len(steps) / seconds.total if seconds.total else math.nan),
+        ("tokens a second after the first", trace.tokens_per_second or math.nan),
     ]
     return DataFrame(rows, columns=["measure", "value"])
 

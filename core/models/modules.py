@@ -65,7 +65,7 @@ def watch_forward(
         PromptError: as of a prompt.
     """
     places = list(_places(model))
-    assert model.supports_cache in (True, False)  # Found out before anything is watched.
+    _ = model.supports_cache  # It is found out now, before anything is watched.
     seen: list[dict[str, _Seen]] = []
     whole: list[float] = []
     with model.plain_forwards():

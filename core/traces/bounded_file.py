@@ -61,5 +61,5 @@ def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
 def reason_of(error: OSError | ValueError) -> str:
     """Why a file can't be opened or written, as the end of a sentence."""
     return getattr(error, "strerror", None) or (
-        type(error).__name__ if isinstance(error, OSError) else "that is no file name"
+        type(error).__name__ if isinstance(error, OSError) else "no file can have that name"
     )

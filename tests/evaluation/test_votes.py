@@ -109,3 +109,5 @@ def test_an_attempt_gets_no_more_tokens_than_the_window_holds_beside_the_longest
     model.context_window = 20
     with pytest.raises(ConfigError, match="16 tokens an attempt leave no room"):
         compare_rivals(model, problems, config, total_tokens=90, samples=3)
+    with pytest.raises(ConfigError, match="samples must lie in"):
+        compare_rivals(model, problems, config, total_tokens=90, samples=0)

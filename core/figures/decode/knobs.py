@@ -83,7 +83,7 @@ def _points(step: TokenStep, count: int) -> list[list[float]]:
 
 
 def _at_own(step: TokenStep, warmed: Stage) -> list[float] | None:
-    """The point at the run's own temperature, which the first two candidates tell."""
+    """The point at the run's own temperature, which the first and the last candidate tell."""
     pairs = [(c.raw_prob, p) for c, p in zip(step.candidates, warmed.probs, strict=True)]
     high, low = pairs[0], pairs[-1]
     if min(*high, *low) <= 0 or high[0] / low[0] < 2 or warmed.tail_mass >= 1 - _ERROR:

@@ -37,6 +37,7 @@ from core.figures.speculative.words import (
 COLUMNS = 40
 _TITLE = "Rounds, and what became of them"
 _SUBTITLE = "A column is a round; its last row is the target’s own token."
+_NO_ROUND = "This run made no round, so there is nothing to show."
 _LEFT, _FEWEST = 92, 8
 # A phone's page shows so many.
 PHONE_COLUMNS = 5
@@ -73,8 +74,7 @@ def spec_timeline(
     """
     caption = settings_caption(trace, paper)
     if not trace.rounds:
-        sentence = "This run made no round, so there is nothing to show."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return plain_sentence(theme, paper, _NO_ROUND, title=_TITLE, caption=caption)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))

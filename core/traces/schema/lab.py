@@ -37,7 +37,7 @@ def _is_of_its_order(step: LabStep) -> None:
     ):
         raise ValueError("the crossing of top-p has not one probability for each stage")
     if not {*step.skipped} <= {*KNOB_RANGES}:
-        raise ValueError("what was left out is no act")
+        raise ValueError("it leaves out a knob that the lab doesn't have")
 
 
 def _rises(flips: KnobBoundaries) -> None:
@@ -64,7 +64,7 @@ def _has_its_place(example: LabExample) -> None:
     if example.index >= len(example.step.trace.prompt_ids):
         raise ValueError("the step lies further on than there are tokens before it")
     if not 0 <= example.step.throw - example.index <= MAX_ROLL:
-        raise ValueError(f"the throw is none of the {MAX_ROLL} after the step's own")
+        raise ValueError(f"the throw is not among the {MAX_ROLL} that follow the step's own")
     if len({own.name for own in example.flips}) != len(example.flips):
         raise ValueError("a knob is listed twice")
 
