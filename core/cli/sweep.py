@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
-from core.cli.method import option
+from core.cli.method import given, option
 from core.cli.output import require_writable
 from core.cli.spreading import add_workers, in_flight, progress_of
 from core.decoding.errors import ConfigError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
 # Of the generated problems.
-_MADE = {"problems": 40, "steps": "1,2,3,4,5,6,7,8", "problem_seed": 0}
+_MADE: dict[str, Any] = {"problems": 40, "steps": "1,2,3,4,5,6,7,8", "problem_seed": 0}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -35,12 +35,13 @@ def add(parser: ArgumentParser) -> None:
     cut = "bound the whole loop instead: the close is not forced, runs are cut off"
     parser.add_argument("--cut", action="store_true", help=cut)
     whole = partial(parser.add_argument, type=int, metavar="N")
-    whole("--problems", help=f"how many (default: {_MADE['problems']})")
-    parser.add_argument("--steps", help=f"difficulties (default: {_MADE['steps']})")
+    whole("--problems", default=SUPPRESS, help=f"how many (default: {_MADE['problems']})")
+    of = f"difficulties (default: {_MADE['steps']})"
+    parser.add_argument("--steps", default=SUPPRESS, help=of)
     file = "CSV or JSONL with question and answer, instead of generated problems"
     parser.add_argument("--file", help=file)
     seed = f"of the generated problems (default: {_MADE['problem_seed']})"
-    whole("--problem-seed", help=seed)
+    whole("--problem-seed", default=SUPPRESS, help=seed)
     whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
     drawn = "of drawn runs (default: {})"
     parser.add_argument("--temperature", type=float, metavar="X", help=drawn.format(1.0))
@@ -56,8 +57,8 @@ def run(args: Namespace) -> int:
     default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
     budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
     _refuse_ignored(args)
-    made = _MADE | _given(args)
-    steps = _numbers(str(made["steps"]), "--steps")
+    made = _MADE | given(args, _MADE)
+    steps = _numbers(made["steps"], "--steps")
     require_writable(args.out, "--out")
     from core.evaluation.in_flight import all_on_servers
     from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
@@ -110,14 +111,9 @@ def _plan(args: Namespace, model: Any, problems: ProblemSet, budgets: tuple[int,
     )
 
 
-def _given(args: Namespace) -> dict[str, Any]:
-    """What was said of the generated problems."""
-    return {name: value for name in _MADE if (value := getattr(args, name)) is not None}
-
-
 def _refuse_ignored(args: Namespace) -> None:
     """Raises ConfigError for an option of what isn't made or drawn."""
-    for name in _given(args) if args.file else ():
+    for name in given(args, _MADE) if args.file else ():
         raise ConfigError(
             f"{option(name)} is of generated problems and does nothing with --file; leave it out."
         )

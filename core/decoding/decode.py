@@ -60,11 +60,7 @@ def decode(
 
 
 def require_draft(config: MethodConfig, draft: str | None) -> None:
-    """See that there is a second model of that name where there must be one, and only there.
-
-    Raises:
-        ConfigError: there isn't, or the method has no use for it.
-    """
+    """Raises ConfigError unless there is a second model where there must be one, and only there."""
     method = method_of(config)
     if method.require_draft:
         method.require_draft(config, draft)

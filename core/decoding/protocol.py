@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
@@ -148,3 +148,13 @@ class LanguageModel(Vocabulary, Protocol):
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
         """
         ...
+
+
+class Wrapped:
+    """A model or a context around another; what it doesn't have is the other's."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)

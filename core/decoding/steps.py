@@ -88,10 +88,7 @@ class Draw(NamedTuple):
 
 
 class StepSeconds(NamedTuple):
-    """Where a step's time went.
-
-    `forward` of the first step is 0 where the prompt step paid for it.
-    """
+    """Where a step's time went; `forward` of the first is 0 where the prompt step paid for it."""
 
     forward: Seconds
     shaping: Seconds

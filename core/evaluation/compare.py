@@ -72,11 +72,8 @@ def compare_rivals(
     prompts = [prompt_ids_of(model, problem, marks) for problem in problems.problems]
     longest = max(map(len, prompts), default=0)
     long = bounded(config, _within(model, longest, total_tokens))
-    seeds = seeded(config, samples)
-    short, *others = (
-        bounded(one, _within(model, longest, total_tokens // samples)) for one in seeds
-    )
-    configs = [replace(long, do_sample=False), long, short, *others]
+    short = bounded(config, _within(model, longest, total_tokens // max(1, samples)))
+    configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
     found: dict[int, Attempt] = {}
     asked = zip(problems.problems, prompts, strict=True)
     tasks = [Task(problem, ids, own) for problem, ids in asked for own in configs]

@@ -35,15 +35,9 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.05
 
 
-class _ModelLock:
-    """Held by whoever loads a certain model."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-
-
 _LOCKS_LOCK = Lock()
-_LOCKS: WeakValueDictionary[str, _ModelLock] = WeakValueDictionary()
+# Held by whoever loads a certain model.
+_LOCKS: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
 
 def load_model(
@@ -147,20 +141,16 @@ def _connected(
 
 @contextmanager
 def alone(name: str, should_stop: Callable[[], bool]) -> Iterator[None]:
-    """Wait until nobody else loads what has this name; others may load others.
-
-    Raises:
-        LoadingStoppedError: `should_stop` said so.
-    """
+    """Wait until nobody else loads what has this name; raises LoadingStoppedError if stopped."""
     with _LOCKS_LOCK:
-        own = _LOCKS.setdefault(name, _ModelLock())
-    while not own.lock.acquire(timeout=_POLL_SECONDS):
+        own = _LOCKS.setdefault(name, Lock())
+    while not own.acquire(timeout=_POLL_SECONDS):
         if should_stop():
             raise LoadingStoppedError
     try:
         yield
     finally:
-        own.lock.release()
+        own.release()
 
 
 def _expanded(text: str) -> Path:

@@ -106,8 +106,8 @@ def test_an_attempt_gets_no_more_tokens_than_the_window_holds_beside_the_longest
     assert [rival.budget for rival in found.rivals] == [60, 60, 30, 30]
     # It never stops thinking by itself: an answer shows that the close had room.
     assert [rival.correct.hits for rival in found.rivals] == [2, 2, 2, 2]
+    with pytest.raises(ConfigError, match="samples must lie in"):
+        compare_rivals(model, problems, config, total_tokens=90, samples=0)
     model.context_window = 20
     with pytest.raises(ConfigError, match="16 tokens an attempt leave no room"):
         compare_rivals(model, problems, config, total_tokens=90, samples=3)
-    with pytest.raises(ConfigError, match="samples must lie in"):
-        compare_rivals(model, problems, config, total_tokens=90, samples=0)

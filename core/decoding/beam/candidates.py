@@ -29,7 +29,7 @@ _BLOCKS = 64
 _DRAWN_FROM_AT_MOST = 2**24
 
 
-def candidates_of_a_group(config: BeamSearch, model: LanguageModel) -> int:
+def looked_at(config: BeamSearch, model: LanguageModel) -> int:
     """K: so many continuations a group looks at, where there are so many."""
     return max(2, 1 + len(eos_rows(model))) * (config.num_beams // config.num_beam_groups)
 

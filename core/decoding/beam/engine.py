@@ -19,13 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import (
-    Choice,
-    LogProbabilities,
-    Shaper,
-    candidates_of_a_group,
-    choose,
-)
+from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose, looked_at
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
@@ -119,7 +113,7 @@ class _Search:
         self._model, self._config = model, config
         self._eos_ids, self._limit, self._index = frozenset(eos_ids), limit, 0
         self._beams = config.num_beams // groups
-        self._count = min(candidates_of_a_group(config, model), self._beams * model.vocab_size)
+        self._count = min(looked_at(config, model), self._beams * model.vocab_size)
         self._read, self._shaper = LogProbabilities(), Shaper(config, eos_ids)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from core.decoding.beam.candidates import candidates_of_a_group
+from core.decoding.beam.candidates import looked_at
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring
@@ -61,7 +61,7 @@ def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
         (c.ended == "eos") != (c.token_id in model.eos_ids) for s in steps for c in s.candidates
     ):
         faults.append("a path ended without the end-of-sequence token, or went on after it")
-    most = candidates_of_a_group(config, model)
+    most = looked_at(config, model)
     faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
     return count("the trace can be this model's", faults, "contradictions")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import Shaper, candidates_of_a_group
+from core.decoding.beam.candidates import Shaper, looked_at
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.redraw import Redraw
@@ -49,7 +49,7 @@ class Rescoring:
         self._config = trace.config
         self._eos_ids = eos_rows(model)
         self._shaper = Shaper(self._config, self._eos_ids)
-        self._most = candidates_of_a_group(self._config, model)
+        self._most = looked_at(self._config, model)
         self._possible: dict[_Place, int] = {}
         self._redraw = Redraw(trace, model.vocab_size, self._most) if self._config.draws else None
         self.draws = self._redraw.disorder if self._redraw else []

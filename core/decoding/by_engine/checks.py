@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.checks.common import checked_if_whole, count
-from core.decoding.checks.known_tokens import candidates_again
-from core.decoding.checks.model_checks import ending_faults, fit_faults, logit_tolerance, step_texts
+from core.decoding.checks.model_checks import asked_again, ending_faults, fit_faults, texts
 from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
 from core.decoding.counting import nth
 from core.decoding.protocol import LanguageModel
@@ -35,17 +34,9 @@ def _fault(step: TokenStep) -> str:
 
 def model_checks(trace: Trace[ByEngine], model: LanguageModel) -> list[Check]:
     """The server is asked for every position again, step by step."""
-    steps = trace.token_steps
-    ids = {c.token_id for step in steps for c in step.candidates}
+    ids = {c.token_id for step in trace.token_steps for c in step.candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     fits = count("the trace can be this model's", faults, "contradictions")
     if faults:
         return [fits]
-    wrong = [
-        f"step {nth(step.index)}: a text is not its token's"
-        for step, text in zip(steps, step_texts(trace, model), strict=True)
-        if step.text != text or any(c.text != model.token_text(c.token_id) for c in step.candidates)
-    ]
-    texts = count("the tokenizer decodes the tokens to the text", wrong, "differences")
-    largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
-    return [fits, texts, candidates_again(trace, model, logit_tolerance(trace, model, largest))]
+    return [fits, texts(trace, model), asked_again(trace, model)]

@@ -46,8 +46,8 @@ def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    rescored = _rescored if trace.known is None else _asked_again
-    checks = [fits, _texts(trace, model), *rescored(trace, model), _noise(trace, model)]
+    rescored = _rescored(trace, model) if trace.known is None else [asked_again(trace, model)]
+    checks = [fits, texts(trace, model), *rescored, _noise(trace, model)]
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -111,7 +111,8 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
     return faults
 
 
-def _texts(trace: Trace, model: LanguageModel) -> Check:
+def texts(trace: Trace, model: LanguageModel) -> Check:
+    """Whether the texts of tokens, prompt and run are what the model's tokenizer makes of them."""
     faults = []
     if join_text(model, trace.token_ids) != trace.text:
         faults.append("the model's tokenizer decodes the tokens to another text")
@@ -178,9 +179,10 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
     ]
 
 
-def _asked_again(trace: Trace, model: LanguageModel) -> list[Check]:
+def asked_again(trace: Trace, model: LanguageModel) -> Check:
+    """`candidates_again` within what two forwards may differ by."""
     largest = max([1.0, *(abs(c.logit) for step in trace.token_steps for c in step.candidates)])
-    return [candidates_again(trace, model, logit_tolerance(trace, model, largest))]
+    return candidates_again(trace, model, logit_tolerance(trace, model, largest))
 
 
 def _rank_fault(logits: Tensor, position: PromptPosition, tolerance: float) -> str:

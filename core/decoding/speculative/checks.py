@@ -13,6 +13,7 @@ from core.decoding.checks.common import (
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
+    spread,
     worst,
 )
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
@@ -89,12 +90,9 @@ def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> fl
         return 0.0 if {shaped for shaped, _ in pairs} <= {0.0, 1.0} else math.inf
     if shaping.active(LOGIT_PENALTIES):
         return 0.0
-    alive = [(shaped, raw) for shaped, raw in pairs if shaped > TINY and raw > TINY]
-    if not alive:
-        return 0.0
+    alive = [(shaped, raw) for shaped, raw in pairs if raw > TINY]
     logs = [math.log(raw) / shaping.temperature for _, raw in alive]
-    gaps = [math.log(shaped) - log for (shaped, _), log in zip(alive, logs, strict=True)]
-    return (max(gaps) - min(gaps)) / max(1.0, *map(abs, logs))
+    return spread(logs, [shaped for shaped, _ in alive])
 
 
 def _own_numbers(trace: Trace[Speculative]) -> Check:

@@ -214,11 +214,10 @@ def _derived_fault(
 ) -> str:
     """Of the numbers that need whole rows: the typical thresholds, and the residual masses."""
     where, (target, slacks) = f"round {nth(step.index)}", shaped[0]
+    bounds = config.posterior_threshold, config.posterior_alpha
     for token, entropy, slack in zip(step.drafted, entropies(target), slacks, strict=False):
         if token.threshold is not None:
-            expected = typical_threshold(
-                entropy, config.posterior_threshold, config.posterior_alpha
-            )
+            expected = typical_threshold(entropy, *bounds)
             # An entropy may be off by the slack times the logarithm of the vocabulary, about.
             if abs(token.threshold - expected) > 20 * slack:
                 return f"{where}: the threshold of typical acceptance is another"

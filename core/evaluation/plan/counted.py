@@ -7,35 +7,20 @@ from typing import Any, cast
 
 import torch
 
-from core.decoding.protocol import (
-    Context,
-    HiddenContext,
-    LanguageModel,
-    OnLogits,
-    TokenRows,
-)
+from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenRows, Wrapped
 
 
-class Counted:
+class Counted(Wrapped):
     """A model that counts its forwards; a prompt is one."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+        super().__init__(model)
         self.forwards = 0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def start(
-        self,
-        prompt_ids: Sequence[int],
-        *,
-        use_cache: bool = True,
-        on_logits: OnLogits | None = None,
-    ) -> Context:
+    def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
         """As the model's."""
         self.forwards += 1
-        return self.watch(self._model.start(prompt_ids, use_cache=use_cache, on_logits=on_logits))
+        return self.watch(self._inner.start(prompt_ids, **options))
 
     def watch(self, context: Context) -> Context:
         """The context, its forwards counted here."""
@@ -47,30 +32,28 @@ class Counted:
         return cast(LanguageModel, self)
 
 
-class _CountedContext:
+class _CountedContext(Wrapped):
     def __init__(self, context: Any, counter: Counted) -> None:
-        self._context, self._counter = context, counter
+        super().__init__(context)
+        self._counter = counter
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
         self._counter.forwards += 1
-        logits: torch.Tensor = self._context.extend(ids)
+        logits: torch.Tensor = self._inner.extend(ids)
         return logits
 
     def branch(self, rows: Sequence[int]) -> Context:
-        return self._counter.watch(self._context.branch(rows))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+        return self._counter.watch(self._inner.branch(rows))
 
 
 class _CountedHidden(_CountedContext):
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         self._counter.forwards += 1
-        hidden: torch.Tensor = self._context.extend_hidden(ids)
+        hidden: torch.Tensor = self._inner.extend_hidden(ids)
         return hidden
 
 
-class OwnPrompt:
+class OwnPrompt(Wrapped):
     """A draft that reads a prompt of its own where the target reads another.
 
     Speculative decoding counts a draft's positions as the target's; here they are shifted by the
@@ -78,31 +61,22 @@ class OwnPrompt:
     """
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+        super().__init__(model)
         self._shared, self._own = 0, list[int]()
 
     def read(self, target_ids: Sequence[int], own_ids: Sequence[int]) -> None:
         """What the next runs read in place of the target's prompt."""
         self._shared, self._own = len(target_ids), list(own_ids)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
     @property
     def context_window(self) -> int | None:
-        window = self._model.context_window
+        window: int | None = self._inner.context_window
         return None if window is None else window + self._shared - len(self._own)
 
-    def start(
-        self,
-        prompt_ids: Sequence[int],
-        *,
-        use_cache: bool = True,
-        on_logits: OnLogits | None = None,
-    ) -> Context:
+    def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
         """A context over the draft's own prompt that speaks of the target's positions."""
         ids = [*self._own, *prompt_ids[self._shared :]]
-        started = self._model.start(ids, use_cache=use_cache, on_logits=on_logits)
+        started = self._inner.start(ids, **options)
         return cast(Context, _Shifted(started, self._shared, self._own))
 
     def as_model(self) -> LanguageModel:
@@ -110,23 +84,23 @@ class OwnPrompt:
         return cast(LanguageModel, self)
 
 
-class _Shifted:
+class _Shifted(Wrapped):
     def __init__(self, context: Context, shared: int, own: list[int]) -> None:
-        self._context, self._shared, self._own = context, shared, own
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+        super().__init__(context)
+        self._shared, self._own = shared, own
 
     @property
     def length(self) -> int:
-        return self._context.length + self._shared - len(self._own)
+        held: int = self._inner.length
+        return held + self._shared - len(self._own)
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
         """What is said of the prompt's last token is said of the own one's."""
         flat = [int(token) for token in ids]  # type: ignore[arg-type]
         again = max(0, self._shared - self.length)
         own = self._own[len(self._own) - again :] if again else []
-        return self._context.extend([*own, *flat[again:]])
+        logits: torch.Tensor = self._inner.extend([*own, *flat[again:]])
+        return logits
 
     def branch(self, rows: Sequence[int]) -> Context:
-        return cast(Context, _Shifted(self._context.branch(rows), self._shared, self._own))
+        return cast(Context, _Shifted(self._inner.branch(rows), self._shared, self._own))

@@ -128,11 +128,7 @@ def list_in(answer: Any, *path: str | int) -> list[Any]:
 
 
 def in_order(found: Any, count: int, label: str) -> list[Any]:
-    """Answers to `count` prompts by their `index`.
-
-    Raises:
-        LostModelError: one misses.
-    """
+    """Answers to `count` prompts by their `index`; raises LostModelError where one misses."""
     places = [part_of(one, "index") for one in found] if isinstance(found, list) else []
     if len(places) != count or not all(at in places for at in range(count)):
         raise LostModelError(

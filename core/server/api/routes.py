@@ -174,9 +174,10 @@ class Routes:
                 slot.leave()
 
         Thread(target=ask, daemon=True, name="tokens").start()
-        asked, left = asyncio.wrap_future(said), asyncio.create_task(hang_up(request.receive))
+        asked, left = asyncio.wrap_future(said), asyncio.ensure_future(hang_up(request.receive))
+        ends: set[asyncio.Future[Any]] = {asked, left}
         try:
-            await asyncio.wait({asked, left}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             gone.set()
             left.cancel()

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
-from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows
+from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
 from core.decoding.trace import TokenStep
 from core.server.api.final import Final
 from core.server.api.logprobs import TokenLogprobs, Wanted
 from core.server.api.reading import certain, read, read_raw
 
 
-class Tap:
+class Tap(Wrapped):
     """A model whose last logits can be read: those that the step at hand was made of.
 
     Args:
@@ -24,38 +24,30 @@ class Tap:
     """
 
     def __init__(self, model: LanguageModel, on_prompt: OnLogits | None = None) -> None:
-        self._model, self._on_prompt = model, on_prompt
+        super().__init__(model)
+        self._on_prompt = on_prompt
         self.row: Tensor | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
     def start(
-        self,
-        prompt_ids: Sequence[int],
-        *,
-        use_cache: bool = True,
-        on_logits: OnLogits | None = None,
+        self, prompt_ids: Sequence[int], *, on_logits: OnLogits | None = None, **options: Any
     ) -> Context:
         def both(first: int, logits: Tensor) -> None:
             for listener in (self._on_prompt, on_logits):
                 if listener is not None:
                     listener(first, logits)
 
-        context = self._model.start(prompt_ids, use_cache=use_cache, on_logits=both)
+        context = self._inner.start(prompt_ids, on_logits=both, **options)
         self.row = context.logits[0]
         return cast(Context, _TappedContext(context, self))
 
 
-class _TappedContext:
+class _TappedContext(Wrapped):
     def __init__(self, context: Context, tap: Tap) -> None:
-        self._context, self._tap = context, tap
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+        super().__init__(context)
+        self._tap = tap
 
     def extend(self, ids: TokenRows) -> Tensor:
-        logits = self._context.extend(ids)
+        logits: Tensor = self._inner.extend(ids)
         self._tap.row = logits[0, -1]
         return logits
 

@@ -94,12 +94,7 @@ class Service:
         self.metrics.waiting.set_function(lambda: queue.waiting)
 
     def load(self, where: str, should_stop: Callable[[], bool]) -> Any:
-        """The model of that name.
-
-        Raises:
-            ApiError: it can't be loaded, which is no fault of the request.
-            LoadingStoppedError, LostModelError: `should_stop` said so; its server is gone.
-        """
+        """The model of that name; that it can't be loaded is no fault of the request."""
         try:
             return self._load(where, should_stop)
         except (LoadingStoppedError, LostModelError):

@@ -48,12 +48,6 @@ def step_call(path: DataPath, index: int) -> Call | None:
     return None
 
 
-def steps_recorded(path: DataPath) -> int:
-    """How many steps are in it."""
-    made = sum(call.result not in ("", "None") for call in _parts(path))
-    return max(made - 1, 0)
-
-
 def starts_step(call: Call) -> bool:
     """Whether a call goes on to the next step of a run; the first one of all makes the prompt's."""
     return (call.file, call.function) == _STEPS and call.resumed
@@ -87,11 +81,3 @@ def calls_in(calls: Iterable[Call], phase: Phase) -> list[Call]:
     for call in calls:
         found += [call] if call.phase == phase else calls_in(call.calls, phase)
     return found
-
-
-def forwards_in(path: DataPath) -> int:
-    """How often tokens went through a model."""
-    return sum(
-        call.file in _FORWARDS and call.function.endswith((".extend", ".extend_hidden"))
-        for call in path.walk()
-    )
