@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from threading import Event
 from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
@@ -15,6 +18,7 @@ from core.figures.speculative.words import emitted
 from pages.ui.decode.state import DecodeView
 from pages.ui.hosting import gestures
 from pages.ui.shell import examples
+from pages.ui.widgets import ahead
 from tests.ui.conftest import Open
 from tests.ui.knobs import report
 from tests.ui.seen import settle
@@ -159,3 +163,60 @@ def test_a_tab_that_is_closed(
     app.session_state[key] = title
     app.run()
     _is_drawn(app, found)
+
+
+class _Slow:
+    """An offer whose parts are built once the gate is open."""
+
+    def __init__(self) -> None:
+        self.gate, self.began, self.built = Event(), Event(), list[int]()
+        self.offer = ahead.Offer((), {"at": ahead.place}, self._build, {"at": 0})
+        ahead._offers[self.offer.secret] = self.offer
+
+    def _build(self, inputs: ahead.Inputs) -> ahead.Shown:
+        self.built.append(inputs["at"])
+        self.began.set()
+        assert self.gate.wait(10)
+        return {"words": str(inputs["at"])}
+
+    def ask(self, at: int) -> asyncio.Task[Any]:
+        said = {"path_params": {"secret": self.offer.secret}, "query_string": f"at={at}".encode()}
+        return asyncio.create_task(gestures._answer(Request({"type": "http", **said})))
+
+    async def under_way(self) -> None:
+        await asyncio.to_thread(self.began.wait, 10)
+
+
+def test_a_session_builds_one_at_a_time_and_the_newest_next() -> None:
+    async def ask() -> tuple[list[int], list[int]]:
+        slow = _Slow()
+        under_way = slow.ask(0)
+        await slow.under_way()
+        # Two of them ask for the same.
+        late = [slow.ask(at) for at in (*range(1, ahead.MOST_WAITING + 2), ahead.MOST_WAITING)]
+        await asyncio.sleep(0)
+        assert slow.built == [0]
+        slow.gate.set()
+        return [one.status_code for one in await asyncio.gather(under_way, *late)], slow.built
+
+    codes, built = asyncio.run(ask())
+    newest = ahead.MOST_WAITING + 1
+    assert codes == [200, 204, 204, *[200] * ahead.MOST_WAITING]
+    assert built == [0, newest - 1, newest, *range(newest - 2, 2, -1)]
+
+
+def test_sessions_build_beside_each_other_and_who_has_gone_holds_nobody_up() -> None:
+    async def ask() -> list[int]:
+        slow, other = _Slow(), _Slow()
+        first = slow.ask(0)
+        await slow.under_way()
+        gone, waiting = slow.ask(1), slow.ask(2)
+        await asyncio.sleep(0)
+        gone.cancel()
+        other.gate.set()
+        assert (await other.ask(3)).status_code == 200
+        slow.gate.set()
+        assert (await first).status_code == (await waiting).status_code == 200
+        return slow.built
+
+    assert asyncio.run(ask()) == [0, 2]

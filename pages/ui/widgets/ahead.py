@@ -6,9 +6,11 @@ is a part's input, by name: the step that is chosen, the number that a knob says
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias
@@ -23,13 +25,48 @@ PATH = "/gestures"
 # Under so many inputs a session's parts are kept; both figures of a step take some 20 kB.
 _MOST_KEPT = 24
 _LONGEST_INPUT = 40
-_OFFERED = "offered_ahead"
+# Of a session's requests so many wait: more than a page has parts and neighbours of what is chosen.
+MOST_WAITING = 16
+_OFFERED, _TURNS = "offered_ahead", "turns_ahead"
 
 Shown: TypeAlias = dict[str, Drawing | str]
 """Charts and words of the page, by their names."""
 Inputs: TypeAlias = dict[str, Any]
 Reader: TypeAlias = Callable[[str], Any]
 """Gives an input as the page would take it; None where the page would not."""
+
+
+@dataclass(eq=False)
+class Turns:
+    """A session's requests take turns: parts are built for one at a time, the newest goes next."""
+
+    _now: asyncio.Future[bool] | None = None
+    _waiting: list[asyncio.Future[bool]] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[bool]:
+        """Wait for it; false where too many newer requests have come meanwhile."""
+        mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        self._next()
+        while len(self._waiting) > MOST_WAITING:
+            overtaken = self._waiting.pop(0)
+            if not overtaken.done():
+                overtaken.set_result(False)
+        try:
+            yield await mine
+        finally:
+            if self._now is mine:
+                self._now = None
+                self._next()
+
+    def _next(self) -> None:
+        while self._now is None and self._waiting:
+            newest = self._waiting.pop()
+            # Who has gone meanwhile has left it cancelled.
+            if not newest.done():
+                self._now = newest
+                newest.set_result(True)
 
 
 @dataclass(eq=False)
@@ -42,6 +79,7 @@ class Offer:
         build: makes the parts under some inputs; on any thread. Where it can't, it raises
             LookupError or DecodingError.
         at: the inputs under which the page shows them.
+        turns: of all requests for what the session's page offers.
         secret: what names them: nobody else can ask for them.
         is_open: whether the page would draw just these.
     """
@@ -50,6 +88,7 @@ class Offer:
     readers: Mapping[str, Reader]
     build: Callable[[Inputs], Shown]
     at: Inputs
+    turns: Turns = field(default_factory=Turns)
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     is_open: bool = True
     _kept: OrderedDict[Hashable, Shown] = field(default_factory=OrderedDict)
@@ -113,7 +152,8 @@ def offer(
     readers = {key: read for key, (_, read) in inputs.items()}
     offered, found = _offered(), _offered().get(name)
     if found is None or found.depends != depends or found.readers.keys() != readers.keys():
-        found = offered[name] = Offer(depends, readers, build, at)
+        turns: Turns = st.session_state.setdefault(_TURNS, Turns())
+        found = offered[name] = Offer(depends, readers, build, at, turns)
         _offers[found.secret] = found
     found.build, found.at, found.is_open = build, at, True
     return found
@@ -123,6 +163,12 @@ def withdraw() -> None:
     """Keep all back until it is offered anew: what it depends on may have changed."""
     for found in _offered().values():
         found.is_open = False
+
+
+def turns(secret: str) -> Turns:
+    """Of the session whose secret it is; new ones where it is nobody's."""
+    found = _offers.get(secret)
+    return found.turns if found is not None else Turns()
 
 
 def parts(secret: str, asked: Mapping[str, str]) -> Shown:
