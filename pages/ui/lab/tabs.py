@@ -100,7 +100,7 @@ def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
         )
         control.draw("fold")
     if job := lab.active("grow"):
-        fragments.mount(_live, run_every=jobs.POLL_SECONDS)(job)
+        fragments.polled(_live, jobs.poll_seconds)(job)
     elif error := lab.failures.get("grow"):
         st.text(error)
     grown = shown_rows(lab, ref)
