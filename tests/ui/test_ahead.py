@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -13,10 +14,12 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.lab.types import LabExample
 from core.decoding.trace import Trace
 from core.figures.speculative.words import emitted
 from pages.ui.decode.state import DecodeView
 from pages.ui.hosting import gestures
+from pages.ui.lab import state as lab_state
 from pages.ui.shell import examples
 from pages.ui.widgets import ahead
 from tests.ui.conftest import Open
@@ -109,6 +112,24 @@ def test_a_knob_of_the_lab(open_app: Open) -> None:
     found = _fetched(app, "stages", "draw", temperature=1.3, top_k=40)
     report(app, temperature=1.3, top_k=40)
     _is_drawn(app, found, temperature=1.3, top_k=40)
+
+
+def test_nothing_is_kept_of_a_file_that_another_has_followed(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab_state, "may_load", lambda *_: False)
+    app = open_app("sampling.py")
+    lab = app.session_state["lab"]
+
+    def opened(example: LabExample) -> str:
+        lab.open(example)
+        app.run()
+        return str(_told(app)["stages"]["ahead"]["address"])
+
+    stored = lab.example
+    other = replace(stored, step=replace(stored.step, text_before="Another text"))
+    assert opened(stored) == opened(stored) != opened(other)
+    assert lab.shown.text_before == "Another text"
 
 
 def test_the_length_penalty(open_app: Open) -> None:

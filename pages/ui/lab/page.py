@@ -287,7 +287,9 @@ def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
         step = work.shaped(lab, ref, asked)
         return {part.name: look.drawing(part.drawn()) for part in (_stages(step), _draw(step))}
 
-    depends = (ref, settings.order, settings.rolls, *look.key, fixed)
+    # Of a file's step what it holds, until its model is there.
+    stored = (lab.example, lab.loadable) if lab.from_file else ()
+    depends = (ref, settings.order, settings.rolls, *look.key, fixed, *stored)
     return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)
 
 
