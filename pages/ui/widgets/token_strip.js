@@ -34,9 +34,7 @@ function destroy(strip) {
   document.removeEventListener("keydown", strip.onKey);
   document.removeEventListener("de-play", strip.onPlay);
   document.removeEventListener("de-step", strip.onStep);
-  clearTimeout(strip.hovering);
-  clearTimeout(strip.timer);
-  clearTimeout(strip.resting);
+  for (const timer of ["hovering", "timer", "resting", "nearing"]) clearTimeout(strip[timer]);
 }
 
 function buttons(strip) {
