@@ -20,8 +20,8 @@ with frame.desk():
     with frame.rail():
         with frame.row():
             controls.method()
-            bar.draw(view)
+            bar.draw(view, controls.request)
         controls.knobs(then=page.redraw_knobs)
-    bar.restore(view)
+    bar.restore(view, controls.request)
     with frame.bench():
         page.draw(view)

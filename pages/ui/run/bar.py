@@ -9,7 +9,6 @@ from typing import Literal
 import streamlit as st
 
 from core.decoding.errors import DecodingError
-from pages.ui.decode import controls
 from pages.ui.run import cost, jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
@@ -33,7 +32,7 @@ def poll_seconds() -> float:
     return max(POLL_SECONDS, jobs.poll_seconds())
 
 
-def draw(view: View, ask: Ask = controls.request) -> None:
+def draw(view: View, ask: Ask) -> None:
     """Run, or Stop while a run goes on.
 
     Args:
@@ -142,7 +141,7 @@ def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[
         st.text(progress(job), width="stretch")
 
 
-def start(view: View, ask: Ask = controls.request) -> None:
+def start(view: View, ask: Ask) -> None:
     """Start a run of what the controls say; a wrong setting becomes the page's failure."""
     if "decode" in view.jobs:
         return
@@ -160,7 +159,7 @@ def start(view: View, ask: Ask = controls.request) -> None:
     st.query_params["run"] = "1"
 
 
-def restore(view: View, ask: Ask = controls.request) -> None:
+def restore(view: View, ask: Ask) -> None:
     """Make the run again that a copied link tells of.
 
     Only built-in models load by a link alone, and what costs more than a bound waits for Run.
