@@ -72,6 +72,19 @@ def test_what_a_link_asks_for_in_vain_is_told_with_what_is_used(
     assert not app.run().toast
 
 
+def test_a_link_names_the_question_of_an_evaluation(open_app: Open) -> None:
+    app = open_app("evaluate_ways.py")
+    menu = app.selectbox(key="asked_question")
+    assert menu.index == 0 and "asked_question" not in app.query_params
+    app = menu.set_value(menu.options[3]).run()
+    assert app.query_params["asked_question"] == "3"
+    again = open_app("evaluate_ways.py", **app.query_params).selectbox(key="asked_question")
+    assert again.index == 3
+    app = open_app("evaluate_ways.py", asked_question="999")
+    assert "“999” in the link is none of" in app.toast[0].value
+    assert app.selectbox(key="asked_question").index == 0 and not app.query_params
+
+
 def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None:
     app = open_app(tokens="5000", top_p="7", method="Greedy", seed="3")
     assert len(app.toast) == 2

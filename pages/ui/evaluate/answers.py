@@ -12,6 +12,7 @@ from core.evaluation.questions.types import Question
 from core.figures.base.labels import table_text
 from pages.ui import registry
 from pages.ui.evaluate import work
+from pages.ui.evaluate.controls import choose
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import bar, link_run
 from pages.ui.run.link_run import RunControls
@@ -26,7 +27,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
     """The chosen question's answers in every way, its references, and the inputs."""
     asked = {question.key: question for question in evaluation.plan.questions.questions}
     names = {key: f"{at}. {one.question}" for at, (key, one) in enumerate(asked.items(), start=1)}
-    key = st.selectbox("Question", list(asked), format_func=names.__getitem__, key="asked_question")
+    key = choose("asked_question", "Question", names)
     question = asked[key]
     st.text(f"Right: {' | '.join(question.answers)}")
     rows = [row for row in evaluation.rows if row.question == key]

@@ -8,6 +8,7 @@ from core.evaluation.best_of import of_way
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.labels import plain_name, table_text
 from core.figures.evaluate.words import caption
+from pages.ui.evaluate.controls import choose
 from pages.ui.widgets import rules_of_n
 
 NO_SAMPLES = (
@@ -22,10 +23,8 @@ def draw(evaluation: Evaluation) -> None:
     if not ways:
         st.text(NO_SAMPLES)
         return
-    names = [way.name for way in ways]
-    name = names[0]
-    if len(names) > 1:
-        name = st.selectbox("Way", names, format_func=table_text, key="best_of_way")
+    names = {way.name: table_text(way.name) for way in ways}
+    name = choose("best_of_way", "Way", names) if len(names) > 1 else ways[0].name
     sampled = of_way(evaluation, name)
     said = f"{plain_name(name, 60)} · {caption(evaluation)}"
     rules_of_n.draw(sampled, said, (name, len(evaluation.rows)))

@@ -1,9 +1,14 @@
-"""The Evaluate page's controls: which stored plan is shown and run."""
+"""The Evaluate page's controls: which stored plan is shown and run, and what of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import streamlit as st
+
+from pages.ui.shell import address
+from pages.ui.widgets import link
 from pages.ui.widgets.control import Choice, declare
 
 OWN = "own"
@@ -19,3 +24,20 @@ LESSONS = {
 
 def load_controls(_: Any) -> None:
     """A file of another page sets nothing here."""
+
+
+def choose(key: str, label: str, words: Mapping[str, str]) -> str:
+    """One of what an evaluation holds, by its words; the address tells its place, from 0."""
+    options, said = list(words), st.query_params.get(key)
+    if said is not None and key not in st.session_state:
+        place = link.whole(said)
+        if place is not None and place < len(options):
+            st.session_state[key] = options[place]
+        else:
+            told = f"{label}: {link.quoted(said)} in the link is none of {len(options)}"
+            link.tell(f"{told} (links count from 0): the first one is shown.")
+    chosen = st.selectbox(
+        label, options, format_func=words.__getitem__, key=key, persist_state="session"
+    )
+    address.tell(key, str(options.index(chosen)) if chosen != options[0] else None)
+    return chosen
