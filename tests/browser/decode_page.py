@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, TimeoutError, expect
 from tests.browser.app_page import PATIENCE_MS as PATIENCE_MS
 from tests.browser.app_page import AppPage
 
-CHARTS = ("heatmap", "candidates", "way", "uncertainty")
+CHARTS = ("heatmap", "candidates", "stages", "uncertainty")
 
 
 class DecodePage(AppPage):

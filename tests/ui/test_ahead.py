@@ -21,7 +21,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.hosting import gestures
 from pages.ui.lab import state as lab_state
 from pages.ui.shell import examples
-from pages.ui.widgets import ahead
+from pages.ui.widgets import ahead, link
 from tests.ui.conftest import Open
 from tests.ui.knobs import report
 from tests.ui.seen import settle
@@ -64,12 +64,12 @@ def test_a_chosen_step(open_app: Open) -> None:
     app = open_app()
     view = app.session_state["view"]
     assert view.selected != STEP
-    found = _fetched(app, "candidates", "way", strip=STEP)
-    address = _told(app)["way"]["ahead"]["address"]
+    found = _fetched(app, "candidates", "stages", strip=STEP)
+    address = _told(app)["stages"]["ahead"]["address"]
     view.select(STEP)
     app.run()
     _is_drawn(app, found, strip=STEP)
-    assert _told(app)["way"]["ahead"]["address"] == address
+    assert _told(app)["stages"]["ahead"]["address"] == address
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_chosen_step(open_app: Open) -> None:
     ],
 )
 def test_what_the_page_would_not_take_is_refused(open_app: Open, wrong: str, value: str) -> None:
-    ahead = _told(open_app())["way"]["ahead"]
+    ahead = _told(open_app())["stages"]["ahead"]
     assert client.get(ahead["address"], params=ahead["at"]).status_code == 200
     for asked in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
         assert client.get(ahead["address"], params=asked).status_code == 204
@@ -94,13 +94,13 @@ def test_what_the_page_would_not_take_is_refused(open_app: Open, wrong: str, val
 
 def test_a_knob_of_decode(open_app: Open) -> None:
     app = open_app()
-    ahead = _told(app)["way"]["ahead"]
+    ahead = _told(app)["stages"]["ahead"]
     # The step's logits are not there yet: the page has to read them.
     asked = ahead["at"] | {"temperature": 1.3}
     assert client.get(ahead["address"], params=asked).status_code == 204
     report(app, temperature=1.2)
     settle(app, app.session_state["view"])
-    found = _fetched(app, "candidates", "way", temperature=1.3)
+    found = _fetched(app, "candidates", "stages", temperature=1.3)
     report(app, temperature=1.3)
     _is_drawn(app, found, temperature=1.3)
 
@@ -191,7 +191,7 @@ class _Slow:
 
     def __init__(self) -> None:
         self.gate, self.began, self.built = Event(), Event(), list[int]()
-        self.offer = ahead.Offer((), {"at": ahead.place}, self._build, {"at": 0})
+        self.offer = ahead.Offer((), {"at": link.whole}, self._build, {"at": 0})
         ahead._offers[self.offer.secret] = self.offer
 
     def _build(self, inputs: ahead.Inputs) -> ahead.Shown:

@@ -368,9 +368,9 @@ def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(
     app = settle(app.button(key="compare_rivals").click().run())
     assert not app.exception
     names = ["Greedy", "Beam search", "Best of 3 samples"]
-    before = chart(app, "beam-rivals")
+    before = chart(app, "rivals")
     move(app, "length_penalty", -2.0).run()
-    after = chart(app, "beam-rivals")
+    after = chart(app, "rivals")
     for drawn in (before, after):
         told = drawn["data"][0]["hovertext"]  # type: ignore[index]
         assert [next(name for name in names if name in text) for text in told] == names

@@ -29,7 +29,7 @@ from tests.ui.seen import SECONDS, charts, texts
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     seen = {
-        "Same bound, other ways": "rivals",
+        "Same bound, other ways": "ways-compared",
         "What a level is": "accuracy",
         "A calculator": "accuracy",
     }

@@ -74,7 +74,7 @@ def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
         view = app.session_state["speculative"]
         app = settle(app, view)
     assert view.failures["server"] == "" and view.server.found.rounds == ((4, 3),)
-    assert "server" in charts(app) and url not in view.server.caption
+    assert "server-speculation" in charts(app) and url not in view.server.caption
     assert "server-speculation" in {part.name for part in save.parts(view, view.trace, PAPER)}
 
 

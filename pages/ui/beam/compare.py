@@ -13,7 +13,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.window import Node
 from core.figures.beam.words import ENDS, fate_words, place_words
@@ -163,12 +163,13 @@ def _compare(view: BeamView, trace: Trace) -> None:
     )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
-        figure.chart(
-            of_figure("beam-rivals", figures.beam_rivals, compared, trace, table=(compared,)),
-            (view.number, compared, trace.config),
-            across=True,
-        )
+        figure.chart(part(compared, trace), (view.number, compared, trace.config), across=True)
         _texts(compared)
+
+
+def part(compared: Sequence[Rival], trace: Trace) -> Part:
+    """The search beside greedy and the samples."""
+    return of_figure("rivals", figures.beam_rivals, compared, trace, table=(compared,))
 
 
 def _hindrance(view: BeamView, trace: Trace) -> str:

@@ -14,7 +14,7 @@ from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.window import windows
 from core.figures.beam.words import beam_caption
-from pages.ui.beam import controls
+from pages.ui.beam import compare, controls
 from pages.ui.beam.state import BeamView
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
@@ -52,7 +52,7 @@ def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # n
         found.append(of_figure(f"step-{nth(step)}", draw, trace, step, selected=place))
     if view.ran:
         compared = rivals(trace, view.ran[0], view.ran[1:])
-        found.append(of_figure("rivals", figures.beam_rivals, compared, trace, table=(compared,)))
+        found.append(compare.part(compared, trace))
     else:
         found.append(Part("rivals", needs="run the rivals under Compare first"))
     return found

@@ -19,7 +19,7 @@ from pages.ui.beam import compare, controls, node, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.widgets import ahead, control, figure, later, pager, play, style
+from pages.ui.widgets import ahead, control, figure, later, link, pager, play, style
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
@@ -210,4 +210,4 @@ def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
 def _node(text: str) -> str | None:
     """A step and the place of its candidate, as `3.1`."""
     parts = text.split(".")
-    return text if len(parts) == 2 and None not in map(ahead.place, parts) else None
+    return text if len(parts) == 2 and None not in map(link.whole, parts) else None

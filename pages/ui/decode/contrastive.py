@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from core import figures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.loop.compared import MAX_COMPARED
-from core.decoding.trace import Trace
 from core.export.part import of_figure
 from pages.ui.decode.strategy import Strategy
-from pages.ui.run.view import View
 from pages.ui.shell import models, sidebar
-from pages.ui.widgets import figure
 from pages.ui.widgets.control import Number, Read, declare
 
 
@@ -28,22 +27,13 @@ ROWS = declare(
 )  # fmt: skip
 
 
-def _compared(view: View, trace: Trace) -> None:
-    figure.chart(
-        of_figure("compared", figures.contrast_bars, view.step, trace),
-        (view.number, view.selected),
-        across=True,
-    )
-
-
 STRATEGY = Strategy(
     "Contrastive",
     ContrastiveSearch,
     ROWS,
     beside=("penalty_alpha", "contrastive_top_k"),
-    tabs={"Contrastive": _compared},
+    parts={"Contrastive": partial(of_figure, "compared", figures.contrast_bars)},
     # A server gives no hidden states.
     offered=lambda: not models.is_on_server(sidebar.model()),
     reshapes=False,
-    saved={"compared": figures.contrast_bars},
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
@@ -54,14 +56,9 @@ def _of_step(view: DecodeView, trace: Trace) -> list[Part]:
     step = view.step
     if step is None:
         return []
-    drawn = {
-        "candidates": figures.candidate_bars,
-        "stages": figures.step_stages,
-        "softmax": figures.softmax_row,
-        **strategy_of(trace.config).saved,
-    }
-    where = f"step-{nth(step.index)}"
-    return [of_figure(f"{name}-{where}", draw, step, trace) for name, draw in drawn.items()]
+    own = strategy_of(trace.config).parts.values()
+    found = [make(step, trace) for make in (tabs.candidates, tabs.stages, tabs.softmax, *own)]
+    return [replace(part, name=f"{part.name}-step-{nth(step.index)}") for part in found]
 
 
 def _from(name: str, first: int, starts: range, unit: str = "step") -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import plotly.graph_objects as go
-
 from core.decoding.config import MethodConfig
-from core.decoding.trace import Trace
-from pages.ui.run.view import View
+from core.decoding.trace import TokenStep, Trace
+from core.export.part import Part
 from pages.ui.widgets.control import Control
 
 
@@ -24,9 +22,7 @@ class Strategy:
         offered: whether it is there for the model of the sidebar.
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
-        tabs: draws its own figures of a trace, by the titles of their tabs.
-        saved: its own figures of the selected step in what is saved, by name; called with
-            `(step, trace)`, as their tables are.
+        parts: make its own figures of a step, by the titles of their tabs.
     """
 
     label: str
@@ -36,5 +32,4 @@ class Strategy:
     more: tuple[str, ...] = ()
     offered: Callable[[], bool] = lambda: True
     reshapes: bool = True
-    tabs: Mapping[str, Callable[[View, Trace], None]] = field(default_factory=dict)
-    saved: Mapping[str, Callable[..., go.Figure]] = field(default_factory=dict)
+    parts: Mapping[str, Callable[[TokenStep, Trace], Part]] = field(default_factory=dict)

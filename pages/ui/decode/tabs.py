@@ -21,7 +21,7 @@ from pages.ui.inside.state import open_run
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
-from pages.ui.widgets import ahead, figure, knob_rows, pager, stepper, style, token_strip
+from pages.ui.widgets import ahead, figure, knob_rows, link, pager, stepper, style, token_strip
 from pages.ui.widgets.config_fields import moved
 from pages.ui.widgets.control import defaults, value
 
@@ -40,25 +40,38 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     # What can't be shaped is the run's own step, whatever the knobs say.
     offer = None if shaped.waiting or shaped.error else _offer(view, trace)
     chart = partial(figure.chart, depends=depends, ahead=offer)
+    first, second = _step_parts(shaped)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
         _step_head(view, trace, shaped)
         with st.container(key="pair"):
             with st.container(key="pair-first"):
-                chart(_candidates(shaped))
+                chart(first)
             with st.container(key="pair-second"):
                 if view.painted:
-                    chart(_way(shaped))
+                    chart(second)
 
 
-def _candidates(shaped: work.Shaped) -> Part:
-    draw = partial(figures.candidate_bars, shaped.step, shaped.trace, count=CANDIDATES)
-    data = partial(figures.candidate_bars_data, shaped.step, shaped.trace, count=20)
-    return Part("candidates", draw, data)
+def _step_parts(shaped: work.Shaped) -> tuple[Part, Part]:
+    """The step's two figures."""
+    of = shaped.step, shaped.trace
+    return candidates(*of, count=CANDIDATES), stages(*of)
 
 
-def _way(shaped: work.Shaped) -> Part:
-    return of_figure("way", figures.step_stages, shaped.step, shaped.trace)
+def candidates(step: TokenStep, trace: Trace, count: int = 15) -> Part:
+    """A step's candidates, so many of them."""
+    draw = partial(figures.candidate_bars, step, trace, count=count)
+    return Part("candidates", draw, partial(figures.candidate_bars_data, step, trace, count=20))
+
+
+def stages(step: TokenStep, trace: Trace) -> Part:
+    """A step's distributions, from the logits to what is drawn from."""
+    return of_figure("stages", figures.step_stages, step, trace)
+
+
+def softmax(step: TokenStep, trace: Trace) -> Part:
+    """A step's softmax, written out."""
+    return of_figure("softmax", figures.softmax_row, step, trace)
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
@@ -74,10 +87,9 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step = trace.token_steps[inputs[token_strip.KEY]]
         shaped = work.shaped(view, trace, step, moved(config, rows, inputs.__getitem__))
-        parts = _candidates(shaped), _way(shaped)
-        return {part.name: look.drawing(part.drawn()) for part in parts}
+        return {part.name: look.drawing(part.drawn()) for part in _step_parts(shaped)}
 
-    inputs = {token_strip.KEY: (view.selected, ahead.place), **knob_rows.inputs(rows)}
+    inputs = {token_strip.KEY: (view.selected, link.whole), **knob_rows.inputs(rows)}
     return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)
 
 
@@ -95,11 +107,17 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         "Reading the prompt": partial(_prompt, view, trace),
         "Time": partial(_time, view, trace, redraw),
         **{
-            name: partial(draw, view, trace)
-            for name, draw in strategy_of(trace.config).tabs.items()
+            title: partial(_own, view, trace, part)
+            for title, part in strategy_of(trace.config).parts.items()
         },
     }
     panel.tabs("look", drawings, linked=False, ready=_READY)
+
+
+def _own(view: DecodeView, trace: Trace, part: Callable[[TokenStep, Trace], Part]) -> None:
+    """The selected step in a figure of the strategy's own."""
+    if view.step is not None:
+        figure.chart(part(view.step, trace), (view.number, view.selected), across=True)
 
 
 def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
@@ -196,7 +214,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
         return
     shaped = work.selected(view, trace, view.step)
     figure.chart(
-        of_figure("arithmetic", figures.softmax_row, shaped.step, shaped.trace),
+        softmax(shaped.step, shaped.trace),
         (view.number, shaped.step.index, shaped.trace.config),
         across=True,
     )

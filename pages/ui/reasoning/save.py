@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
@@ -11,7 +9,7 @@ from core.export.tables import tables_of
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui.reasoning import best_of, state
+from pages.ui.reasoning import best_of, state, vote
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import save
@@ -38,7 +36,7 @@ def _best_of(view: ReasonView) -> Part:
 def _compared(view: ReasonView) -> Part:
     if view.rivalry is None:
         return Part("ways-compared", needs="compare the ways under the same bound first")
-    return of_figure("ways-compared", figures.reason_rivals, view.rivalry)
+    return vote.part(view.rivalry)
 
 
 def _swept(view: ReasonView) -> list[Part]:
@@ -46,16 +44,7 @@ def _swept(view: ReasonView) -> list[Part]:
     if sweep is None:
         needs = "run a sweep over many problems first"
         return [Part(name, needs=needs) for name in ("accuracy", "outcomes", "spent", "difficulty")]
-    spent = of_figure("spent", figures.reason_spent, sweep)
-    hard = Part("difficulty", needs="sweep over problems that say how hard they are")
-    if reason_many.has_steps(sweep):
-        hard = of_figure("difficulty", figures.reason_difficulty, sweep)
-    return [
-        of_figure("accuracy", figures.reason_accuracy, sweep),
-        Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data),
-        spent,
-        hard,
-    ]
+    return [of_figure("accuracy", figures.reason_accuracy, sweep), *reason_many.parts(sweep)]
 
 
 def tables(view: ReasonView, trace: Trace) -> Tables:

@@ -63,27 +63,26 @@ def _figures(view: ReasonView) -> None:
         return
     _words(view, sweep)
     key = identity(view, sweep)
+    outcomes, spent, difficulty = parts(sweep)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                Part(
-                    "outcomes",
-                    partial(figures.reason_outcomes, sweep),
-                    partial(figures.reason_spent_data, sweep),
-                ),
-                (key,),
-            )
+            figure.chart(outcomes, (key,))
         with right:
-            figure.chart(of_figure("spent", figures.reason_spent, sweep), (key,))
-    if not has_steps(sweep):
-        return
-    figure.chart(of_figure("difficulty", figures.reason_difficulty, sweep), (key,), across=True)
+            figure.chart(spent, (key,))
+    if difficulty.draw is not None:
+        figure.chart(difficulty, (key,), across=True)
 
 
-def has_steps(sweep: BudgetSweep) -> bool:
-    """Whether the problems say how many steps they take; one's own don't."""
-    return any(problem.steps is not None for problem in sweep.plan.problems.problems)
+def parts(sweep: BudgetSweep) -> tuple[Part, Part, Part]:
+    """What became of the runs, what they cost, and how hard the problems were, if these say."""
+    spent = of_figure("spent", figures.reason_spent, sweep)
+    outcomes = Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data)
+    if any(problem.steps is not None for problem in sweep.plan.problems.problems):
+        hard = of_figure("difficulty", figures.reason_difficulty, sweep)
+    else:
+        hard = Part("difficulty", needs="sweep over problems that say how hard they are")
+    return outcomes, spent, hard
 
 
 def _controls(view: ReasonView) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from core import figures
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
@@ -46,13 +46,16 @@ def draw(view: ReasonView) -> None:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                of_figure("rivals", figures.reason_rivals, rivalry), (view.version("rivals"),)
-            )
+            figure.chart(part(rivalry), (view.version("rivals"),))
         with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)
     _votes(rivalry)
     one_vote.draw(view)
+
+
+def part(rivalry: Rivalry) -> Part:
+    """The ways beside each other."""
+    return of_figure("ways-compared", figures.reason_rivals, rivalry)
 
 
 def _button(view: ReasonView) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.report import Losslessness
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.theme import Theme
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
@@ -78,11 +74,12 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     if found is not None:
         with st.container(key="verdict"):
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
-        figure.chart(
-            of_figure("outcomes", figures.spec_outcomes, found, trace, table=(found,)),
-            (view.number, found),
-            across=True,
-        )
+        figure.chart(outcomes(found, trace), (view.number, found), across=True)
+
+
+def outcomes(found: Losslessness, trace: Trace) -> Part:
+    """How often both ways of decoding wrote each text."""
+    return of_figure("outcomes", figures.spec_outcomes, found, trace, table=(found,))
 
 
 def three_tokens() -> Three:
@@ -93,10 +90,11 @@ def three_tokens() -> Three:
     return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
-def three_figure(three: Three, theme: Theme, paper: Paper = SCREEN) -> go.Figure:
+def enumeration(three: Three) -> Part:
     """What one verification emits for each of the three tokens."""
-    names, rule = controls.NAMES, rule_words(three.rule)
-    return figures.spec_enumeration(three.table, names, rule, theme=theme, paper=paper)
+    of = (three.table, controls.NAMES)
+    draw = figures.spec_enumeration
+    return of_figure("three-tokens", draw, *of, rule_words(three.rule), table=of)
 
 
 def _remarks() -> list[str]:
@@ -128,16 +126,8 @@ def _draw_three() -> None:
             "accepted + recovered. Numbers that don't add up to 1 are scaled."
         )
         st.text(" ".join(_remarks()))
-    names = controls.NAMES
     with right:
-        figure.chart(
-            Part(
-                "enumeration",
-                partial(three_figure, three),
-                partial(figures.spec_enumeration_data, three.table, names),
-            ),
-            three,
-        )
-    frame = figures.spec_enumeration_data(three.table, names)
+        figure.chart(enumeration(three), three)
+    frame = figures.spec_enumeration_data(three.table, controls.NAMES)
     numbers = {name: "%.4f" for name in frame.columns if name != "token"}
     table.draw("three-table", frame, numbers=numbers)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
@@ -26,8 +24,7 @@ from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
-from pages.ui.speculative import controls
-from pages.ui.speculative.lossless import three_figure
+from pages.ui.speculative import controls, lossless, server, time
 from pages.ui.speculative.state import SpecView
 
 # So wide is a round at least, px.
@@ -54,30 +51,25 @@ def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
         found.append(of_figure(name, figures.spec_verification, trace, *view.token))
     found.append(of_figure("time", figures.spec_time, trace, view.comparison))
     found.append(of_figure("positions", figures.spec_positions, trace))
-    sweep = view.sweep
-    if sweep is None:
+    if view.sweep is None:
         found.append(Part("draft-lengths", needs="measure the draft lengths first"))
     else:
-        found.append(of_figure("draft-lengths", figures.spec_sweep, sweep, trace, table=(sweep,)))
+        found.append(time.draft_lengths(view.sweep, trace))
     found.append(of_figure(f"feed-round-{nth(at)}", figures.spec_feed, trace, at))
     return found + _of_rule(view, trace)
 
 
 def _of_rule(view: SpecView, trace: Trace) -> list[Part]:
     """What was counted of the rule's output, and the three tokens."""
-    found, counted = [], view.counted
-    if counted is None:
+    found = []
+    if view.counted is None:
         found.append(Part("outcomes", needs="count the outcomes first"))
     else:
-        found.append(of_figure("outcomes", figures.spec_outcomes, counted, trace, table=(counted,)))
+        found.append(lossless.outcomes(view.counted, trace))
     if view.server is not None:
-        run = view.server
-        of = (run.found, run.caption)
-        draw = figures.server_speculation
-        found.append(of_figure("server-speculation", draw, *of, table=of[:1]))
+        found.append(server.part(view.server))
     if view.three is not None:
-        table = partial(figures.spec_enumeration_data, view.three.table, controls.NAMES)
-        found.append(Part("three-tokens", partial(three_figure, view.three), table))
+        found.append(lossless.enumeration(view.three))
     return found
 
 

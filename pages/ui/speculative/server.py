@@ -9,7 +9,7 @@ import streamlit as st
 from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.trace import Trace
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -32,17 +32,18 @@ def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as ever
     measurement.row(view, "server", "Let the server speculate", _start, _HINT)
     run = view.server
     if run is not None:
-        figure.chart(
-            of_figure(
-                "server", figures.server_speculation, run.found, run.caption, table=(run.found,)
-            ),
-            (view.number, run),
-        )
+        figure.chart(part(run), (view.number, run))
         table.draw("server-counts", figures.server_speculation_data(run.found))
         st.caption(
             "Counters of the server's /metrics before and after the run: what it served to others "
             "meanwhile counts too. Rounds come with --per-request-spec-decode-metrics detailed."
         )
+
+
+def part(run: ServerRun) -> Part:
+    """The rounds or positions that the server told of."""
+    of = (run.found, run.caption)
+    return of_figure("server-speculation", figures.server_speculation, *of, table=of[:1])
 
 
 def _start() -> Job:

@@ -30,7 +30,7 @@ from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.speculative import feed, lossless, server, state, time
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import ahead, figure, later, pager, play, style, words
+from pages.ui.widgets import ahead, figure, later, link, pager, play, style, words
 
 _NOTICE = """
 ## What to notice
@@ -180,7 +180,7 @@ def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
         said = sentences(trace, chosen.round, chosen.place)
         return {**said, part.name: look.drawing(part.drawn())}
 
-    inputs = {state.STRIP: (state.place_in_text(tokens, view.token), ahead.place)}
+    inputs = {state.STRIP: (state.place_in_text(tokens, view.token), link.whole)}
     return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.speculative.report import LengthSweep
 from core.decoding.trace import Trace
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
 from pages.ui.speculative import measurement, work
@@ -51,11 +52,12 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     )
     found = view.sweep
     if found is not None:
-        figure.chart(
-            of_figure("sweep", figures.spec_sweep, found, trace, table=(found,)),
-            (view.number, found),
-            across=True,
-        )
+        figure.chart(draft_lengths(found, trace), (view.number, found), across=True)
+
+
+def draft_lengths(found: LengthSweep, trace: Trace) -> Part:
+    """What was measured of each draft length."""
+    return of_figure("draft-lengths", figures.spec_sweep, found, trace, table=(found,))
 
 
 def metrics(view: SpecView, trace: Trace) -> None:
