@@ -8,8 +8,7 @@ from core.cli.method import MethodOptions
 from core.decoding.errors import ConfigError
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
-
-_EMBEDDED = "embedded:draft"
+from core.models.places import DEFAULT_DRAFT
 
 
 def _add(group: _ArgumentGroup) -> None:
@@ -17,7 +16,7 @@ def _add(group: _ArgumentGroup) -> None:
         "--draft",
         default=SUPPRESS,
         metavar="MODEL",
-        help=f"the second model, as --model (default: {_EMBEDDED})",
+        help=f"the second model, as --model (default: {DEFAULT_DRAFT})",
     )
 
 
@@ -29,7 +28,7 @@ def _draft(args: Namespace) -> str | None:
     """
     named: str | None = getattr(args, "draft", None)
     if getattr(args, "drafter", "model") == "model":
-        return named or _EMBEDDED
+        return named or DEFAULT_DRAFT
     if named:
         raise ConfigError(
             "--draft does nothing with --drafter prompt_lookup; leave one of both out."

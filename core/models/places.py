@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 EMBEDDED_PREFIX = "embedded:"
+DEFAULT_DRAFT = "embedded:draft"
 EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
 

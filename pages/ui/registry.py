@@ -58,6 +58,14 @@ class Page:
     own_prompt: bool = False
 
 
+INSIDE = Page(
+    "inside",
+    "Inside",
+    "inside.py",
+    view=Named("inside.state:InsideView.current"),
+    load_controls=Named("inside.controls:load_controls"),
+    run_controls=Named("inside.controls:RUN_CONTROLS"),
+)
 PAGES = (
     Page("", "Decode", "decode.py"),
     Page(
@@ -105,14 +113,7 @@ PAGES = (
         run_controls=None,
         own_prompt=True,
     ),
-    Page(
-        "inside",
-        "Inside",
-        "inside.py",
-        view=Named("inside.state:InsideView.current"),
-        load_controls=Named("inside.controls:load_controls"),
-        run_controls=Named("inside.controls:RUN_CONTROLS"),
-    ),
+    INSIDE,
     Page(
         "evaluate",
         "Evaluate",

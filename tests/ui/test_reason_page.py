@@ -134,7 +134,7 @@ def test_a_wrong_and_a_cut_off_run_say_so(open_reason: Open) -> None:
     assert "Wrong: 4. The right answer is 5." in texts(app)
     app = run(open_reason(**own(right="5", whole="3")))
     assert "Truncated before answering. The right answer is 5." in texts(app)
-    assert "cut off at its bound" in texts(app)
+    assert "in all: ended at its length." in texts(app)
 
 
 def test_a_question_that_is_too_long_says_so_and_is_not_run(open_reason: Open) -> None:

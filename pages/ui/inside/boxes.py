@@ -18,6 +18,7 @@ from core.traces.data_path.fold import Row, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import Call
 from pages.ui.inside.work import Recorded
+from pages.ui.run import panel
 from pages.ui.widgets.token_strip import ending
 
 Data: TypeAlias = dict[str, Any]
@@ -25,12 +26,6 @@ _SHOWN, _TOKENS, _TEXT = 5, 12, 200
 _DEEPEST, _MOST_ROWS = 7, 400
 # The parts of a run; the loop, the fifth, is numbered where it is drawn.
 _NUMBERS = {"load": "1", "request": "2", "chat": "3", "ids": "4", "finish": "6", "answer": "7"}
-_ENDED = {
-    "eos": "the model ended it with its end-of-sequence token",
-    "stop": "a stop string was complete",
-    "length": "the number of new tokens was reached",
-    "cancelled": "it was stopped",
-}
 _LOADED = (
     "This app had it ready before the recording and keeps it for every visitor; "
     "python -m core path records the loading too."
@@ -318,11 +313,9 @@ def _loop_words(trace: Trace, step: TokenStep) -> str:
 
 
 def _finish(trace: Trace) -> Data:
-    return _box(
-        "The run ends",
-        ("finish reason", trace.finish_reason),
-        words=f"After {counted(len(trace.token_ids), 'token')}: {_ENDED[trace.finish_reason]}.",
-    )
+    tokens, reason = counted(len(trace.token_ids), "token"), trace.finish_reason
+    words = f"After {tokens}: {panel.ENDED[reason]}."
+    return _box("The run ends", ("finish reason", reason), words=words)
 
 
 def _answer(trace: Trace) -> Data:

@@ -12,6 +12,7 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.trace import Trace
 from core.traces.data_path.source import source_of
+from pages.ui import registry
 from pages.ui.inside import boxes, save, state, tabs, way, work
 from pages.ui.inside.state import InsideView
 from pages.ui.run import history, panel, proof
@@ -112,7 +113,7 @@ def _way(view: InsideView) -> None:
         partial(_show_source, view),
     )
     state.tell_step(view)
-    address.keep(state.PATH)
+    address.keep(registry.INSIDE.path)
 
 
 def _show_source(view: InsideView, row: str) -> None:

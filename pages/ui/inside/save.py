@@ -18,7 +18,7 @@ from core.traces.data_path import export
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
 from pages.ui import registry
-from pages.ui.inside.state import PATH, InsideView
+from pages.ui.inside.state import InsideView
 from pages.ui.run import link_run, save
 from pages.ui.run.archive import Shelf
 from pages.ui.widgets import style
@@ -38,10 +38,10 @@ def menu(view: InsideView, trace: Trace) -> None:
     file = partial(save.trace_file, trace)
     shelf = Shelf(
         _STEM,
-        PATH,
+        registry.INSIDE.path,
         lambda: Subject.of_trace(trace, file()),
         lambda _: parts(view),
-        link=link_run.link_to(view, trace, registry.page_at(PATH)),
+        link=link_run.link_to(view, trace, registry.INSIDE),
     )
     save.save(shelf, file, lambda: web_page(view, trace), run=True)
 

@@ -9,13 +9,13 @@ import streamlit as st
 
 from core.decoding.trace import Trace
 from core.export.part import Part
+from pages.ui import registry
 from pages.ui.decode.state import DecodeView, follow_link
 from pages.ui.run import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
 
-PATH = "inside"
 # In the address.
 _STEP = "step"
 _OTHERWISE = "another one is shown"
@@ -111,7 +111,7 @@ def open_run(
     view.show(trace, source)
     view.asked = asked
     view.select(index)
-    save.go_to(PATH)
+    save.go_to(registry.INSIDE.path)
 
 
 def tell_step(view: InsideView) -> None:

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from core.decoding.inside.types import Attention, Forward, Lens
 from core.decoding.trace import Check, Step, TokenStep, Trace
 from core.traces.data_path.types import DataPath
+from pages.ui.inside.controls import MOST_TOKENS
 from pages.ui.inside.state import InsideView
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 
-# What a recording on the page holds at most: some 25 MB (600 bytes a call).
-MOST_STEPS, MOST_CALLS = 200, 40_000
+# What a recording on the page holds at most, beside `MOST_TOKENS`: some 25 MB (600 bytes a call).
+MOST_CALLS = 40_000
 # So many of the last positions are read by the lens.
 LENS_POSITIONS = 96
 
@@ -103,7 +104,7 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
 
     model = jobs.load_for(job, trace)
     again = Request.again(trace, use_cache=use_cache)
-    length = min(again.config.max_new_tokens, MOST_STEPS)
+    length = min(again.config.max_new_tokens, MOST_TOKENS)
     prompt = _prompt_of(model, trace, asked)
     with job.turn("Recording the run") as turn, record(MOST_CALLS) as recorder:
 

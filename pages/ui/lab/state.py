@@ -151,14 +151,10 @@ def _linked() -> StepRef | None:
     prompt, generated = numbers
     if not prompt or not parts[2] or len(prompt) + len(generated) > MOST_LINKED:
         return None
-    if not all(_is_id(part) for part in (*prompt, *generated)):
-        return None
-    ids = tuple(map(int, (*prompt, *generated)))
-    return StepRef(parts[2], "", ids=ids, index=len(generated)) if max(ids) < 2**31 else None
-
-
-def _is_id(part: str) -> bool:
-    return len(part) <= 10 and part.isascii() and part.isdecimal()
+    found = [link.whole(part, digits=10) for part in (*prompt, *generated)]
+    ids = tuple(one for one in found if one is not None and one < 2**31)
+    whole = len(ids) == len(found)
+    return StepRef(parts[2], "", ids=ids, index=len(generated)) if whole else None
 
 
 def follow(found: Lab, view: DecodeView) -> None:

@@ -170,10 +170,9 @@ def _beyond(trace: Trace) -> str:
 def _spent(trace: Trace) -> str:
     read, run = state.reading(trace), trace.config
     assert isinstance(run, Reasoning)
-    ended = {"length": ", cut off at its bound", "cancelled": ", stopped by you"}
     return (
         f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens, "
-        f"{len(trace.token_ids)} in all{ended.get(trace.finish_reason, '')}."
+        f"{len(trace.token_ids)} in all: {panel.ENDED[trace.finish_reason]}."
     )
 
 

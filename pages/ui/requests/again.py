@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.methods import config_to_dict
 from core.decoding.trace import Trace
+from core.models.places import DEFAULT_DRAFT
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
@@ -31,7 +32,6 @@ _SETTINGS = {
 }
 # What any method takes over from the request's own settings.
 _SHARED = ("max_new_tokens", "min_new_tokens", "stop_strings")
-_DRAFT = "embedded:draft"
 
 
 def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "") -> None:
@@ -132,7 +132,7 @@ def variants(record: Record) -> dict[str, dict[str, Any]]:
         "Beam search, 4 beams": {"method": "beam", "num_beams": 4},
     }
     if models.is_embedded(record.model):
-        found["Speculative, the embedded draft"] = {"method": "speculative", "draft": _DRAFT}
+        found["Speculative, the embedded draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
     # It needs no second model, so that it fits any.
     found["Speculative, prompt lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
     drawn = own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}

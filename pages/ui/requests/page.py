@@ -14,7 +14,7 @@ from core.server.api.history import Record
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, controls, foreign, opened, request_list
 from pages.ui.requests.state import RequestsView
-from pages.ui.run import jobs, panel
+from pages.ui.run import bar, panel
 from pages.ui.shell import fragments
 from pages.ui.widgets.control import in_words
 
@@ -102,16 +102,12 @@ def draw(view: RequestsView) -> None:
         st.text(NEEDS_KEY)
     elif not endpoint.service().closed:
         record = chosen(view)
-        fragments.polled(_list, _poll_seconds)(view, _seen(view, record))
+        fragments.polled(_list, bar.poll_seconds)(view, _seen(view, record))
         if view.foreign is not None:
             foreign.draw(view, view.foreign)
         else:
             opened.draw(view, record)
     panel.watch(view)
-
-
-def _poll_seconds() -> float:
-    return max(0.4, jobs.poll_seconds())
 
 
 def records_of(view: RequestsView) -> list[Record]:

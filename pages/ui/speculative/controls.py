@@ -12,6 +12,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
+from core.models.places import DEFAULT_DRAFT
 from pages.ui.run.link_run import RunControls
 from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import models, sidebar
@@ -31,7 +32,7 @@ from pages.ui.widgets.control import (
 from pages.ui.widgets.knob import KNOBS, nearest_temperature
 from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
 
-DEFAULT_DRAFT, LOOKUP = "embedded:draft", "prompt lookup"
+LOOKUP = "prompt lookup"
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
 # The address holds the words on the right: that is how Streamlit binds options.

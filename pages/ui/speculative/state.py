@@ -151,11 +151,9 @@ def _linked_token() -> tuple[int, int] | None:
     said = st.query_params.get(TOKEN, "")
     if not said:
         return None
-    parts = said.split(".")
-    numbers = [int(part) for part in parts if part.isdecimal() and len(part) < 7]
-    if len(parts) == 2 and parts[1] == _OWN and len(numbers) == 1:
-        return numbers[0], EXTRA
-    return (numbers[0], numbers[1]) if len(parts) == len(numbers) == 2 else _NOWHERE
+    at, _, place = said.partition(".")
+    found = link.whole(at), EXTRA if place == _OWN else link.whole(place)
+    return _NOWHERE if None in found else found
 
 
 def keep_token(found: SpecView) -> None:

@@ -185,11 +185,6 @@ def sent(part: Drawing | str) -> dict[str, str]:
     return {"figure": part.text, "alt": part.words["alt"]}
 
 
-def place(text: str) -> int | None:
-    """An input that counts from 0."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-
 def _offered() -> dict[str, Offer]:
     found: dict[str, Offer] = st.session_state.setdefault(_OFFERED, {})
     return found

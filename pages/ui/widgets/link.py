@@ -64,9 +64,9 @@ def quoted(word: str) -> str:
     return "“" + re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", word[:_SHOWN]) + "”"
 
 
-def whole(word: str) -> int | None:
-    """A number of at most six digits; None for any other word."""
-    return int(word) if word.isascii() and word.isdecimal() and len(word) < 7 else None
+def whole(word: str, digits: int = 6) -> int | None:
+    """A number of at most so many digits; None for any other word."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= digits else None
 
 
 def refused_models() -> list[str]:
