@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -20,9 +20,6 @@ from pages.ui.inside.state import InsideView
 from pages.ui.run import panel, proof
 from pages.ui.widgets import control, figure, pager, style, table
 from pages.ui.widgets.control import value
-
-if TYPE_CHECKING:
-    pass
 
 Redraw = Callable[[], None]
 _CHECKED = ("record", "forward", "lens", "attention")

@@ -29,7 +29,6 @@ from pages.ui.shell import fragments, models
 from pages.ui.widgets import closed, control, figure, later, rail
 from pages.ui.widgets.control import value
 
-# A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 1.5
 ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
 CHANGED = "The controls ask for another run: press Run."

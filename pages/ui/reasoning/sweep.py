@@ -27,7 +27,6 @@ from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import in_words, value
 
 MAX_BUDGETS = 40
-# A chart drawn anew is a new chart in the browser.
 LIVE_SECONDS = 4.0
 _FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
 

@@ -1,7 +1,5 @@
 // What a page needs of the browser, once a tab.
 
-const NOTE_MS = 8000;
-
 // Figures across the page are laid out for a phone, or for a desktop, in a window of so many px.
 const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
@@ -148,11 +146,10 @@ function sayRange({ target }) {
 function keepInRange({ target }) {
   if (!isNumber(target) || target.value === "") return;
   const typed = Number(target.value);
-  const near = Math.min(Math.max(typed, Number(target.min)), Number(target.max));
+  const near = nearest(typed, Number(target.min), Number(target.max));
   if (near === typed) return;
   put(target, near);
-  const [said, taken] = [typed, near].map((number) => number.toLocaleString("en"));
-  note(target, `${said} is ${near < typed ? "more" : "less"} than this field takes: it is ${taken} now.`);
+  note(target, taken(typed, near, "field"));
 }
 
 function put(field, value) {

@@ -16,7 +16,7 @@ _component = st.components.v2.component(
     "decoding_explorer.browser",
     html='<i class="probe"></i>',
     css=".probe { color: var(--st-background-color); }",
-    js=source("shell/browser.js"),
+    js=source("widgets/numbers.js", "shell/browser.js"),
 )
 
 

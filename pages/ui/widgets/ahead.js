@@ -38,22 +38,24 @@ function leave(part) {
   document.removeEventListener("de-choose", part.onChoose);
 }
 
-// Of the part under these inputs; null where none of them is the part's.
+// Of the part under these inputs; null where none of them is the part's, or it is nowhere.
 function addressOf({ ahead, chosen }, inputs) {
-  if (!ahead || !Object.keys(inputs).some((name) => name in ahead.at)) return null;
+  if (!ahead?.address || !Object.keys(inputs).some((name) => name in ahead.at)) return null;
   const all = { ...ahead.at, ...chosen, ...inputs };
   const own = Object.keys(ahead.at).map((name) => [name, all[name]]);
   return `${ahead.address}?${new URLSearchParams(own)}`;
 }
 
 function choose(part, { inputs, shown }) {
+  const own = Object.entries(inputs).filter(([name]) => part.ahead && name in part.ahead.at);
+  if (!own.length) return;
   const address = addressOf(part, inputs);
-  if (!address) return;
-  const own = Object.entries(inputs).filter(([name]) => name in part.ahead.at);
   Object.assign(part.chosen, Object.fromEntries(own));
   part.asked = address;
   clearTimeout(part.waiting);
   part.waiting = setTimeout(() => giveUp(part), WAIT_MS);
+  // A part that is nowhere shows the inputs by itself.
+  if (!address) return part.take({ ahead: { at: { ...part.ahead.at, ...part.chosen } } });
   const show = async () => {
     const found = (await find(address))?.[part.name];
     // An answer to an earlier gesture, or one that the server was quicker than, shows nothing.

@@ -19,8 +19,7 @@ from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 _HTML = '<div class="chart" role="figure"><div class="plot"></div></div>'
-_FILES = ("ahead.js", "going.js", "chart.js")
-SCRIPTS = "".join(source(f"widgets/{name}") for name in _FILES)
+SCRIPTS = source("widgets/ahead.js", "widgets/going.js", "widgets/chart.js")
 _component = st.components.v2.component(
     "decoding_explorer.chart",
     html=_HTML,

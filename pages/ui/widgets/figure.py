@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -21,9 +21,6 @@ from pages.ui.widgets.ahead import Inputs, Offer, Shown, offer
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
-
-if TYPE_CHECKING:
-    pass
 
 _SAID = "captions_said"
 _component = export.component("export", source("widgets/export.html"))

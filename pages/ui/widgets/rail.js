@@ -2,7 +2,6 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
-const NOTE_MS = 8000;
 
 function create(root) {
   const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
@@ -69,13 +68,10 @@ function listen(rail, knob) {
 function typed(rail, knob) {
   const { low, most, start, step } = knob.data;
   const asked = knob.field.value === "" ? start : Number(knob.field.value);
-  let near = Math.min(Math.max(asked, low), most);
+  let near = nearest(asked, low, most);
   if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
   move(rail, knob, near);
-  if (asked < low || asked > most) {
-    const [said, taken] = [asked, near].map((number) => number.toLocaleString("en"));
-    note(knob, `${said} is ${near < asked ? "more" : "less"} than this knob takes: it is ${taken} now.`);
-  }
+  if (asked < low || asked > most) note(knob, taken(asked, near, "knob"));
   flush(rail);
   // The press that ended the typing follows at once.
   if (rail.due) report(rail);
@@ -145,7 +141,7 @@ function write(knob, value) {
   if (knob.field.value !== words) knob.field.value = words;
   knob.range.value = value;
   const { low, high } = knob.data;
-  const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
+  const share = nearest((value - low) / (high - low), 0, 1);
   knob.range.style.setProperty("--share", `${share * 100}%`);
   const moved = value !== knob.data.start;
   knob.reset.style.visibility = moved ? "" : "hidden";

@@ -24,7 +24,7 @@ _HTML = """
 </div>
 """
 
-SCRIPTS = source("widgets/going.js") + source("widgets/rail.js")
+SCRIPTS = source("widgets/going.js", "widgets/numbers.js", "widgets/rail.js")
 _component = st.components.v2.component(
     "decoding_explorer.rail",
     html=_HTML,

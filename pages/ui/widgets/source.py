@@ -9,6 +9,6 @@ HERE = Path(__file__).parents[1]
 
 
 @cache
-def source(name: str) -> str:
-    """The text of a component's file, by its path below `pages/ui`."""
-    return (HERE / name).read_text(encoding="utf-8")
+def source(*names: str) -> str:
+    """The text of a component's files, by their paths below `pages/ui`."""
+    return "".join((HERE / name).read_text(encoding="utf-8") for name in names)

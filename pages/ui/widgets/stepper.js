@@ -1,7 +1,5 @@
 // Says which step is selected. Its buttons choose in the strip of tokens, which tells the server.
 
-const WAIT_MS = 3000;
-
 function say(stepper, at) {
   const { count, marked } = stepper.data;
   stepper.place.textContent = `Step ${at + 1} of ${count.toLocaleString("en")}`;
@@ -10,7 +8,8 @@ function say(stepper, at) {
 }
 
 function create(root) {
-  const stepper = { root, place: root.querySelector("strong"), buttons: {}, drawn: 0 };
+  const stepper = follow(({ ahead }) => say(stepper, ahead.at[stepper.data.strip]));
+  Object.assign(stepper, { place: root.querySelector("strong"), buttons: {}, drawn: 0 });
   for (const button of root.querySelectorAll("button")) {
     stepper.buttons[button.dataset.to] = button;
     button.addEventListener("click", () => {
@@ -18,12 +17,6 @@ function create(root) {
       document.dispatchEvent(new CustomEvent("de-step", { detail }));
     });
   }
-  stepper.onChoose = ({ detail }) => {
-    const chosen = detail.inputs[stepper.data.strip];
-    if (chosen === undefined) return;
-    Object.assign(stepper, { chosen, until: performance.now() + WAIT_MS });
-    say(stepper, chosen);
-  };
   return stepper;
 }
 
@@ -34,9 +27,7 @@ export default function ({ data, parentElement }) {
   // While the module loads, a later call may overtake an earlier one.
   if (data.drawn < stepper.drawn) return undefined;
   Object.assign(stepper, { data, drawn: data.drawn });
-  document.addEventListener("de-choose", stepper.onChoose);
-  // A step that was chosen after the one that the server has drawn stays.
-  if (data.at === stepper.chosen || !(performance.now() < stepper.until)) stepper.until = 0;
-  say(stepper, stepper.until ? stepper.chosen : data.at);
-  return () => root.isConnected || document.removeEventListener("de-choose", stepper.onChoose);
+  receive(stepper, data);
+  listen(stepper);
+  return () => root.isConnected || leave(stepper);
 }

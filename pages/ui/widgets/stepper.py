@@ -22,7 +22,7 @@ _HTML = """
 _component = st.components.v2.component(
     "decoding_explorer.stepper",
     html=_HTML,
-    js=source("widgets/stepper.js"),
+    js=source("widgets/ahead.js", "widgets/stepper.js"),
     isolate_styles=False,
 )
 
@@ -34,7 +34,7 @@ def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
         strip: the key of the strip of tokens.
         marked: steps that "next uncertain" goes to.
     """
-    _component(
-        key="stepper",
-        data={"strip": strip, "at": at, "count": count, "marked": marked, "drawn": drawn_at()},
-    )
+    # It shows what is chosen by itself: there is nothing to fetch.
+    ahead = {"address": "", "at": {strip: at}}
+    told = {"strip": strip, "ahead": ahead, "count": count, "marked": marked}
+    _component(key="stepper", data={**told, "drawn": drawn_at()})

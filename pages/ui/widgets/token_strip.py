@@ -28,7 +28,7 @@ _HTML = """
 """
 
 
-SCRIPTS = source("widgets/going.js") + source("widgets/token_strip.js")
+SCRIPTS = source("widgets/going.js", "widgets/token_strip.js")
 _component = st.components.v2.component(
     "decoding_explorer.token_strip",
     html=_HTML,

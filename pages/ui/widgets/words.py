@@ -12,7 +12,7 @@ _component = st.components.v2.component(
     "decoding_explorer.words",
     # The page's own rules for texts hold for it.
     html='<div class="words" data-testid="stText"></div>',
-    js=source("widgets/ahead.js") + source("widgets/words.js"),
+    js=source("widgets/ahead.js", "widgets/words.js"),
     isolate_styles=False,
 )
 
