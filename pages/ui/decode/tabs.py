@@ -30,6 +30,10 @@ HEATMAP_ROWS, CANDIDATES = 6, 8
 _READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
+# Of a step.
+stages = partial(of_figure, "stages", figures.step_stages)
+softmax = partial(of_figure, "softmax", figures.softmax_row)
+
 Redraw = Callable[[], None]
 
 
@@ -62,16 +66,6 @@ def candidates(step: TokenStep, trace: Trace, count: int = 15) -> Part:
     """A step's candidates, so many of them."""
     draw = partial(figures.candidate_bars, step, trace, count=count)
     return Part("candidates", draw, partial(figures.candidate_bars_data, step, trace, count=20))
-
-
-def stages(step: TokenStep, trace: Trace) -> Part:
-    """A step's distributions, from the logits to what is drawn from."""
-    return of_figure("stages", figures.step_stages, step, trace)
-
-
-def softmax(step: TokenStep, trace: Trace) -> Part:
-    """A step's softmax, written out."""
-    return of_figure("softmax", figures.softmax_row, step, trace)
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:

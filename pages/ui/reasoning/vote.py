@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core import figures
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
-from core.export.part import Part, of_figure
+from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
@@ -31,6 +33,8 @@ _NOTICE = """
 - A check that really works the answer out can't be fooled by a majority.
 """
 
+part = partial(of_figure, "ways-compared", figures.reason_rivals)
+
 
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
@@ -51,11 +55,6 @@ def draw(view: ReasonView) -> None:
             st.markdown(_NOTICE)
     _votes(rivalry)
     one_vote.draw(view)
-
-
-def part(rivalry: Rivalry) -> Part:
-    """The ways beside each other."""
-    return of_figure("ways-compared", figures.reason_rivals, rivalry)
 
 
 def _button(view: ReasonView) -> None:

@@ -58,10 +58,9 @@ def mark_ready() -> None:
 
 
 def rerun(*keys: str) -> None:
-    """End a callback so that these fragments are rerun, and those that still are to be.
+    """End a callback: rerun these fragments and those still owed, or the page if none is mounted.
 
-    Everything where none is mounted. A control may still report its change while another page is
-    being opened: that goes on.
+    Where another page is being opened meanwhile, that goes on.
     """
     mounted_on = st.session_state.get(_MOUNTED_ON)
     if mounted_on is None:

@@ -10,10 +10,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Within it the browser's next request waits; `st.rerun` works in callbacks only.
+    """Let the browser's next request wait for the block's end; in it only callbacks may rerun.
 
-    Streamlit breaks a run off for it at any access to the session's state, even in a callback:
-    that the browser has drawn its first figure would undo a press of Run in the same moment.
+    Otherwise Streamlit stops a run for a new request at any access to the session's state, even in
+    a callback: the report that the first figure is drawn would undo a press of Run.
     """
     context = get_script_run_ctx(suppress_warning=True)
     requests = context.script_requests if context else None

@@ -1,7 +1,7 @@
 """What a gesture changes, which the browser fetches by itself as soon as the gesture is made.
 
-It shows it before the page's script has answered, which then draws the same. What a gesture changes
-is a part's input, by name: the step that is chosen, the number that a knob says.
+The browser shows these parts before the page's script has answered; the script then draws the same.
+A gesture changes inputs, each of which has a name: the chosen step, a knob's number.
 """
 
 from __future__ import annotations

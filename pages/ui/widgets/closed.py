@@ -16,7 +16,7 @@ _state: ContextVar[State] = ContextVar("tab", default="")
 
 @contextmanager
 def tab(*, is_open: bool) -> Iterator[None]:
-    """What is drawn now is in a tab that is drawn while it is closed, too."""
+    """Draw the content of a tab, which may be closed."""
     before = _state.set("open" if is_open else "closed")
     try:
         yield
@@ -25,5 +25,5 @@ def tab(*, is_open: bool) -> Iterator[None]:
 
 
 def state() -> State:
-    """Of the tab in which is drawn; empty where that is in none of those."""
+    """Whether the tab that is being drawn is open or closed; empty outside of such tabs."""
     return _state.get()
