@@ -13,12 +13,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function by its name below `pages.ui`, such as `beam.state:BeamView.current`."""
+    """A function or a module by its name below `pages.ui`, as `beam.state:BeamView.current`."""
 
     name: str
 
     def find(self) -> Any:
-        """Import the function."""
+        """Import it."""
         return resolve_name(f"pages.ui.{self.name}")
 
     def __call__(self, *args: Any) -> Any:
@@ -38,9 +38,8 @@ class Page:
         view: returns what this session looks at on the page; its `open` shows the content of a
             file, its `failure` is shown on the page.
         load_controls: sets the page's controls to the settings in a file's content.
-        web_page: makes the saved page of a view and its trace.
-        parts: gives the figures that leave, of a view, its trace and a paper.
-        tables: gives the tables that go with them, of a view and its trace.
+        saved: the module that makes what leaves, of a view and its trace: the saved page
+            (`web_page`), its figures (`parts`, of a paper too) and their `tables`.
         run_controls: what its controls tell of a run, for links; None where the address alone does.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
     """
@@ -51,9 +50,7 @@ class Page:
     shows: tuple[str, ...] = ()
     view: Named = Named("decode.state:DecodeView.current")
     load_controls: Named = Named("decode.controls:load_controls")
-    web_page: Named = Named("decode.save:web_page")
-    parts: Named = Named("decode.save:parts")
-    tables: Named = Named("decode.save:tables")
+    saved: Named = Named("decode.save")
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
 
@@ -83,9 +80,7 @@ PAGES = (
         shows=("beam",),
         view=Named("beam.state:BeamView.current"),
         load_controls=Named("beam.controls:load_controls"),
-        web_page=Named("beam.save:web_page"),
-        parts=Named("beam.save:parts"),
-        tables=Named("beam.save:tables"),
+        saved=Named("beam.save"),
         run_controls=Named("beam.controls:RUN_CONTROLS"),
     ),
     Page(
@@ -95,9 +90,7 @@ PAGES = (
         shows=("speculative",),
         view=Named("speculative.state:SpecView.current"),
         load_controls=Named("speculative.controls:load_controls"),
-        web_page=Named("speculative.save:web_page"),
-        parts=Named("speculative.save:parts"),
-        tables=Named("speculative.save:tables"),
+        saved=Named("speculative.save"),
         run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
     Page(
@@ -107,9 +100,7 @@ PAGES = (
         shows=("reasoning",),
         view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),
-        web_page=Named("reasoning.save:web_page"),
-        parts=Named("reasoning.save:parts"),
-        tables=Named("reasoning.save:tables"),
+        saved=Named("reasoning.save"),
         run_controls=None,
         own_prompt=True,
     ),

@@ -38,11 +38,12 @@ def test_a_request_s_run_leaves_as_from_its_own_page(name: str) -> None:
     trace = Trace.from_dict(file.get("run", file))
     own = save.as_on_its_page(RequestsView(), trace)
     row = registry.page_of(trace.config.method)
-    parts = row.parts(own, trace, PAPER)
+    saved = row.saved.find()
+    parts = saved.parts(own, trace, PAPER)
     assert own.trace == trace and isinstance(own, row.view.find().__self__)
     assert len({part.name for part in parts}) == len(parts)
     assert sum(part.draw is not None for part in parts) >= 5 or name in ("beam", "reasoning")
-    assert row.tables(own, trace)
+    assert saved.tables(own, trace)
 
 
 def test_on_its_own_page_a_view_stays() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import resolve_name
 
 import pytest
 
@@ -18,8 +17,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_all_that_a_row_names_is_there(page: Page) -> None:
     assert (ROOT / "pages" / page.script).is_file()
-    for named in (page.view, page.load_controls, page.web_page):
-        assert callable(resolve_name(f"pages.ui.{named.name}"))
+    assert callable(page.view.find()) and callable(page.load_controls.find())
+    for name in ("web_page", "parts", "tables"):
+        assert callable(getattr(page.saved.find(), name))
 
 
 def test_every_script_has_one_row_of_its_own() -> None:

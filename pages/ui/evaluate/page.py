@@ -15,7 +15,6 @@ from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
 from pages.ui.run import bar, jobs, panel
-from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
 from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
@@ -73,18 +72,12 @@ def _start(view: EvaluateView) -> None:
 def draw(view: EvaluateView) -> None:
     """Everything below the controls."""
     if job := view.active("evaluate"):
-        fragments.polled(_progress, jobs.poll_seconds)(job)
+        fragments.polled(panel.progress, jobs.poll_seconds)(job)
         fragments.mount(_figures, run_every=LIVE_SECONDS)(view)
     else:
         panel.failure(view.failures.get("evaluate", "") or view.failure)
         _figures(view)
     panel.watch(view)
-
-
-def _progress(job: Job) -> None:
-    job.watch()
-    ended, total = job.counts
-    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
 
 
 def _figures(view: EvaluateView) -> None:

@@ -20,7 +20,7 @@ from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, jobs
+from pages.ui.run import bar, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, sidebar
 from pages.ui.widgets import control, figure
@@ -209,16 +209,10 @@ def _state(view: ReasonView) -> None:
 def progress(view: ReasonView, name: str, refusal: str = "") -> None:
     """A bar with how many runs have ended, while the work goes on; else why there is none."""
     if job := view.active(name):
-        fragments.polled(_progress_bar, jobs.poll_seconds)(job)
+        fragments.polled(panel.progress, jobs.poll_seconds)(job)
     elif error := refusal or view.failures.get(name, ""):
         with st.container(key="refused"):
             st.text(error)
-
-
-def _progress_bar(job: Job) -> None:
-    job.watch()
-    ended, total = job.counts
-    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
 
 
 def _words(view: ReasonView, sweep: BudgetSweep) -> None:

@@ -82,6 +82,13 @@ def running(job: Job, made: str) -> None:
         st.text(f"{job.stage} · {made} · {job.seconds:.1f} s", width="stretch")
 
 
+def progress(job: Job) -> None:
+    """How far work is that makes several runs."""
+    job.watch()
+    ended, total = job.counts
+    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
+
+
 def head(
     view: View,
     trace: Trace,

@@ -50,16 +50,16 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
     """
     row = registry.page_of(trace.config.method)
     seen, own = shown or trace, cache(partial(as_on_its_page, view, trace))
-    file = partial(trace_file, trace)
+    file, saved = partial(trace_file, trace), row.saved.find
     shelf = Shelf(
         stem("decoding", trace.config),
         row.path or "decode",
         lambda: Subject.of_trace(seen, file()),
-        lambda paper: row.parts(own(), seen, paper),
-        lambda: row.tables(own(), seen),
+        lambda paper: saved().parts(own(), seen, paper),
+        lambda: saved().tables(own(), seen),
         link_run.link_to(view, trace),
     )
-    save(shelf, file, lambda: row.web_page(own(), seen, style.theme()), run=True)
+    save(shelf, file, lambda: saved().web_page(own(), seen, style.theme()), run=True)
 
 
 def as_on_its_page(view: View, trace: Trace) -> View:
