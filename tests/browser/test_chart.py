@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from pages.ui.widgets import chart
+from pages.ui.widgets import chart, stepper
 
 pytestmark = pytest.mark.browser
 
@@ -96,4 +96,40 @@ def test_an_answer_that_comes_late_overwrites_nothing(page: Page) -> None:
     assert _drawn(page, _server(2, 3), _server(3, 4), "first") == [0, 6, 3, 4]
     # Of parts that aren't offered any more, nothing is asked for.
     assert _drawn(page, _server(4, 5, ahead=False), "choose(6)") == [0, 6, 3, 4, 5]
+    page.close()
+
+
+STEPPER = """async ([html, code]) => {
+  document.body.innerHTML = html
+  const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })))
+  const said = () => document.querySelector("strong").textContent
+  window.fetch = () => { throw new Error("there is nothing to fetch") }
+  window.show = (drawn, at) => {
+    const ahead = { address: "", at: { strip: at } }
+    const data = { strip: "strip", ahead, count: 9, marked: [4], drawn }
+    module.default({ data, parentElement: document.body })
+    return said()
+  }
+  window.choose = (index, strip = "strip") => {
+    const detail = { inputs: { [strip]: index }, shown: [] }
+    document.dispatchEvent(new CustomEvent("de-choose", { detail }))
+    return said()
+  }
+}"""
+
+
+def test_the_stepper_says_what_is_chosen_until_the_server_has_drawn_it(
+    context: BrowserContext,
+) -> None:
+    page = context.new_page()
+    page.clock.install()
+    page.evaluate(STEPPER, [stepper._HTML, stepper.SCRIPTS])
+    calls = ("show(1, 0)", "choose(5)", "choose(7, 'another')", "show(2, 3)", "show(3, 5)")
+    assert [page.evaluate(call)[5] for call in calls] == ["1", "6", "6", "6", "6"]
+    assert page.evaluate("show(4, 2)") == "Step 3 of 9"
+    # What the server never draws is given up.
+    assert [page.evaluate(call)[5] for call in ("choose(8)", "show(5, 1)")] == ["9", "9"]
+    assert page.locator("[data-to=next]").is_disabled()
+    page.clock.fast_forward(3000)
+    assert page.locator("strong").text_content() == "Step 2 of 9"
     page.close()

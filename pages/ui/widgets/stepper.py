@@ -19,10 +19,11 @@ _HTML = """
   ><span>Next uncertain step</span></button>
 </div>
 """
+SCRIPTS = source("widgets/ahead.js", "widgets/stepper.js")
 _component = st.components.v2.component(
     "decoding_explorer.stepper",
     html=_HTML,
-    js=source("widgets/ahead.js", "widgets/stepper.js"),
+    js=SCRIPTS,
     isolate_styles=False,
 )
 
