@@ -25,7 +25,7 @@ def routes() -> list[BaseRoute]:
 async def _answer(request: Request) -> Response:
     """On a thread: building takes some 20 ms."""
     secret, found = request.path_params["secret"], ""
-    async with ahead.turns(secret).turn() as is_on_time:
+    async with ahead.turns_of(secret).turn() as is_on_time:
         if is_on_time:
             asked = secret, request.query_params
             found = await asyncio.get_running_loop().run_in_executor(_threads, _parts, *asked)

@@ -165,7 +165,7 @@ def withdraw() -> None:
         found.is_open = False
 
 
-def turns(secret: str) -> Turns:
+def turns_of(secret: str) -> Turns:
     """Of the session whose secret it is; new ones where it is nobody's."""
     found = _offers.get(secret)
     return found.turns if found is not None else Turns()
