@@ -37,5 +37,5 @@ def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
     """
     # It shows what is chosen by itself: there is nothing to fetch.
     ahead = {"address": "", "at": {strip: at}}
-    told = {"strip": strip, "ahead": ahead, "count": count, "marked": marked}
+    told = {"name": "stepper", "strip": strip, "ahead": ahead, "count": count, "marked": marked}
     _component(key="stepper", data={**told, "drawn": drawn_at()})
