@@ -30,7 +30,6 @@ HEATMAP_ROWS, CANDIDATES = 6, 8
 _READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
-# Of a step.
 stages = partial(of_figure, "stages", figures.step_stages)
 softmax = partial(of_figure, "softmax", figures.softmax_row)
 
