@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+import streamlit as st
+
+from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from pages.ui.decode import notice
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import history
-from pages.ui.run.view import MOST_RUNS
+from pages.ui.reasoning import state as reason_state
+from pages.ui.reasoning.problem import ReasonRequest, chains
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import history, link_run
+from pages.ui.run.request import Request
+from pages.ui.run.view import MOST_RUNS, View
 from pages.ui.shell import prompts, sidebar
+from pages.ui.speculative import controls as spec_controls
+from pages.ui.speculative import state as spec_state
+from pages.ui.speculative.state import SpecView
+from tests.figures.specs import make_spec
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 
@@ -19,7 +33,7 @@ def test_the_last_twelve_runs_are_kept() -> None:
     traces = [make_trace(2, seed=seed) for seed in range(3)]
     for trace in [*traces * 4, traces[0]]:
         view.collect("decode", trace)
-    assert len(view.runs) == MOST_RUNS and view.runs[-1] is traces[0]
+    assert len(view.runs) == MOST_RUNS and view.runs[-1][0] is traces[0]
 
 
 def test_a_session_goes_back_to_an_earlier_run_and_its_controls(open_app: Open) -> None:
@@ -30,11 +44,60 @@ def test_a_session_goes_back_to_an_earlier_run_and_its_controls(open_app: Open) 
     hot = make_trace(3, shaping=Shaping(temperature=1.7))
     for trace in (hot, make_trace(4, "greedy")):
         view.collect("decode", trace)
-    labels = [history._label(at, trace) for at, trace in enumerate(view.runs)]
+    labels = [history._label(at, trace) for at, trace in enumerate(trace for trace, _ in view.runs)]
     assert labels == [
         "Run 1: sampling, 3 tokens, temperature 1.7, seed 7",
         "Run 2: greedy, 4 tokens",
     ]
+
+
+def go_back(monkeypatch: pytest.MonkeyPatch, view: View, *requests: Request) -> dict[str, Any]:
+    """Make these runs, then look at the first one again; returns what the controls say then."""
+    said: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", said)
+    view.failures["decode"] = ""
+    for asked in requests:
+        kind = make_spec if asked.config.method == "speculative" else make_trace
+        view.request = asked
+        view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
+    labels = [history._label(at, trace) for at, (trace, _) in enumerate(view.runs)]
+    said["earlier_runs"] = labels[0]
+    history._back(view, labels)
+    assert view.trace is view.runs[0][0] and view.asked is requests[0]
+    return said
+
+
+def test_an_earlier_run_comes_back_with_what_it_was_asked_for(monkeypatch) -> None:
+    model, config = "embedded:target", Sampling(seed=7)
+    view = DecodeView()
+    first = Request(model, "Who?", config, chat=True, system="One word.")
+    said = go_back(monkeypatch, view, first, Request(model, "Once", Greedy()))
+    assert said["method"] == "sampling" and said["chat"] is True and said["system"] == "One word."
+    assert view.trace is not None
+    found = link_run.link_to(view, view.trace)
+    assert found is not None and not found.changed and not found.lost
+    asked = {key: found.parameters[key] for key in ("prompt", "chat", "system")}
+    assert asked == {"prompt": "Who?", "chat": "true", "system": "One word."}
+
+
+def test_an_earlier_speculative_run_is_what_its_controls_ask_for(monkeypatch) -> None:
+    draft = "embedded:draft"
+    view = SpecView()
+    asked = [Request("embedded:target", prompt, make_spec(4).config, draft=draft)
+             for prompt in ("A", "B")]  # fmt: skip
+    go_back(monkeypatch, view, *asked)
+    assert not spec_state.needs_run(view, spec_controls.request())
+
+
+def test_an_earlier_reasoning_run_is_judged_by_its_own_problem(monkeypatch) -> None:
+    view = ReasonView()
+    asked = [
+        ReasonRequest("embedded:target", problem.question, Reasoning(), problem=problem)
+        for problem in chains(2, 1).problems
+    ]
+    said = go_back(monkeypatch, view, *asked)
+    assert view.problem == asked[0].problem == reason_state.problem_of(view)
+    assert said["question"] == asked[0].prompt and "prompt" not in said
 
 
 def test_what_to_notice_follows_the_step_and_the_method() -> None:

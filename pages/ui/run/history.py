@@ -8,13 +8,14 @@ from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from pages.ui import registry
 from pages.ui.run.view import View
+from pages.ui.widgets import control
 
 
 def menu(view: View) -> None:
     """The runs, newest first; nothing where there is none to go back to."""
     if len(view.runs) < 2:
         return
-    labels = [_label(at, trace) for at, trace in enumerate(view.runs)]
+    labels = [_label(at, trace) for at, (trace, _) in enumerate(view.runs)]
     st.menu_button(
         "Runs",
         labels[::-1],
@@ -40,8 +41,14 @@ def _label(at: int, trace: Trace) -> str:
 def _back(view: View, labels: list[str]) -> None:
     """Show a run again, with its controls."""
     chosen = st.session_state.get("earlier_runs")
-    if chosen not in labels:
+    if chosen not in labels or "decode" in view.jobs:
         return
-    trace = view.runs[labels.index(chosen)]
+    trace, asked = view.runs[labels.index(chosen)]
+    view.request = asked
     view.show(trace, "run")
-    registry.page_of(trace.config.method).load_controls(trace)
+    page = registry.page_of(trace.config.method)
+    page.load_controls(trace)
+    if asked is not None:
+        control.load({"model": asked.model, **({"draft": asked.draft} if asked.draft else {})})
+        if not page.own_prompt:
+            control.load({"chat": asked.chat, "system": asked.system})

@@ -61,10 +61,10 @@ class View(PageView):
         number: counts the traces shown, so that what belongs to an earlier one is recognised.
         selected: the step that is looked at, where steps are looked at one by one.
         first: where the window of the page's main figure begins.
-        request: what the run under way was asked for.
+        request: what the run under way was asked for, else the last one that was made or shown.
         asked: what the run that is shown was asked for, of one made here.
         restored: the link that opened the page was looked at.
-        runs: of this session on the page, the newest last.
+        runs: of this session on the page with what each was asked for, the newest last.
     """
 
     # The file of the stored example.
@@ -82,7 +82,7 @@ class View(PageView):
     request: Request | None = None
     asked: Request | None = None
     restored: bool = False
-    runs: list[Trace] = field(default_factory=list)
+    runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
 
     @classmethod
     def initial(cls) -> Self:
@@ -122,7 +122,7 @@ class View(PageView):
         if name == "decode":
             self.show(result, "run")
             self.failure = _lost(result)
-            self.runs = [*self.runs, result][-MOST_RUNS:]
+            self.runs = [*self.runs, (result, self.request)][-MOST_RUNS:]
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
         elif name in self.measurements:
