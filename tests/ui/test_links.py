@@ -28,7 +28,7 @@ def test_a_link_alone_does_not_start_a_sweep_of_forty_budgets(open_reason: Open)
 
 @pytest.mark.parametrize(
     ("look", "flag", "button"),
-    [("Same bound, other ways", "rivals", "Compare")],
+    [("Same bound, other ways", "rivals", "Compare"), ("Best of N", "best", "Draw samples")],
 )
 def test_a_link_alone_starts_no_comparison_that_costs_much(
     open_reason: Open, look: str, flag: str, button: str

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.reasoning.config import Reasoning
 from core.evaluation.best_of import Sampled
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
@@ -35,25 +36,25 @@ def draw(view: ReasonView) -> None:
         with st.container(key="best-side", width="content"):
             bar.button(
                 view,
-                "best_of",
+                "best",
                 "Draw samples",
                 lambda: start(view),
                 key="draw_samples",
                 icon="casino",
                 type="primary",
             )
-    sweep.progress(view, "best_of")
+    sweep.progress(view, "best")
     if not view.best_of:
         st.text("No samples were drawn yet.")
         return
-    rules_of_n.draw(view.best_of, caption(view.best_of), (view.version("best_of"),))
+    rules_of_n.draw(view.best_of, caption(view.best_of), (view.version("best"),))
     st.markdown(_NOTICE)
 
 
 def caption(sampled: Sequence[Sampled]) -> str:
     """What the samples were drawn of."""
-    count = len(sampled)
-    return f"{count} problem{'s' * (count > 1)} · temperature {TEMPERATURE:g} · embedded:reward"
+    count = counted(len(sampled), "problem")
+    return f"{count} · temperature {TEMPERATURE:g} · embedded:reward"
 
 
 def start(view: ReasonView) -> None:
@@ -62,7 +63,7 @@ def start(view: ReasonView) -> None:
     def begin() -> work.Job:
         return work.best_of(sidebar.model(), _problems(view), _config(), int(value("best_samples")))
 
-    if view.attempt("best_of", begin):
+    if view.attempt("best", begin):
         address.tell("best", "1" if view.uploaded is None else None)
 
 

@@ -38,6 +38,7 @@ class Tab(NamedTuple):
     """A tab: what draws it, and what starts its work for a link that has the flag.
 
     Args:
+        flag: in the address; the name of its job too.
         tokens: the most that the work computes.
         button: says what else starts it.
     """

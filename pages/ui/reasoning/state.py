@@ -62,7 +62,7 @@ class ReasonView(View):
         "rivals": "rivalry",
         "vote": "vote",
         "tools": "tools",
-        "best_of": "best_of",
+        "best": "best_of",
     }
     of_trace: ClassVar[tuple[str, ...]] = ("check", "stops")
 
