@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.trace import Timings, Trace
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
 from core.evaluation.questions.types import Question
@@ -17,7 +18,7 @@ from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import bar, link_run
 from pages.ui.run.link_run import RunControls
 from pages.ui.shell import sidebar
-from pages.ui.widgets import table
+from pages.ui.widgets import link, table
 from pages.ui.widgets.control import row_of
 
 _OPEN, _SHUT = "⟦", "⟧"
@@ -68,7 +69,7 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
             if row.sample == 0 and (url := address_of(way, question)):
                 title = registry.page_of(way.config.method).title
                 st.link_button(
-                    f"{title}: {table_text(way.name)}",
+                    f"{title}: {link.literal(table_text(way.name))}",
                     url,
                     type="tertiary",
                     icon=":material/open_in_new:",
@@ -126,14 +127,14 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
         key="show_inputs",
         icon="visibility",
     )
-    if view.rendered is None or view.rendered[0] != question:
+    if view.rendered is None or view.rendered[0] != (evaluation.plan.ways, question):
         return
     for one in view.rendered[1]:
         st.text(one.way)
         for sentence in one.warnings:
             st.text(sentence)
         st.code(one.target, language=None, wrap_lines=True)
-        st.text(f"{len(one.target_ids)} tokens: {' '.join(map(str, one.target_ids))}")
+        st.text(f"{counted(len(one.target_ids), 'token')}: {' '.join(map(str, one.target_ids))}")
         if one.draft and one.draft_ids != one.target_ids:
             st.text("The draft reads")
             st.code(one.draft, language=None, wrap_lines=True)

@@ -26,7 +26,7 @@ class EvaluateView(View):
         live: the rows of one under way, and which it is.
         plan: one's own, and its text; `questions` are those that were given beside it.
         refused: why a file wasn't taken.
-        rendered: a question with its inputs in every way, once that was asked for.
+        rendered: a plan's ways and a question with their inputs, once that was asked for.
         version: counts what was collected, for the figures.
     """
 

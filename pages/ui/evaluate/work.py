@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
 from core.evaluation.questions.types import Question
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import jobs
@@ -52,6 +52,10 @@ def _evaluate(
         )
 
 
+# Whose inputs are rendered: the ways and the question.
+Inputs: TypeAlias = tuple[tuple[Way, ...], Question]
+
+
 class Rendered(NamedTuple):
     """What a way's models read for a question, special tokens written out."""
 
@@ -64,8 +68,8 @@ class Rendered(NamedTuple):
 
 
 @jobs.in_background
-def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Question, list[Rendered]]:
-    """The inputs of every way for one question."""
+def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Inputs, list[Rendered]]:
+    """The inputs of every way for one question, and whose they are."""
     from core.evaluation.plan.asking import draft_ids_for, ids_for, rendered, warnings
 
     models = {name: jobs.load(job, name) for name in plan.models}
@@ -79,4 +83,4 @@ def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Question
             draft = rendered(models[way.draft], own) if way.draft else ""
             mine = tuple(one for one in said if repr(way.name) in one)
             found.append(Rendered(way.name, target, tuple(ids), draft, tuple(own), mine))
-    return question, found
+    return (plan.ways, question), found

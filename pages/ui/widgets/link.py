@@ -60,8 +60,13 @@ def tell(sentence: str) -> None:
 
 
 def quoted(word: str) -> str:
-    """The beginning of a link's word for a sentence: what a toast would read as markup is text."""
-    return "“" + re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", word[:_SHOWN]) + "”"
+    """The beginning of a link's word for a sentence in a toast."""
+    return f"“{literal(word[:_SHOWN])}”"
+
+
+def literal(text: str) -> str:
+    """Text for where Streamlit reads markup: none of it is any."""
+    return re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", text)
 
 
 def whole(word: str, digits: int = 6) -> int | None:
