@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
 from core.models.scripted import ScriptedModel
@@ -128,6 +129,18 @@ def test_a_wrong_request_is_said_on_the_page(service: Service) -> None:
     app.button(key="send").click().run()
     ended(service.history.of("")[0])
     assert "magic" in texts(app.run())
+
+
+def test_what_the_json_names_goes_before_the_fields(service: Service) -> None:
+    app = open_requests()
+    asked = {"seed": 5, "max_new_tokens": 2, "shaping": {"temperature": 0.3}}
+    app.text_input(key="decoding").set_value(json.dumps(asked)).run()
+    app.button(key="send").click().run()
+    record = ended(service.history.of("")[0])
+    assert record.state == "finished", record.error
+    config = record.configs[0]
+    assert isinstance(config, Sampling)
+    assert (config.seed, config.max_new_tokens, config.shaping.temperature) == (5, 2, 0.3)
 
 
 def test_what_strangers_wrote_is_never_markup(service: Service) -> None:

@@ -25,7 +25,8 @@ ROWS = declare(
         acts=lambda read: read("endpoint") != "completions"),
     Text("decoding", "Decoding (JSON)", "", max_chars=MAX_DECODING,
         placeholder='{"method": "beam", "num_beams": 4}',
-        help="Any decoding method with its settings, as in a trace file; empty for sampling."),
+        help="Any decoding method with its settings, as in a trace file; empty for sampling. "
+        "What it says goes before the fields beside it."),
 )  # fmt: skip
 
 
@@ -60,9 +61,15 @@ def body() -> tuple[Any, dict[str, Any]]:
         said |= {"messages": [*before, {"role": "user", "content": prompt}]}
     else:
         said |= {"prompt": prompt}
-    said |= {ENDPOINTS[endpoint].limits[0]: int(value("reply")), "seed": int(value("seed"))}
     decoding = decoding_in(str(value("decoding")))
-    if not decoding or decoding.get("method", "sampling") == "sampling":
+    shaping = decoding.get("shaping")
+    # The endpoint refuses what is said twice.
+    if "max_new_tokens" not in decoding:
+        said[ENDPOINTS[endpoint].limits[0]] = int(value("reply"))
+    if "seed" not in decoding:
+        said["seed"] = int(value("seed"))
+    shaped = isinstance(shaping, dict) and "temperature" in shaping
+    if decoding.get("method", "sampling") == "sampling" and not shaped:
         said["temperature"] = float(value("heat"))
     if (effort := value("effort")) != "none" and endpoint != "completions":
         said |= {"reasoning": {"effort": effort}} if endpoint == "responses" else {}
