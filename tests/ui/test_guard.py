@@ -13,6 +13,7 @@ from pages.ui.decode import page as decode_page
 from pages.ui.lab import controls as lab_controls
 from pages.ui.reasoning import controls as reasoning_controls
 from pages.ui.shell import fragments, guard, sidebar
+from pages.ui.widgets import control
 from pages.ui.widgets.control import in_words
 from tests.ui.conftest import ROOT, Open
 from tests.ui.knobs import shown_knobs
@@ -32,12 +33,16 @@ def test_a_page_that_raises_says_so_and_offers_a_way_on(open_app: Open, monkeypa
         assert not app.exception
         assert guard.UNEXPECTED in texts(app) and SECRET not in texts(app)
         assert app.text_area(key="prompt").value and app.number_input(key="tokens").value == 77
+        app.session_state["best_samples"] = 3
+        app.session_state["temperature"] = 1.5
         app.run()
     logged = capsys.readouterr().err
     assert logged.count(f"RuntimeError: {SECRET}") == 1 and "Traceback" in logged
     app.button(key="start_afresh").click().run()
     assert not app.exception and guard.UNEXPECTED not in texts(app)
     assert "Example" in texts(app) and app.number_input(key="tokens").value == 40
+    assert app.session_state["best_samples"] == 3
+    assert app.session_state["temperature"] == control.row_of("temperature").default
 
 
 def test_a_callback_that_raises_leaves_the_page_and_is_told_once(open_app: Open, monkeypatch):

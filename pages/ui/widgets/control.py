@@ -6,6 +6,7 @@ A page declares its rows once with `declare`. From a row come the widget (`draw`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -23,6 +24,7 @@ Read: TypeAlias = Callable[[str], Any]
 # Of any field: a browser holds to its `max_chars`, others needn't.
 LONGEST_TEXT = 20_000
 _rows: dict[str, Control] = {}
+_declared_by: dict[str, str] = {}  # The module of each, by their keys.
 
 
 def _unchanged(held: Any) -> Any:
@@ -300,8 +302,10 @@ def rows_in_address() -> dict[str, Control]:
 
 
 def declare(*rows: Control) -> tuple[Control, ...]:
-    """Make rows known by their keys; returns them."""
-    _rows.update({row.key: row for row in rows})
+    """Make rows known by their keys, as those of the module that calls this; returns them."""
+    module = sys._getframe(1).f_globals["__name__"]
+    for row in rows:
+        _rows[row.key], _declared_by[row.key] = row, module
     return rows
 
 
@@ -322,9 +326,9 @@ def value(key: str) -> Any:
     return _rows[key].default if found is None else found
 
 
-def defaults() -> dict[str, Any]:
-    """The defaults of all declared controls, by their keys."""
-    return {key: row.default for key, row in _rows.items()}
+def defaults(within: str = "") -> dict[str, Any]:
+    """The defaults of the controls declared in modules whose names begin so, by their keys."""
+    return {key: row.default for key, row in _rows.items() if _declared_by[key].startswith(within)}
 
 
 def in_words(error: DecodingError) -> str:
