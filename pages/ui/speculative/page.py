@@ -40,7 +40,7 @@ def _live(view: SpecView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
         rounds = len(trace.rounds) if trace else 0
-        panel.running(job, f"round {rounds} · {counted(job.tokens, 'token')}")
+        panel.running(job, f"{counted(rounds, 'round')} · {counted(job.tokens, 'token')}")
         if trace is not None and rounds:
             _strip(view, trace, live=True)
 

@@ -21,7 +21,7 @@ from core.figures.speculative.metrics import (
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.verdict import verdict
-from core.figures.speculative.words import emitted, kind_color
+from core.figures.speculative.words import EXTRA, emitted, kind_color
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
 from pages.ui.speculative import controls, lossless, server, time
@@ -47,7 +47,8 @@ def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     at = 0
     if view.token is not None:
         at, place = view.token
-        name = f"verification-round-{nth(at)}-token-{nth(place)}"
+        which = "own-token" if place == EXTRA else f"token-{nth(place)}"
+        name = f"verification-round-{nth(at)}-{which}"
         found.append(of_figure(name, figures.spec_verification, trace, *view.token))
     found.append(of_figure("time", figures.spec_time, trace, view.comparison))
     found.append(of_figure("positions", figures.spec_positions, trace))

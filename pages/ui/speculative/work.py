@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from core.decoding.counting import place_of
 from core.decoding.speculative.config import SCORINGS
 from core.decoding.trace import Trace
 from pages.ui.run import jobs
@@ -25,13 +26,14 @@ def _start(trace: Trace, work: Work) -> Job:
 
 
 def _measure(trace: Trace, measurement: str, what: str, **how: int) -> Job:
-    """Start a function of `core.decoding.speculative.measure` that counts its runs or pairs."""
+    """Start a function of `core.decoding.speculative.measure` that counts its runs or pairs; the
+    stage is the one under way."""
 
     def work(job: Job, model: Any, draft: Any, should_stop: Callable[[], bool]) -> Any:
         from core.decoding.speculative import measure
 
         def on_progress(done: int, total: int) -> None:
-            job.stage = f"{what} {done} of {total}"
+            job.stage = place_of(what, min(done, total - 1), total)
 
         job.stage = f"{what} 1"
         asked = (model, trace.prompt_ids, trace.config, draft)
@@ -79,7 +81,7 @@ def score_both_ways(trace: Trace, repeats: int) -> Job:
 
         found: dict[str, list[Trace]] = {scoring: [] for scoring in SCORINGS}
         for done in range(repeats):
-            job.stage = f"Pair {done + 1} of {repeats}"
+            job.stage = place_of("Pair", done, repeats)
             for scoring in SCORINGS:
                 config = replace(trace.config, scoring=scoring)  # type: ignore[call-arg]
                 run = collect(model, trace.prompt_ids, config, draft=draft, should_stop=should_stop)

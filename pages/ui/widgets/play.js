@@ -98,7 +98,7 @@ function show(play, count) {
   const whole = count === end(play) && !play.playing;
   const word = play.data.word;
   play.text.textContent = !whole
-    ? `${word}s up to ${count}`
+    ? count ? `${word}s up to ${count}` : `no ${word} yet`
     : first || count < all
       ? `${word}s ${first + 1} to ${count} of ${all}`
       : `all ${all} ${word}s`;
