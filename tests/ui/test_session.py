@@ -11,8 +11,11 @@ import streamlit as st
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
+from pages.ui import registry
 from pages.ui.decode import notice
 from pages.ui.decode.state import DecodeView
+from pages.ui.inside import controls as inside_controls
+from pages.ui.inside.state import InsideView
 from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning.problem import ReasonRequest, chains
 from pages.ui.reasoning.state import ReasonView
@@ -51,8 +54,14 @@ def test_a_session_goes_back_to_an_earlier_run_and_its_controls(open_app: Open) 
     ]
 
 
-def go_back(monkeypatch: pytest.MonkeyPatch, view: View, *requests: Request) -> dict[str, Any]:
-    """Make these runs, then look at the first one again; returns what the controls say then."""
+def go_back(
+    monkeypatch: pytest.MonkeyPatch, view: View, *requests: Request, path: str | None = None
+) -> dict[str, Any]:
+    """Make these runs, then look at the first one again; returns what the controls say then.
+
+    Args:
+        path: of the page that shows them, where it isn't that of their method.
+    """
     said: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", said)
     view.failures["decode"] = ""
@@ -62,7 +71,7 @@ def go_back(monkeypatch: pytest.MonkeyPatch, view: View, *requests: Request) -> 
         view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
     labels = [history._label(at, trace) for at, (trace, _) in enumerate(view.runs)]
     said["earlier_runs"] = labels[0]
-    history._back(view, labels)
+    history._back(view, labels, registry.page_at(path) if path else None)
     assert view.trace is view.runs[0][0] and view.asked is requests[0]
     return said
 
@@ -78,6 +87,18 @@ def test_an_earlier_run_comes_back_with_what_it_was_asked_for(monkeypatch) -> No
     assert found is not None and not found.changed and not found.lost
     asked = {key: found.parameters[key] for key in ("prompt", "chat", "system")}
     assert asked == {"prompt": "Who?", "chat": "true", "system": "One word."}
+
+
+def test_an_earlier_run_inside_sets_the_controls_of_that_page(monkeypatch) -> None:
+    model, view = "embedded:target", InsideView()
+    first = Request(model, "A", Sampling(seed=7, max_new_tokens=9))
+    said = go_back(monkeypatch, view, first, Request(model, "B", Sampling()), path="inside")
+    assert said["inside_tokens"] == 9 and said["seed"] == 7
+    assert "tokens" not in said and "method" not in said
+    assert inside_controls.request() == first
+    assert view.trace is not None
+    found = link_run.link_to(view, view.trace, registry.page_at("inside"))
+    assert found is not None and not found.changed and not found.lost
 
 
 def test_an_earlier_speculative_run_is_what_its_controls_ask_for(monkeypatch) -> None:

@@ -43,7 +43,7 @@ def request() -> Request:
 
 def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say for a run, by key, as far as they reach."""
-    return reached((*_RUN,), trace.config, sidebar.said_by(trace))
+    return reached((*_RUN, sidebar.SEED), trace.config, sidebar.said_by(trace))
 
 
 def load_controls(trace: Trace) -> None:

@@ -15,7 +15,7 @@ from core.traces.data_path.source import source_of
 from pages.ui import registry
 from pages.ui.inside import boxes, save, state, tabs, way, work
 from pages.ui.inside.state import InsideView
-from pages.ui.run import history, panel, proof
+from pages.ui.run import panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, models
 from pages.ui.widgets import style, token_strip
@@ -66,21 +66,15 @@ def _live(view: InsideView, job: Job) -> None:
 
 def _finished(view: InsideView, trace: Trace) -> None:
     with panel.box():
-        _head(view, trace)
+        panel.head(
+            view,
+            trace,
+            counted(len(trace.token_ids), "token"),
+            panel.ENDED[trace.finish_reason],
+            page=registry.page_at(state.PATH),
+            saves=partial(save.menu, view, trace),
+        )
         _strip(view, trace, live=False)
-
-
-def _head(view: InsideView, trace: Trace) -> None:
-    tokens = counted(len(trace.token_ids), "token")
-    said = (panel.SOURCES.get(view.source, "Run"), tokens, panel.ENDED[trace.finish_reason])
-    with st.container(
-        key="status-finished", horizontal=True, vertical_alignment="center", gap="small"
-    ):
-        st.text(" · ".join(said), width="stretch")
-        proof.badge(view, trace)
-        history.menu(view)
-        with st.container(key="save-side", width="content"):  # A fragment would take half the row.
-            fragments.mount(save.menu, key=panel.SAVE)(view, trace)
 
 
 def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:

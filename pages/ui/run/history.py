@@ -7,12 +7,14 @@ import streamlit as st
 from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from pages.ui import registry
+from pages.ui.registry import Page
 from pages.ui.run.view import View
 from pages.ui.widgets import control
 
 
-def menu(view: View) -> None:
-    """The runs, newest first; nothing where there is none to go back to."""
+def menu(view: View, page: Page | None = None) -> None:
+    """The runs, newest first; nothing where there is none to go back to. `page` shows them, by
+    default the one of their method."""
     if len(view.runs) < 2:
         return
     labels = [_label(at, trace) for at, (trace, _) in enumerate(view.runs)]
@@ -23,7 +25,7 @@ def menu(view: View) -> None:
         icon=":material/history:",
         type="tertiary",
         on_click=_back,
-        args=(view, labels),
+        args=(view, labels, page),
     )
 
 
@@ -38,7 +40,7 @@ def _label(at: int, trace: Trace) -> str:
     return f"Run {nth(at)}: {', '.join(parts)}"
 
 
-def _back(view: View, labels: list[str]) -> None:
+def _back(view: View, labels: list[str], page: Page | None = None) -> None:
     """Show a run again, with its controls."""
     chosen = st.session_state.get("earlier_runs")
     if chosen not in labels or "decode" in view.jobs:
@@ -46,7 +48,7 @@ def _back(view: View, labels: list[str]) -> None:
     trace, asked = view.runs[labels.index(chosen)]
     view.request = asked
     view.show(trace, "run")
-    page = registry.page_of(trace.config.method)
+    page = page or registry.page_of(trace.config.method)
     page.load_controls(trace)
     if asked is not None:
         control.load({"model": asked.model, **({"draft": asked.draft} if asked.draft else {})})

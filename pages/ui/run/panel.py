@@ -10,6 +10,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
+from pages.ui.registry import Page
 from pages.ui.run import history, jobs, proof, save
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
@@ -95,6 +96,8 @@ def head(
     *parts: str,
     draft: str = "",
     shown: Callable[[], Trace] | None = None,
+    page: Page | None = None,
+    saves: Callable[[], None] | None = None,
 ) -> None:
     """The first line of a finished run: what it is, its proof, and the menu that saves it.
 
@@ -102,19 +105,18 @@ def head(
         parts: what is said of the run.
         draft: the draft model that the controls name.
         shown: gives the trace as the page shows it, where that isn't the trace as it was run.
+        page: that shows it, where that isn't the one of its method.
+        saves: draws that page's own menu.
     """
     named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
+    menu = saves or (lambda: save.menu(view, trace, shown and shown()))
     others = [visible_token(own, 60) for own, chosen in named if own and own != chosen]
     with _head("finished"):
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
-        history.menu(view)
+        history.menu(view, page)
         with st.container(key="save-side", width="content"):  # A fragment would take half the row.
-            fragments.mount(_save, key=SAVE)(view, trace, shown)
-
-
-def _save(view: View, trace: Trace, shown: Callable[[], Trace] | None) -> None:
-    save.menu(view, trace, shown and shown())
+            fragments.mount(menu, key=SAVE)()
 
 
 def _head(state: str) -> st.delta_generator.DeltaGenerator:
