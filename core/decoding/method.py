@@ -41,6 +41,7 @@ class Method(Generic[Config]):
         step: the class of its steps, the `PromptStep` aside.
         takes_known: whether it can do with a model that names only the likeliest tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
+        rows: how many sequences a step runs through its models, by the config.
         outcome: the run's tokens from its steps.
         notes: sentences that explain a choice made for the user.
         require_draft: raises ConfigError unless the draft's id (None without one) suits the
@@ -57,6 +58,7 @@ class Method(Generic[Config]):
     step: type = TokenStep
     takes_known: bool = False
     compares: bool = False
+    rows: Callable[[Config], int] = lambda _: 1
     outcome: Callable[[Sequence[Step], Config], Emitted] = emitted_tokens
     notes: Callable[[Config], tuple[str, ...]] = lambda _: ()
     require_draft: Callable[[Config, str | None], None] | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.config import BeamSearch
+from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.speculative.config import Speculative
 from pages.ui.run import cost
 from tests.ui.conftest import Open
@@ -47,7 +48,9 @@ def test_a_link_alone_starts_a_short_run_and_no_long_one(
     assert "This link asks for up to 40 tokens. Press Run to start." in texts(app)
 
 
-def test_beams_and_drafts_count_as_tokens_too() -> None:
+def test_rows_drafts_and_what_is_read_again_count_as_tokens_too() -> None:
     assert cost.tokens_of(Sampling(max_new_tokens=40)) == 40
     assert cost.tokens_of(BeamSearch(max_new_tokens=40, num_beams=5)) == 200
     assert cost.tokens_of(Speculative(max_new_tokens=40)) == 80
+    assert cost.tokens_of(ContrastiveSearch(max_new_tokens=40, contrastive_top_k=64)) == 2560
+    assert cost.tokens_of(Greedy(max_new_tokens=40, use_cache=False)) == 1600

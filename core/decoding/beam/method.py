@@ -49,6 +49,7 @@ BEAM_SEARCH = Method(
     self_checks="core.decoding.beam.checks:self_checks",
     model_checks="core.decoding.beam.model_checks:model_checks",
     step=BeamStep,
+    rows=lambda config: config.num_beams,
     outcome=_outcome,
     notes=_notes,
     reference=_reference,

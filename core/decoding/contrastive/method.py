@@ -12,5 +12,6 @@ CONTRASTIVE_SEARCH = Method(
     "its cosines without a cache; transformers' generate no longer has this method.",
     self_checks="core.decoding.contrastive.checks:self_checks",
     compares=True,
+    rows=lambda config: config.contrastive_top_k,
     model_checks="core.decoding.contrastive.model_checks:model_checks",
 )

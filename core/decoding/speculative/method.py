@@ -37,6 +37,7 @@ SPECULATIVE = Method(
     self_checks="core.decoding.speculative.checks:self_checks",
     model_checks="core.decoding.speculative.model_checks:model_checks",
     step=DraftRound,
+    rows=lambda _: 2,  # The draft's and the target's.
     notes=_notes,
     require_draft=require_draft,
 )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from core.decoding.config import MethodConfig
+from core.decoding.methods import method_of
 
-# Tokens times runs, beams or samples; of the embedded model some ten seconds.
+# Tokens times runs, rows or samples; of the embedded model some ten seconds.
 LINK_TOKENS = 4_000
 
 
 def tokens_of(config: MethodConfig) -> int:
-    """The most tokens that a run computes: those of every beam, and of a draft as many again."""
-    rows = int(getattr(config, "num_beams", 1)) + hasattr(config, "draft_length")
-    return config.max_new_tokens * rows
+    """The most tokens that a run computes after its prompt: of all rows, without the KV cache those
+    before each again."""
+    steps = config.max_new_tokens
+    return steps * method_of(config).rows(config) * (1 if config.use_cache else steps)
 
 
 def awaited(tokens: int, button: str) -> str:
