@@ -344,7 +344,7 @@ def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) ->
     assert {"penalty": "1.4", **asked}.items() <= app.query_params.items()
     assert trace.checks and all(check.passed for check in trace.checks)
     app.number_input(key="beam_least").set_value(12).run()
-    assert "Least tokens must lie in [0, 8], got 12" in texts(app)
+    assert "Minimum tokens must lie in [0, 8], got 12" in texts(app)
 
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:

@@ -62,7 +62,7 @@ ROWS = declare(
         "line break. Empty: only the model or the length ends a path."),
     Number("ngram", "No repeated n-gram", 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
         help="Bans n-grams that were seen. 0 is off."),
-    Number("beam_least", "Least tokens", 0, 0, MAX_TOKENS, field="min_new_tokens",
+    Number("beam_least", "Minimum tokens", 0, 0, MAX_TOKENS, field="min_new_tokens",
         help="The model can't end a path before it has so many tokens; a stop string can. "
         "0 is off."),
     Number("groups", "Groups", 1, 1, MAX_BEAMS, field="num_beam_groups",

@@ -95,7 +95,7 @@ def _why(step: BeamStep, chosen: BeamCandidate) -> str:
     """Why it was pruned, or by how much it stayed; plain text."""
     margin = step.margin(chosen)
     if chosen.fate == "pruned" and chosen.ended:
-        return "It would have ended here, but only the first num_beams candidates may finish."
+        return "It would have ended here, but only the first candidates, one a beam, may finish."
     if chosen.fate == "pruned" and margin is not None:
         group = step.group_of(chosen)
         last = min((c for c in step.kept if step.group_of(c) == group), key=lambda c: c.cum_logprob)

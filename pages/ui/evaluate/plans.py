@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.plan_file import read_plan
@@ -41,8 +42,9 @@ def draw(view: EvaluateView) -> None:
                 st.text(view.refused)
         elif view.plan is not None:
             plan = view.plan
-            count = len(plan.questions.questions)
-            st.text(f"{len(plan.ways)} ways, {count} questions, {plan.total:,} runs")
+            ways, questions = len(plan.ways), len(plan.questions.questions)
+            sizes = (ways, "way"), (questions, "question"), (plan.total, "run")
+            st.text(", ".join(counted(*size) for size in sizes))
 
 
 def _reopened(view: EvaluateView) -> None:

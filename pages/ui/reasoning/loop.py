@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.trace import Trace
@@ -64,15 +65,15 @@ def _counts(trace: Trace) -> None:
     tokens = len(trace.token_steps)
     st.markdown("**The run that is shown**")
     rows = {
-        "the bound": f"{run.max_thinking_tokens} tokens{_level(run)}",
+        "the bound": f"{counted(run.max_thinking_tokens, 'token')}{_level(run)}",
         "forwards": f"{tokens}: 1 reads the prompt, {max(tokens - 1, 0)} one token each"
         if tokens
         else "0",
-        "the thinking loop ran": f"{read.thinking_tokens} times, "
+        "the thinking loop ran": f"{counted(read.thinking_tokens, 'time')}, "
         + ("up to its bound" if read.closed_by_budget else "not to its bound"),
-        "the answer's loop ran": f"{read.answer_tokens} times",
-        "marks": f"{tokens - read.thinking_tokens - read.answer_tokens} tokens",
-        "forced": f"{read.forced_tokens} of {tokens} tokens",
+        "the answer's loop ran": counted(read.answer_tokens, "time"),
+        "marks": counted(tokens - read.thinking_tokens - read.answer_tokens, "token"),
+        "forced": f"{read.forced_tokens} of {counted(tokens, 'token')}",
         "time": f"{trace.timings.total:.2f} s",
     }
     with st.container(key="loop-rows", gap=None):

@@ -66,7 +66,8 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         if page.path == registry.PAGES[0].path and trace.token_steps:
             _open_button(registry.page_of("lab").title, partial(_open_in_lab, view, trace))
         if inside.shows(trace):
-            _open_button("Inside", partial(inside.open_run, trace, view.selected))
+            open_it = partial(inside.open_run, trace, view.selected)
+            _open_button("Inside", open_it, "Open this step inside")
         if record is not None and record.configs:
             options = variants(record)
             st.menu_button(
@@ -78,9 +79,9 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
             )
 
 
-def _open_button(title: str, open_it: Callable[[], None]) -> None:
+def _open_button(title: str, open_it: Callable[[], None], label: str = "") -> None:
     st.button(
-        f"Open in {title}",
+        label or f"Open in {title}",
         key=f"open-{title}",
         icon=":material/open_in_new:",
         on_click=open_it,

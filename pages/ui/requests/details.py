@@ -52,7 +52,7 @@ def _settings(record: Record, choice: int) -> None:
         if choice >= 0:
             _json(config_to_dict(record.configs[choice]), 360)
         else:
-            st.text("No setting has been made of it.")
+            st.text("No run of it has begun: its settings are not known.")
 
 
 def _json(value: Any, height: Any) -> None:

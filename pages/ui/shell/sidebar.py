@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Trace
 from core.models.gguf.cache import cached_bytes, empty_cache
@@ -149,8 +150,7 @@ def _cache() -> None:
     with st.container(
         key="gguf-cache", horizontal=True, wrap=False, vertical_alignment="center", gap="small"
     ):
-        models_kept = "1 model" if count == 1 else f"{count} models"
-        st.html(f'<p class="de-hint">GGUF cache: {models_kept}, {in_words(size)}</p>')
+        st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
             "Empty",
             key="empty_gguf_cache",
