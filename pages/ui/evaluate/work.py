@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.questions.types import Question
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import jobs
@@ -52,10 +52,6 @@ def _evaluate(
         )
 
 
-# Whose inputs are rendered: the ways and the question.
-Inputs: TypeAlias = tuple[tuple[Way, ...], Question]
-
-
 class Rendered(NamedTuple):
     """What a way's models read for a question, special tokens written out."""
 
@@ -68,8 +64,8 @@ class Rendered(NamedTuple):
 
 
 @jobs.in_background
-def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Inputs, list[Rendered]]:
-    """The inputs of every way for one question, and whose they are."""
+def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, list[Rendered]]:
+    """The inputs of every way for one question, behind the ways and the question."""
     from core.evaluation.plan.asking import draft_ids_for, ids_for, rendered, warnings
 
     models = {name: jobs.load(job, name) for name in plan.models}

@@ -61,13 +61,11 @@ def body() -> tuple[Any, dict[str, Any]]:
         said |= {"messages": [*before, {"role": "user", "content": prompt}]}
     else:
         said |= {"prompt": prompt}
-    decoding = decoding_in(str(value("decoding")))
-    shaping = decoding.get("shaping")
+    decoding, limit = decoding_in(str(value("decoding"))), ENDPOINTS[endpoint].limits[0]
     # The endpoint refuses what is said twice.
-    if "max_new_tokens" not in decoding:
-        said[ENDPOINTS[endpoint].limits[0]] = int(value("reply"))
-    if "seed" not in decoding:
-        said["seed"] = int(value("seed"))
+    given = {"max_new_tokens": (limit, "reply"), "seed": ("seed", "seed")}
+    said |= {name: int(value(key)) for own, (name, key) in given.items() if own not in decoding}
+    shaping = decoding.get("shaping")
     shaped = isinstance(shaping, dict) and "temperature" in shaping
     if decoding.get("method", "sampling") == "sampling" and not shaped:
         said["temperature"] = float(value("heat"))

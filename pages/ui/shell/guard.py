@@ -125,16 +125,13 @@ def _say(sentence: str) -> None:
 
 
 def _start_afresh(page: Page) -> None:
-    """Forget what the page shows and what its controls say; other pages and the sidebar stay.
-
-    Of the knobs that pages share those in the address are its own.
-    """
+    """Forget what the page shows and what its controls say, shared knobs in the address too; other
+    pages and the sidebar stay as they are."""
     kind = page.view.find().__self__
     if (view := st.session_state.pop(kind.key, None)) is not None:
         for job in view.jobs.values():
             job.stop()
     address.forget(page.path)
     own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
-    shared = {row.key for row in sidebar.ROWS}
-    named = {key: row.default for key, row in control.rows_in_address().items()}
-    control.load(own | {key: held for key, held in named.items() if key not in shared})
+    named = control.rows_in_address().keys() - {row.key for row in sidebar.ROWS}
+    control.load(own | {key: control.row_of(key).default for key in named})
