@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import nth
+from core.decoding.counting import counted, nth
 from core.decoding.errors import TraceError
 from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
@@ -38,14 +38,14 @@ def offer(view: RequestsView) -> None:
 
 
 def _read(view: RequestsView) -> None:
+    """Take what was pasted; all of the page shows it, the field's own part alone would be drawn."""
     text = str(st.session_state.get(_FIELD) or "")
     view.foreign, view.foreign_at = None, 0
-    if not text.strip():
-        return
     try:
-        view.foreign = read_foreign(text)
+        view.foreign = read_foreign(text) if text.strip() else None
     except TraceError as error:
         view.failure = str(error)
+    st.rerun()
 
 
 def _close(view: RequestsView) -> None:
@@ -61,7 +61,8 @@ def draw(view: RequestsView, answer: ForeignAnswer) -> None:
     theme = style.theme()
     with st.container(key="text-panel", border=True, gap="small"):
         named = visible_token(answer.model, 60) or "a model that is not named"
-        st.text(f"{named} · {len(answer.tokens)} tokens · nothing of it was run or checked here")
+        tokens = counted(len(answer.tokens), "token")
+        st.text(f"{named} · {tokens} · nothing of it was run or checked here")
         token_strip.draw_tokens(
             _STRIP,
             view,
