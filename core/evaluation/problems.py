@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
+from core.decoding.counting import counted
 from core.decoding.errors import ConfigError, ProblemError
 from core.decoding.validation import brief
 from core.evaluation.answers import MAX_DIGITS, normal_number
@@ -91,8 +92,8 @@ def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
         if chain.key not in keys:
             return chain
     raise ConfigError(
-        f"There are no more problems of {steps} step{'s' * (steps > 1)} that the model was not "
-        "trained on; ask for fewer, or for more steps."
+        f"There are no more problems of {counted(steps, 'step')} that the model was not trained "
+        "on; ask for fewer, or for more steps."
     )
 
 

@@ -15,12 +15,15 @@ from core.evaluation.plan.files import read_evaluation
 from core.export.archive import Archive
 from core.export.part import Part
 from core.figures import printed
+from core.figures.speculative.words import EXTRA
 from pages.ui import registry
 from pages.ui.evaluate import files
 from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView
 from pages.ui.requests.state import RequestsView
 from pages.ui.run import save
+from pages.ui.speculative import save as spec_save
+from pages.ui.speculative.state import SpecView
 
 STORED = Path(__file__).parents[2] / "assets"
 PAPER = printed("85mm")
@@ -50,6 +53,14 @@ def test_on_its_own_page_a_view_stays() -> None:
     trace = Trace.load(STORED / "traces/beam.json")
     view = registry.page_of("beam").view.find().__self__()
     assert save.as_on_its_page(view, trace) is view
+
+
+@pytest.mark.parametrize(("place", "said"), [(0, "token-1"), (EXTRA, "own-token")])
+def test_a_verification_is_named_by_its_token(place: int, said: str) -> None:
+    trace = Trace.load(STORED / "traces/speculative.json")
+    view = SpecView(trace=trace, token=(2, place))
+    names = [part.name for part in spec_save.parts(view, trace)]
+    assert f"verification-round-3-{said}" in names
 
 
 def test_an_evaluation_leaves_with_its_plan_and_rows() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.counting import counted
 from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.evaluation.types import AnswerRule
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
@@ -72,8 +73,7 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
     ink, symbol = _ink(points[0].rule, theme), _MARKS[points[0].rule][1]
     shares = [point.correct for point in points]
     texts = [
-        f"<b>{RULE_WORDS[p.rule]}</b>, {p.samples} sample{'s' * (p.samples > 1)}"
-        f"<br>{share_words(p.correct)}"
+        f"<b>{RULE_WORDS[p.rule]}</b>, {counted(p.samples, 'sample')}<br>{share_words(p.correct)}"
         for p in points
     ]
     return {

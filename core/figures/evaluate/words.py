@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.decoding.counting import counted
 from core.evaluation.plan.statistics import fair_rows
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.labels import plain_name
@@ -13,8 +14,8 @@ def caption(evaluation: Evaluation) -> str:
     """Models, questions and metrics; plain text."""
     plan = evaluation.plan
     models = ", ".join(plain_name(name, 60) for name in plan.models)
-    count = len(plan.questions.questions)
-    asked = f"{count} question{'s' * (count > 1)}: {plain_name(plan.questions.name, 80)}"
+    count = counted(len(plan.questions.questions), "question")
+    asked = f"{count}: {plain_name(plan.questions.name, 80)}"
     return f"{models} · {asked} · right by {', '.join(plan.metrics)}"
 
 

@@ -11,7 +11,7 @@ from core import figures
 from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
-from core.decoding.counting import nth
+from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.labels import table_text, visible_token
@@ -159,7 +159,7 @@ def _compare(view: BeamView, trace: Trace) -> None:
         icon="balance",
         disabled=bool(hindrance) or view.active("decode") is not None,
         options=("samples",),
-        progress=lambda job: f"{job.stage} · {job.tokens} tokens",
+        progress=lambda job: f"{job.stage} · {counted(job.tokens, 'token')}",
     )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
