@@ -16,6 +16,7 @@ from pages.ui.reasoning import own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
 from pages.ui.shell import address, sidebar
+from pages.ui.shell.models import DEFAULT_REWARD
 from pages.ui.widgets import control, rules_of_n
 from pages.ui.widgets.control import value
 
@@ -54,7 +55,7 @@ def draw(view: ReasonView) -> None:
 def caption(sampled: Sequence[Sampled]) -> str:
     """What the samples were drawn of."""
     count = counted(len(sampled), "problem")
-    return f"{count} · temperature {TEMPERATURE:g} · embedded:reward"
+    return f"{count} · temperature {TEMPERATURE:g} · {DEFAULT_REWARD}"
 
 
 def start(view: ReasonView) -> None:
