@@ -71,7 +71,7 @@ def _finished(view: InsideView, trace: Trace) -> None:
             trace,
             counted(len(trace.token_ids), "token"),
             panel.ENDED[trace.finish_reason],
-            page=registry.page_at(state.PATH),
+            page=registry.INSIDE,
             saves=partial(save.menu, view, trace),
         )
         _strip(view, trace, live=False)
