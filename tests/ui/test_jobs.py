@@ -120,5 +120,17 @@ def test_pages_look_more_seldom_while_many_sessions_are_busy(
     assert jobs.poll_seconds() == jobs.POLL_SECONDS
     monkeypatch.setattr(type(jobs.QUEUE), "sessions", 4)
     assert jobs.poll_seconds() == 4 * jobs.POLL_SECONDS
-    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 400)
-    assert jobs.poll_seconds() == jobs.SLOWEST_POLL_SECONDS
+    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 15)
+    assert jobs.poll_seconds() == jobs.SELDOM_POLL_SECONDS
+    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 50)
+    assert jobs.poll_seconds() == 50 * jobs.CROWDED_POLL_SECONDS
+
+
+def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any of them stands in line for its time."""
+    names, loaded = iter(range(5)), Event()
+    monkeypatch.setattr(jobs, "_session", lambda: f"visitor {next(names)}")
+    loading = [jobs.start(lambda _: loaded.wait(SECONDS)) for _ in range(5)]
+    assert jobs.poll_seconds() == 5 * jobs.POLL_SECONDS and not jobs.is_quiet()
+    loaded.set()
+    assert all(job.done.wait(SECONDS) for job in loading)

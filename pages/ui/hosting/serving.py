@@ -20,7 +20,6 @@ from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
-from pages.ui.shell import script_turns
 
 
 def middleware() -> list[Middleware]:
@@ -58,7 +57,6 @@ _SWITCH_SECONDS = 0.0005
 async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     """While the server runs: say where it is, open the browser, forget ended sessions' files."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    script_turns.install()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
     if not st.get_option("server.headless"):

@@ -28,8 +28,9 @@ from pages.ui.shell.guard import UNEXPECTED
 from pages.ui.widgets.control import in_words
 
 POLL_SECONDS = 0.15
-# While many sessions are busy each of them looks more seldom, but not more seldom than this.
-SLOWEST_POLL_SECONDS = 1.5
+# While many sessions are busy each of them looks more seldom, but not more seldom than the first of
+# these, until all together would take a third of the interpreter's time: then the second for each.
+SELDOM_POLL_SECONDS, CROWDED_POLL_SECONDS = 1.5, 0.08
 # More than a page starts by itself: the lab measures three things of each step that it shows. What
 # was stopped ends at its next step, and counts among all of a session's threads only.
 MOST_JOBS, MOST_THREADS = 12, 48
@@ -167,13 +168,20 @@ def _is_connected(session: str | None) -> bool:
 
 
 def poll_seconds() -> float:
-    """How often a page should look at its work: as many steps later as alone, whoever else runs."""
-    return min(SLOWEST_POLL_SECONDS, POLL_SECONDS * max(1, QUEUE.sessions))
+    """How often a page should look at its work, by how many sessions are busy."""
+    busy = max(1, _busy_sessions())
+    return max(min(SELDOM_POLL_SECONDS, POLL_SECONDS * busy), CROWDED_POLL_SECONDS * busy)
 
 
 def is_quiet() -> bool:
     """Whether there is time for what nobody has asked for yet."""
-    return QUEUE.sessions <= 2
+    return _busy_sessions() <= 2
+
+
+def _busy_sessions() -> int:
+    """How many sessions, and keys of the endpoint, have work under way; loading a model counts."""
+    with _lock:
+        return max(QUEUE.sessions, len({job.session for job in _active}))
 
 
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:

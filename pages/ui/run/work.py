@@ -8,7 +8,6 @@ from typing import Any
 
 from core.decoding.errors import DecodingError
 from pages.ui.run.jobs import Job, start
-from pages.ui.shell.script_turns import TURNS
 from pages.ui.shell.uninterrupted import uninterrupted
 from pages.ui.widgets.control import in_words
 
@@ -110,8 +109,7 @@ class BackgroundWork:
         if not ready:
             if name in self.deferred:
                 self._start(name)
-            with TURNS.away():
-                self.jobs[name].done.wait(PATIENCE_SECONDS)
+            self.jobs[name].done.wait(PATIENCE_SECONDS)
             return self.later(name, key, work)
         return found, ready
 
