@@ -134,7 +134,8 @@ def test_times_are_measured_and_judged(page: Page, server: str) -> None:
 def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: str) -> None:
     spec = SpecPage(page, server).open(runs=5000, run_tokens=8, **{"spec-look": "Losslessness"})
     page.locator(".st-key-start-counted button").click()
-    expect(page.locator(".st-key-measure-counted")).to_contain_text(re.compile(r"Run [\d,]+ of 5,000"))
+    counting = page.locator(".st-key-measure-counted")
+    expect(counting).to_contain_text(re.compile(r"Run [\d,]+ of 5,000"))
     page.locator(".st-key-stop-counted button").click()
     expect(spec.verdict).to_contain_text("Acceptance rule speculative")
     expect(page.get_by_role("figure", name=re.compile("distribution exactly"))).to_be_visible()
