@@ -28,8 +28,8 @@ from pages.ui.shell.guard import UNEXPECTED
 from pages.ui.widgets.control import in_words
 
 POLL_SECONDS = 0.15
-# While many sessions are busy each of them looks more seldom, but not more seldom than the first of
-# these, until all together would take a third of the interpreter's time: then the second for each.
+# While many sessions are busy each of them looks more seldom: the first of these at most, until the
+# second times their number is more.
 SELDOM_POLL_SECONDS, CROWDED_POLL_SECONDS = 1.5, 0.08
 # More than a page starts by itself: the lab measures three things of each step that it shows. What
 # was stopped ends at its next step, and counts among all of a session's threads only.
