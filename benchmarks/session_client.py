@@ -52,8 +52,13 @@ class Visitor:
     async def __aenter__(self) -> Self:
         """Open the page."""
         address = f"ws://127.0.0.1:{self._port}/_stcore/stream"
+        # A browser sends no pings either.
         self._socket: ClientConnection = await connect(
-            address, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
+            address,
+            subprotocols=["streamlit"],
+            max_size=None,
+            open_timeout=PATIENCE,
+            ping_interval=None,
         )
         self._reader = asyncio.create_task(self._read())
         await self.rerun()

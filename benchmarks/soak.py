@@ -1,6 +1,7 @@
 """`python -m benchmarks.soak`: many visitors for a while; memory must stay flat, and nothing fail.
 
-Each visitor opens a page, runs it, looks at it again, and comes back as another one.
+Visitors come over the first minute. Each opens a page, runs it, looks at it again, reads for some
+seconds in between, and comes back as another one. Who waits for three minutes counts as an error.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from time import perf_counter
+from typing import NamedTuple
+
+from websockets.exceptions import WebSocketException
 
 from benchmarks.session_client import Visitor
 from benchmarks.sessions import Server, serving
@@ -23,6 +28,7 @@ MOST_GROWTH_MB = 50.0
 # Where a growth may begin: all that is loaded once has been loaded by then.
 _WARM = 0.3
 _SAMPLE_SECONDS = 2.0
+_COME_WITHIN_SECONDS = 60.0
 _TROUBLE = ("Traceback", "Error", "MemoryError")
 _ADDRESSES = (
     "",
@@ -37,20 +43,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument(
+        "--reading",
+        type=float,
+        default=15.0,
+        help="seconds at most between two presses, a third at least",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of what the visitors do")
     args = parser.parse_args(arguments)
     with TemporaryFile() as log:
         with serving(log=log) as server:
-            memory, done = asyncio.run(_soak(server, args.minutes * 60, args.sessions, args.seed))
+            seen = asyncio.run(_soak(server, args))
         log.seek(0)
         lines = log.read().decode(errors="replace").splitlines()
     troubles = [line for line in lines if any(word in line for word in _TROUBLE)]
-    grown = growth(memory)
-    print(", ".join(f"{count} {what}" for what, count in sorted(done.items())))
+    memory, waits, grown = seen.memory, sorted(seen.waits), growth(seen.memory)
+    print(", ".join(f"{count} {what}" for what, count in sorted(seen.done.items())))
+    most = waits[int(len(waits) * 0.95)]
+    half = statistics.median(waits)
+    print(f"waits: median {half:.1f} s, 95 % up to {most:.1f} s, all up to {waits[-1]:.1f} s")
     print(f"memory {memory[0]:.0f} MB at first, {max(memory):.0f} MB at most, grown {grown:.0f} MB")
     for line in troubles[:20]:
         print(line, file=sys.stderr)
-    failed = bool(troubles) or done["errors"] > 0 or grown > MOST_GROWTH_MB
+    failed = bool(troubles) or seen.done["errors"] > 0 or grown > MOST_GROWTH_MB
     print("failed" if failed else "passed")
     return int(failed)
 
@@ -63,48 +78,80 @@ def growth(memory: Sequence[float]) -> float:
     return statistics.median(memory[-fifth:]) - statistics.median(before)
 
 
-async def _soak(
-    server: Server, seconds: float, sessions: int, seed: int
-) -> tuple[list[float], Counter[str]]:
-    """The server's memory in MB every other second, and how often what was done."""
-    end, done, memory = perf_counter() + seconds, Counter[str](errors=0), [_megabytes(server)]
+@dataclass
+class Seen:
+    """What a soak saw.
+
+    Args:
+        memory: of the server in MB, every other second.
+        waits: seconds from each press, look or arrival to what it asked for.
+        done: how often what was done.
+    """
+
+    memory: list[float]
+    waits: list[float] = field(default_factory=lambda: [0.0])
+    done: Counter[str] = field(default_factory=lambda: Counter(errors=0))
+
+
+async def _soak(server: Server, args: argparse.Namespace) -> Seen:
+    """Send the visitors and watch the memory."""
+    end, seen = perf_counter() + args.minutes * 60, Seen([_megabytes(server)])
     visitors = [
-        asyncio.create_task(_visit(server.port, end, random.Random(seed + at), done))
-        for at in range(sessions)
+        asyncio.create_task(
+            _visit(server.port, end, Learner(random.Random(args.seed + at), args.reading), seen)
+        )
+        for at in range(args.sessions)
     ]
     while perf_counter() < end:
         await asyncio.sleep(_SAMPLE_SECONDS)
-        memory.append(_megabytes(server))
+        seen.memory.append(_megabytes(server))
     await asyncio.gather(*visitors)
-    return memory, done
+    return seen
 
 
-async def _visit(port: int, end: float, dice: random.Random, done: Counter[str]) -> None:
+class Learner(NamedTuple):
+    """What one visitor does is drawn at random; between two presses it reads so many seconds."""
+
+    dice: random.Random
+    reading: float
+
+    async def read(self) -> None:
+        """Look at what the page shows."""
+        await asyncio.sleep(self.dice.uniform(self.reading / 3, self.reading))
+
+
+async def _visit(port: int, end: float, learner: Learner, seen: Seen) -> None:
     """Come again and again, as another visitor each time."""
+    await asyncio.sleep(learner.dice.uniform(0, _COME_WITHIN_SECONDS))
     while perf_counter() < end:
         try:
-            async with Visitor(port, dice.choice(_ADDRESSES)) as visitor:
+            started = perf_counter()
+            async with Visitor(port, learner.dice.choice(_ADDRESSES)) as visitor:
                 await visitor.wait_until(lambda: visitor.charts > 3 and not visitor.running)
-                for _ in range(dice.randint(1, 4)):
-                    await _act(visitor, dice, done)
-                done["errors"] += len(visitor.errors)
-        except (OSError, TimeoutError) as error:
-            done["errors"] += 1
+                seen.waits.append(perf_counter() - started)
+                for _ in range(learner.dice.randint(1, 4)):
+                    await _act(visitor, learner, seen)
+                seen.done["errors"] += len(visitor.errors)
+        except (OSError, TimeoutError, WebSocketException) as error:
+            seen.done["errors"] += 1
             print(f"A visitor failed: {error!r}", file=sys.stderr)
-        done["visits"] += 1
+        seen.done["visits"] += 1
 
 
-async def _act(visitor: Visitor, dice: random.Random, done: Counter[str]) -> None:
-    """Run the page, look at it again, or run it and leave while it goes on."""
-    act = dice.choice(("runs", "looks", "left"))
+async def _act(visitor: Visitor, learner: Learner, seen: Seen) -> None:
+    """Read; then run the page, look at it again, or run it and leave while it goes on."""
+    await learner.read()
+    act = learner.dice.choice(("runs", "looks", "left"))
+    started = perf_counter()
     if act == "looks":
         await visitor.full_run()
     else:
         await visitor.press("Run")
-        if act == "runs":
-            await visitor.wait_until(lambda: visitor.shows("Your run") and not visitor.running)
-    done[act] += 1
-    await asyncio.sleep(dice.random())
+    if act == "runs":
+        await visitor.wait_until(lambda: visitor.shows("Your run") and not visitor.running)
+    if act != "left":
+        seen.waits.append(perf_counter() - started)
+    seen.done[act] += 1
 
 
 def _megabytes(server: Server) -> float:
