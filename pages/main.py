@@ -29,8 +29,6 @@ st.set_page_config(
     initial_sidebar_state="auto",
 )
 style.use()
-browser.prepare()
-glossary.offer()
 page = st.navigation(
     [
         st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
@@ -38,6 +36,9 @@ page = st.navigation(
     ],
     position="top",
 )
+# Not before the browser knows the page, or a rerun that these ask for would be of the first one.
+browser.prepare()
+glossary.offer()
 row = registry.page_at(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the page is known, or beginning again would lead to the first one.

@@ -116,16 +116,22 @@ def dial(server: str, host: str = "", origin: str | None = "") -> ClientConnecti
     )
 
 
-def session_of(connection: ClientConnection) -> str:
-    """Run the first page; the session's id."""
+def messages_of(connection: ClientConnection, page: str = "") -> Iterator[ForwardMsg]:
+    """Run a page; what the browser is told."""
     asked = BackMsg()
-    asked.rerun_script.query_string = ""
+    asked.rerun_script.page_name = page
     connection.send(asked.SerializeToString())
     while True:
         told = ForwardMsg()
         told.ParseFromString(bytes(connection.recv(20)))  # type: ignore[arg-type]
-        if told.WhichOneof("type") == "new_session":
-            return str(told.new_session.initialize.session_id)
+        yield told
+
+
+def session_of(connection: ClientConnection) -> str:
+    """Run the first page; the session's id."""
+    told = messages_of(connection)
+    opened = next(one for one in told if one.WhichOneof("type") == "new_session")
+    return str(opened.new_session.initialize.session_id)
 
 
 def upload(server: str, session: str, size: int, name: str = "trace.json") -> int:
@@ -284,6 +290,16 @@ def test_the_benchmarks_visitor_reads_a_page_and_runs_it(own: str) -> None:
             return visitor.errors
 
     assert asyncio.run(visit()) == []
+
+
+def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None:
+    """A rerun before that is one of the first page, whatever the address says."""
+    with dial(own) as connection:
+        kinds = [
+            message.delta.new_element.WhichOneof("type") or message.WhichOneof("type")
+            for message, _ in zip(messages_of(connection, "sampling"), range(20), strict=False)
+        ]
+    assert "navigation" in kinds[: kinds.index("bidi_component")]
 
 
 def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
