@@ -20,7 +20,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
 
@@ -41,18 +41,14 @@ def reason_stops(
         caption: of the run whose thinking it is; plain text.
     """
     caption = with_prompt(caption, strip.problem.question, paper)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not strip.points:
-        sentence = "The thinking was not stopped anywhere yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("The thinking was not stopped anywhere yet.")
     shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_subtitle(strip, shown),
-        caption=caption,
         alt=_alt(strip),
         plot_height=_ROW * len(shown),
         left=EDGE,
