@@ -79,9 +79,9 @@ else
 endif
 
 # What strangers may write, spoiled in many ways, put before every reader (about half an hour), and
-# all random cases of the engine's tests (tests/depth.py), of which `make test` draws a part.
+# all random cases (tests/depth.py), of which `make test` draws a part.
 fuzz: $(VENV)/.dev
-	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz tests/decoding tests/models $(ARGS)
+	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz tests/decoding tests/models tests/training $(ARGS)
 
 lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .

@@ -1,6 +1,7 @@
 """The tokenizer gives back any text, and its chat template writes the corpus' markup."""
 
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,15 @@ from training.corpus import mix
 from training.corpus.tokens import ASSISTANT, SPECIAL_TOKENS
 from training.tokenizer import tokenizer_texts, train_tokenizer
 
-SMALL = train_tokenizer(tokenizer_texts(2, 300), 600)
+
+@cache
+def small() -> PreTrainedTokenizerFast:
+    return train_tokenizer(tokenizer_texts(2, 300), 600)
 
 
 @given(st.text())
 def test_any_unicode_text_comes_back(text: str) -> None:
-    assert SMALL.decode(SMALL(text)["input_ids"]) == text
+    assert small().decode(small()(text)["input_ids"]) == text
 
 
 @pytest.mark.parametrize(
@@ -27,7 +31,7 @@ def test_any_unicode_text_comes_back(text: str) -> None:
     [" \t\r\n  \n ", "日本語の文。 한국어 문장.", "👩🏽‍🚀🏳️‍🌈 e\u0301 \u200b\ufeff\u202e \x00\x7f"],
 )
 def test_odd_text_comes_back_after_storing(text: str, tmp_path: Path) -> None:
-    SMALL.save_pretrained(tmp_path)
+    small().save_pretrained(tmp_path)
     stored = AutoTokenizer.from_pretrained(tmp_path)
     assert stored.decode(stored(text)["input_ids"]) == text
 
