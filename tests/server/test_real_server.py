@@ -22,7 +22,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.session_client import Visitor
 from pages.ui.hosting.uploads import SESSION_BYTES, TOTAL_BYTES
-from tests.app_server import running_app
+from tests.app_server import WITHOUT_WARM_UP, running_app
 
 XSRF = "5f63a2b1c4d5e6f7a8b9c0d1e2f3a4b5"
 MEGABYTE = 2**20
@@ -80,7 +80,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterat
     log = tmp_path_factory.mktemp("shared") / "log.txt"
     proxies = {"http_proxy": outside.url, "https_proxy": outside.url}
     options = ("--server.address", "0.0.0.0", "--server.disconnectedSessionTTL", "1")
-    with running_app(log, *options, **environment, **proxies) as url:
+    with running_app(log, *options, start=WITHOUT_WARM_UP, **environment, **proxies) as url:
         yield urlsplit(url).netloc
 
 
