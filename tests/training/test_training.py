@@ -18,6 +18,14 @@ from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture
+def quickest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than `--quick` does: two steps of one row, replies of three tokens."""
+    for name, value in (("steps", 2), ("batch", 1)):
+        monkeypatch.setitem(train.QUICK, name, value)
+    monkeypatch.setattr(evaluate, "QUICK_LONGEST", 3)
+
+
 def make_training(tokenizer: PreTrainedTokenizerFast, folder: Path, resume: bool) -> Training:
     arguments = ["--quick", "--role", "target", "--checkpoints", str(folder), "--device", "cpu"]
     args = train.parse_arguments(arguments + ["--resume"] * resume)
@@ -32,16 +40,16 @@ def test_the_rate_rises_then_falls_to_its_lowest() -> None:
     assert learning_rate(1.0, 10**6, 1.5) == pytest.approx(LOWEST_SHARE)
 
 
+@pytest.mark.usefixtures("quickest")
 def test_a_resumed_training_has_the_same_next_losses(
     tokenizer: PreTrainedTokenizerFast, tmp_path: Path
 ) -> None:
     first = make_training(tokenizer, tmp_path, resume=False)
-    for _ in range(2):
-        first.progress.record(1024, 0.01, first.step())
+    first.progress.record(512, 0.01, first.step())
     first.save()
     straight = [first.step() for _ in range(2)]
     second = make_training(tokenizer, tmp_path, resume=True)
-    assert second.progress.steps == 2 and second.progress.tokens == 2048
+    assert second.progress.steps == 1 and second.progress.tokens == 512
     assert [second.step() for _ in range(2)] == straight
 
 
@@ -77,6 +85,7 @@ def test_the_mean_of_two_trainings_is_stored_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quickest")
 def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) -> None:
     common = ["--quick", "--out", str(tmp_path)]
     checkpoints = ["--checkpoints", str(tmp_path / "checkpoints")]
