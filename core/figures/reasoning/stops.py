@@ -41,13 +41,13 @@ def reason_stops(
         caption: of the run whose thinking it is; plain text.
     """
     caption = with_prompt(caption, strip.problem.question, paper)
-    canvas = Canvas(theme, paper, _TITLE, caption)
     if not strip.points:
-        return canvas.sentence("The thinking was not stopped anywhere yet.")
+        told = "The thinking was not stopped anywhere yet."
+        return Canvas(theme, paper, _TITLE, caption).sentence(told)
     shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
-    sheet = canvas.lay_out(
+    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_subtitle(strip, shown),
         alt=_alt(strip),
         plot_height=_ROW * len(shown),
