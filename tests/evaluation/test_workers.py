@@ -82,13 +82,14 @@ def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
     require_same(read_evaluation(path).rows, alone.rows)
 
 
-def test_a_sweep_by_another_process_is_that_of_this_one(tmp_path) -> None:
+def test_a_sweep_by_another_process_is_that_of_this_one(tmp_path, monkeypatch) -> None:
     model = load_model(DRAFT)
     config = Reasoning(max_answer_tokens=4)
     plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
     one = run_sweep(model, plan, batch=3, marks=model.think_marks)
     work = SweepWork(plan, DRAFT, batch=3)
-    # One process: what several share out is the same for every kind of work.
+    # One process, on one thread: what several share out is the same for every kind of work.
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     rows = SWEEPS.extend_by_workers(tmp_path / "s.jsonl", plan, work, 1)
 
     def outcomes(rows):
