@@ -12,7 +12,9 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from core import Greedy, collect, load_model
 from training import average, evaluate, train
+from training.evaluation import arithmetic
 from training.evaluation.card import history
+from training.evaluation.prompts import read_prompts
 from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
 
 ROOT = Path(__file__).parents[2]
@@ -20,10 +22,12 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def quickest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Less than `--quick` does: two steps of one row, replies of three tokens."""
+    """Less than `--quick` does: fewer and shorter steps, replies, budgets and prompts."""
     for name, value in (("steps", 2), ("batch", 1)):
         monkeypatch.setitem(train.QUICK, name, value)
     monkeypatch.setattr(evaluate, "QUICK_LONGEST", 3)
+    monkeypatch.setattr(arithmetic, "BUDGETS", (0, 8, 16))
+    monkeypatch.setattr(evaluate, "read_prompts", lambda: read_prompts()[:3])
 
 
 def make_training(tokenizer: PreTrainedTokenizerFast, folder: Path, resume: bool) -> Training:
