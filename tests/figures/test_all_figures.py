@@ -88,7 +88,9 @@ def test_every_figure_says_what_it_shows_and_what_made_it(trace):
         assert "CJK" in figure.layout.font.family
 
 
-@pytest.mark.parametrize(("theme", "draw"), [(LIGHT, "inverse_cdf"), (DARK, "gumbel")])
+@pytest.mark.parametrize(
+    ("theme", "draw"), [(LIGHT, "inverse_cdf"), (DARK, "gumbel")], ids=["light", "dark"]
+)
 def test_plotly_accepts_every_property(theme, draw):
     shaping = Shaping(temperature=0.8, top_k=40, top_p=0.9)
     trace = make_trace(12, shaping=shaping, draw=draw)

@@ -95,7 +95,7 @@ def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]
         ({"temperature": 0.0}, LIGHT),
         ({"draft_length": 30}, LIGHT),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_plotly_accepts_every_property(settings: dict[str, object], theme: Theme) -> None:
     for name, figure in all_spec_figures(make_spec(9, **settings), theme).items():
