@@ -99,7 +99,7 @@ def test_a_sweep_s_work_is_begun_by_whoever_it_is_sent_to() -> None:
 
 
 class Deadly:
-    """Work that ends every process it is handed to: it is nothing but that when it is unpickled."""
+    """Work that ends every process it is handed to, as it is unpickled."""
 
     def __reduce__(self):
         return os._exit, (9,)
