@@ -5,11 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.models.chat import encode_chat, render_chat
+from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import mix
 from training.corpus.tokens import ASSISTANT, SPECIAL_TOKENS
@@ -21,6 +22,7 @@ def small() -> PreTrainedTokenizerFast:
     return train_tokenizer(tokenizer_texts(2, 300), 600)
 
 
+@settings(max_examples=cases(100, 30))
 @given(st.text())
 def test_any_unicode_text_comes_back(text: str) -> None:
     assert small().decode(small()(text)["input_ids"]) == text
