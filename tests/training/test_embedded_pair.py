@@ -79,7 +79,7 @@ def test_the_target_tells_a_story_with_few_names_and_ends() -> None:
 
 
 def test_a_system_prompt_in_other_words_than_the_text_s_is_obeyed() -> None:
-    subject = load_subject(MODELS, 1, 120)
+    subject = load_subject(MODELS, 1, 200)
     for measure in forms.measure_forms(subject):
         assert measure.reached, measure
 
