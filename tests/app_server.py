@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 120
+AS_RUN = ("-m", "streamlit")
+# The same for tests that ask for no text: torch and a model would be loaded for nothing.
+WITHOUT_WARM_UP = (
+    "-c",
+    "from pages.ui.shell import models; models.warm_up = lambda: None;"
+    "from streamlit.web.cli import main; main(prog_name='streamlit')",
+)
 
 
 def free_port() -> int:
@@ -40,17 +47,20 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def running_app(log: Path, *options: str, **environment: str) -> Iterator[str]:
+def running_app(
+    log: Path, *options: str, start: Sequence[str] = AS_RUN, **environment: str
+) -> Iterator[str]:
     """Start the app for a while; gives its address on this machine.
 
     Args:
         log: takes what the server prints.
         options: of `streamlit run`.
+        start: how Python starts it.
         environment: variables added to this process's.
     """
     port = free_port()
     options = ("--server.headless", "true", "--server.port", str(port), *options)
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+    command = [sys.executable, *start, "run", "app.py", *options]
     own = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(log.parent)}
     variables = {**os.environ, **own, **environment}
     with log.open("wb") as out:

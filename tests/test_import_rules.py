@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -91,7 +93,8 @@ EVALUATION_WITHOUT_MODELS = {
 }
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """Every module that a file imports anywhere, inside functions and type checks too."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -102,9 +105,10 @@ def imports_of(path: Path) -> set[str]:
             module = node.module or ""
             deeper = {f"{module}.{alias.name}" for alias in node.names}
             found |= {d for d in deeper if _is_module(d)} or {module}
-    return found
+    return frozenset(found)
 
 
+@cache
 def _is_module(name: str) -> bool:
     path = ROOT.joinpath(*name.split("."))
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
@@ -199,14 +203,16 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
 
 
-def test_reading_a_stored_trace_and_drawing_it_load_no_torch() -> None:
-    import subprocess
-
+def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:
     code = (
         "import sys; from core import Trace, read_trace, Sampling;"
         "from core import BeamSearch, guess_parents, lineage, rerank;"
-        "from core.figures import *; import core.traces.file, core.traces.lab;"
-        "import core.evaluation.types, core.evaluation.sweep.curves, core.evaluation.example;"
+        "from core.evaluation.example import load_example;"
+        "load_example('assets/traces/reasoning.json');"
+        "from core.traces.lab import load_lab; load_lab('assets/traces/lab.json');"
+        "assert 'pandas' not in sys.modules;"
+        "from core.figures import *; import core.traces.file;"
+        "import core.evaluation.types, core.evaluation.sweep.curves;"
         "import core.evaluation.problems, core.decoding.reasoning.transcript;"
         "from core.decoding.methods import METHODS;"
         "assert METHODS and step_stages and 'pandas' in sys.modules;"

@@ -9,12 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.decode_page import DecodePage
-from tests.models.gguf.files import write_gguf
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_gguf_file_is_picked_and_decodes(page: Page, server: str, tmp_path: Path) -> None:
+    # Only this test's process needs transformers.
+    from tests.models.gguf.files import write_gguf
+
     file = write_gguf(tmp_path / "small.gguf", "Q8_0")
     app = DecodePage(page, server).open(prompt="the fox", tokens=8)
     picker = page.locator(".st-key-model input")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import struct
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -158,14 +156,9 @@ def test_the_tabs_the_files_of_a_figure_and_another_theme(lab: SamplingPage) -> 
     lab.page.get_by_role("tab", name="What logprobs mean").click()
     expect(lab.page.get_by_text("logprobs_mode=raw_logprobs")).to_be_visible()
     assert lab.page.locator(".st-key-api-table a").count() >= 7
-    # A figure leaves as SVG and PNG.
+    # A figure leaves with its numbers.
     expect(lab.drawn("flips")).to_be_visible(timeout=PATIENCE_MS)
     lab.figure("flips").get_by_role("button", name=re.compile("Export")).click()
-    root = ElementTree.fromstring(download(lab, "SVG"))
-    assert root.tag.endswith("svg") and root.get("width") == "85mm"
-    png = download(lab, "PNG")
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    assert struct.unpack(">II", png[16:24])[0] == round(85 / 25.4 * 300)
     rows = download(lab, "CSV").decode("utf-8-sig").splitlines()
     assert rows[0].startswith('"knob"') and len(rows) > 8
     lab.page.keyboard.press("Escape")

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -24,6 +19,7 @@ from core import (
     collect,
     load_model,
 )
+from core.cli.main import main
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.asking import ids_for, warnings
 from core.evaluation.plan.files import evaluate_to_file, read_evaluation
@@ -207,22 +203,20 @@ def test_a_row_whose_reference_has_no_tokens_is_refused() -> None:
         read_evaluation(plan + b"\n" + spoiled + b"\n")
 
 
-def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_the_command_goes_on_from_what_a_killed_one_left(tmp_path: Path, capsys) -> None:
     plan, rows = tmp_path / "plan.yaml", tmp_path / "rows.jsonl"
-    plan.write_text("questions: own:facts\ncount: 12\nways: [{name: a, model: embedded:draft}]")
-    command = [sys.executable, "-m", "core", "evaluate", str(plan), "--out", str(rows)]
-    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    while not rows.exists() or rows.read_bytes().count(b"\n") < 3:
-        assert running.poll() is None, running.stderr.read()
-        time.sleep(0.05)
-    os.kill(running.pid, signal.SIGKILL)
-    running.communicate()
+    plan.write_text("questions: own:facts\ncount: 5\nways: [{name: a, model: embedded:draft}]")
+    arguments = ["evaluate", str(plan), "--out", str(rows)]
+    assert main(arguments) == 0
+    whole = rows.read_bytes().splitlines(keepends=True)
+    rows.write_bytes(b"".join(whole[:4]) + whole[4][:20])
     before = read_evaluation(rows)
-    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert finished.returncode == 0, finished.stderr
+    assert len(before.rows) == 3
+    capsys.readouterr()
+    assert main(arguments) == 0
     after = read_evaluation(rows)
-    assert after.complete and after.rows[: len(before.rows)] == before.rows
-    assert "95 % interval" in finished.stdout
+    assert after.complete and after.rows[:3] == before.rows
+    assert "95 % interval" in capsys.readouterr().out
 
 
 def test_rows_are_read_as_they_were_written(done) -> None:

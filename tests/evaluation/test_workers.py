@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,6 @@ from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.plan.work import EvaluationWork
 from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
-from core.evaluation.sweep.files import SWEEPS
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
 from core.evaluation.sweep.work import SweepWork
@@ -82,23 +82,27 @@ def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
     require_same(read_evaluation(path).rows, alone.rows)
 
 
-def test_a_sweep_by_processes_is_that_of_one(tmp_path) -> None:
+def test_a_sweep_s_work_is_begun_by_whoever_it_is_sent_to() -> None:
     model = load_model(DRAFT)
     config = Reasoning(max_answer_tokens=4)
     plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
     one = run_sweep(model, plan, batch=3, marks=model.think_marks)
-    work = SweepWork(plan, DRAFT, batch=3)
-    two = SWEEPS.extend_by_workers(tmp_path / "s.jsonl", plan, work, 2)
+    work = pickle.loads(pickle.dumps(SweepWork(plan, DRAFT, batch=3)))
+    rows_of_unit = work.begin()
+    two = [row for unit in work.units(()) for row in rows_of_unit(unit)]
 
     def outcomes(rows):
         return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
 
     assert outcomes(two) == outcomes(one.rows) and len(two) == plan.total
+    assert {work.key(row) for row in two} == {key for unit in work.units(()) for key in unit}
 
 
-@dataclass(frozen=True)
 class Deadly:
-    """Work whose every process dies at once."""
+    """Work that ends every process it is handed to, as it is unpickled."""
+
+    def __reduce__(self):
+        return os._exit, (9,)
 
     def key(self, row: int) -> int:
         return row
@@ -106,16 +110,14 @@ class Deadly:
     def units(self, _) -> list[list[int]]:
         return [[1]]
 
-    def begin(self):
-        os._exit(9)
-
 
 def test_work_that_kills_every_process_is_given_up_in_a_sentence(monkeypatch) -> None:
     begun, begin = [], workers._begin
     monkeypatch.setattr(workers, "_begin", lambda *given: begun.append(1) or begin(*given))
-    with pytest.raises(EvaluationError, match="processes ended one after another"):
+    monkeypatch.setattr(workers, "_DEATHS", 2)
+    with pytest.raises(EvaluationError, match="2 processes ended one after another"):
         list(rows_of(Deadly(), workers=4))
-    assert len(begun) == 3  # One unit needs one process at a time.
+    assert len(begun) == 2  # One unit needs one process at a time.
     assert not multiprocessing.active_children()
     with pytest.raises(ConfigError, match="workers must lie in"):
         list(rows_of(Deadly(), workers=0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DrawMethod
 from core.decoding.lab.decision_boundaries import every_flip
@@ -42,6 +44,7 @@ def make_scene(
     return StepLogits(_Texts(scene.model, hostile, name), logits, (3, 1, 4))  # type: ignore[arg-type]
 
 
+@cache
 def make_lab(
     shaping: Shaping = SHAPING,
     *,
@@ -51,7 +54,7 @@ def make_lab(
     seed: int = 7,
     name: str = "embedded:target",
 ) -> LabExample:
-    """All that the lab measures, of one synthetic step."""
+    """All that the lab measures, of one synthetic step; half a second, once."""
     scene = make_scene(hostile=hostile, name=name)
     config = Sampling(shaping=shaping, seed=seed, draw=draw)
     step = lab_step(scene, config, order, 2, "a prompt")

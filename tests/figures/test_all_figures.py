@@ -1,8 +1,6 @@
 """What holds for every figure: escaping, captions, axes, themes, empty runs."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,8 +88,9 @@ def test_every_figure_says_what_it_shows_and_what_made_it(trace):
         assert "CJK" in figure.layout.font.family
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
-@pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel"])
+@pytest.mark.parametrize(
+    ("theme", "draw"), [(LIGHT, "inverse_cdf"), (DARK, "gumbel")], ids=["light", "dark"]
+)
 def test_plotly_accepts_every_property(theme, draw):
     shaping = Shaping(temperature=0.8, top_k=40, top_p=0.9)
     trace = make_trace(12, shaping=shaping, draw=draw)
@@ -191,14 +190,6 @@ def test_tables_hold_the_raw_text_of_tokens():
     trace = make_trace(10, hostile=True, shaping=Shaping(temperature=1.8), top_candidates=200)
     tokens = set(probability_heatmap_data(trace, rows=200)["token"])
     assert {"<img src=x onerror=alert(1)>", "\n", "日本語"} <= tokens
-
-
-def test_figures_load_neither_torch_nor_transformers_nor_streamlit():
-    code = (
-        "from core.figures import *; import sys; assert step_stages and 'pandas' in sys.modules; "
-        "bad = {'torch', 'transformers', 'streamlit'} & set(sys.modules); sys.exit(len(bad))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_no_exported_name_is_a_modules_name():

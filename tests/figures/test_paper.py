@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from itertools import pairwise
 
+import plotly.graph_objects as go
 import pytest
 
 from core.decoding.errors import FigureError
-from core.figures import DARK, GREY, LIGHT, Theme, beam_tree, printed, probability_heatmap
+from core.figures import DARK, GREY, beam_tree, printed, probability_heatmap
 from core.figures.base.color import contrast, to_oklab
 from core.figures.base.fonts import FACES, advances
 from core.figures.base.labels import visible_token
@@ -20,7 +22,7 @@ from core.figures.beam.columns import rows_of
 from core.figures.beam.graph import beam_graph, node_of, path_to
 from tests.figures.beams import make_search
 from tests.figures.font_advances import measured
-from tests.figures.gallery import Entry, draw, entries
+from tests.figures.gallery import draw, entries
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace
 
@@ -68,13 +70,18 @@ def test_text_is_measured_cut_and_broken_by_the_fonts_advances() -> None:
     assert len(wrapped_markup(marked, 1)) == 4
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry[0])
-def test_print_says_nothing_of_clicking_and_has_its_own_size(entry: Entry) -> None:
-    figure = draw(entry, paper=COLUMN)
-    assert (figure.layout.width, figure.layout.autosize) == (COLUMN.width, False)
-    said = " ".join(strings(figure)).lower()
-    assert "click" not in said and not [s for s in figure.layout.shapes if s.name == "selected"]
-    assert set(figure.layout.meta) >= {"alt", "caption", "title", "subtitle"}
+@cache
+def in_print() -> dict[str, go.Figure]:
+    """Every figure in a column, by the entry's name."""
+    return {entry[0]: draw(entry, paper=COLUMN) for entry in entries()}
+
+
+def test_print_says_nothing_of_clicking_and_has_its_own_size() -> None:
+    for name, figure in in_print().items():
+        assert (figure.layout.width, figure.layout.autosize) == (COLUMN.width, False), name
+        assert "click" not in " ".join(strings(figure)).lower(), name
+        assert not [s for s in figure.layout.shapes if s.name == "selected"], name
+        assert set(figure.layout.meta) >= {"alt", "caption", "title", "subtitle"}, name
 
 
 def test_the_caption_in_print_names_the_prompt() -> None:
@@ -102,11 +109,12 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     assert figure.layout.height < full.layout.height
 
 
-@pytest.mark.parametrize("theme", [DARK, GREY], ids=lambda theme: theme.name)
-def test_themes_differ_in_colours_and_patterns_only(theme: Theme) -> None:
+def test_themes_differ_in_colours_and_patterns_only() -> None:
     for entry in entries():
-        ours, other = (_bare(draw(entry, theme=t, paper=COLUMN).to_json()) for t in (LIGHT, theme))
-        assert ours == other, entry[0]
+        light = _bare(in_print()[entry[0]].to_json())
+        for theme in (DARK, GREY):
+            other = draw(entry, theme=theme, paper=COLUMN)
+            assert _bare(other.to_json()) == light, (entry[0], theme.name)
 
 
 def _bare(figure: str) -> object:

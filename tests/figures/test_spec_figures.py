@@ -85,20 +85,19 @@ def all_spec_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]
     return figures
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "theme"),
     [
-        {},
-        {"acceptance": "exact"},
-        {"acceptance": "typical"},
-        {"drafter": "prompt_lookup"},
-        {"temperature": 0.0},
-        {"draft_length": 30},
+        ({}, DARK),
+        ({"acceptance": "exact"}, LIGHT),
+        ({"acceptance": "typical"}, LIGHT),
+        ({"drafter": "prompt_lookup"}, LIGHT),
+        ({"temperature": 0.0}, LIGHT),
+        ({"draft_length": 30}, LIGHT),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_plotly_accepts_every_property(theme: Theme, settings: dict[str, object]) -> None:
+def test_plotly_accepts_every_property(settings: dict[str, object], theme: Theme) -> None:
     for name, figure in all_spec_figures(make_spec(9, **settings), theme).items():
         go.Figure(json.loads(figure.to_json()))
         assert len(figure.layout.meta["alt"]) > 40, name

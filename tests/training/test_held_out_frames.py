@@ -2,12 +2,13 @@
 
 import random
 
+from tests.depth import cases
 from tests.training.reading import whole
 from training import handwritten
 from training.corpus import fact_questions, lists, stories, sums, talk
 from training.evaluation import overlap
 
-COUNT = 1500
+COUNT = cases(1500, 300)
 
 
 def test_a_frame_hides_numbers_names_and_things() -> None:

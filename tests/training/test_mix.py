@@ -4,6 +4,7 @@ import itertools
 import random
 import re
 
+from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import facts, mix
 from training.corpus.problems import HELD_OUT_OF, draw_problem, is_held_out
@@ -18,7 +19,7 @@ from training.corpus.tokens import (
     USER,
 )
 
-DOCUMENTS = 20_000
+DOCUMENTS = cases(20_000, 4_000)
 
 
 def draw(seed: int, count: int) -> list[str]:

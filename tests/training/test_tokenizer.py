@@ -1,25 +1,31 @@
 """The tokenizer gives back any text, and its chat template writes the corpus' markup."""
 
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.models.chat import encode_chat, render_chat
+from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import mix
 from training.corpus.tokens import ASSISTANT, SPECIAL_TOKENS
 from training.tokenizer import tokenizer_texts, train_tokenizer
 
-SMALL = train_tokenizer(tokenizer_texts(2, 300), 600)
+
+@cache
+def small() -> PreTrainedTokenizerFast:
+    return train_tokenizer(tokenizer_texts(2, 300), 600)
 
 
+@settings(max_examples=cases(100, 30))
 @given(st.text())
 def test_any_unicode_text_comes_back(text: str) -> None:
-    assert SMALL.decode(SMALL(text)["input_ids"]) == text
+    assert small().decode(small()(text)["input_ids"]) == text
 
 
 @pytest.mark.parametrize(
@@ -27,7 +33,7 @@ def test_any_unicode_text_comes_back(text: str) -> None:
     [" \t\r\n  \n ", "日本語の文。 한국어 문장.", "👩🏽‍🚀🏳️‍🌈 e\u0301 \u200b\ufeff\u202e \x00\x7f"],
 )
 def test_odd_text_comes_back_after_storing(text: str, tmp_path: Path) -> None:
-    SMALL.save_pretrained(tmp_path)
+    small().save_pretrained(tmp_path)
     stored = AutoTokenizer.from_pretrained(tmp_path)
     assert stored.decode(stored(text)["input_ids"]) == text
 

@@ -12,10 +12,22 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from core import Greedy, collect, load_model
 from training import average, evaluate, train
+from training.evaluation import arithmetic
 from training.evaluation.card import history
+from training.evaluation.prompts import read_prompts
 from training.loop import LOWEST_SHARE, WARM_UP_STEPS, Training, learning_rate
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def quickest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than `--quick` does: fewer and shorter steps, replies, budgets and prompts."""
+    for name, value in (("steps", 2), ("batch", 1)):
+        monkeypatch.setitem(train.QUICK, name, value)
+    monkeypatch.setattr(evaluate, "QUICK_LONGEST", 3)
+    monkeypatch.setattr(arithmetic, "BUDGETS", (0, 8, 16))
+    monkeypatch.setattr(evaluate, "read_prompts", lambda: read_prompts()[:3])
 
 
 def make_training(tokenizer: PreTrainedTokenizerFast, folder: Path, resume: bool) -> Training:
@@ -32,16 +44,16 @@ def test_the_rate_rises_then_falls_to_its_lowest() -> None:
     assert learning_rate(1.0, 10**6, 1.5) == pytest.approx(LOWEST_SHARE)
 
 
+@pytest.mark.usefixtures("quickest")
 def test_a_resumed_training_has_the_same_next_losses(
     tokenizer: PreTrainedTokenizerFast, tmp_path: Path
 ) -> None:
     first = make_training(tokenizer, tmp_path, resume=False)
-    for _ in range(2):
-        first.progress.record(1024, 0.01, first.step())
+    first.progress.record(512, 0.01, first.step())
     first.save()
     straight = [first.step() for _ in range(2)]
     second = make_training(tokenizer, tmp_path, resume=True)
-    assert second.progress.steps == 2 and second.progress.tokens == 2048
+    assert second.progress.steps == 1 and second.progress.tokens == 512
     assert [second.step() for _ in range(2)] == straight
 
 
@@ -77,6 +89,7 @@ def test_the_mean_of_two_trainings_is_stored_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quickest")
 def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) -> None:
     common = ["--quick", "--out", str(tmp_path)]
     checkpoints = ["--checkpoints", str(tmp_path / "checkpoints")]

@@ -15,6 +15,7 @@ from streamlit.util import calc_hash
 
 import core
 from core.decoding.trace import Trace
+from core.export.web import page
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import work
@@ -35,6 +36,14 @@ def packages_are_looked_through_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def saved_pages_hold_no_fonts() -> Iterator[None]:
+    """Cutting them to a page's characters takes seconds; `tests/export` looks at them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "font_rules", lambda _: "")
         yield
 
 

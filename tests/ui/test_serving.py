@@ -17,7 +17,9 @@ from starlette.websockets import WebSocketDisconnected
 from streamlit.file_util import get_static_dir
 
 from core.export.web import bundle
-from pages.ui.hosting import chart_script, serving
+from core.server.api.service import NO_KEY
+from core.server.settings import Settings
+from pages.ui.hosting import chart_script, endpoint, serving
 from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from tests.ui.conftest import ROOT
@@ -47,6 +49,17 @@ def test_the_app_says_where_it_is_and_opens_the_browser(
     asyncio.run(start_and_stop())
     assert url in capsys.readouterr().out
     assert opened == ([] if headless else [url])
+
+
+def test_a_shared_server_without_a_key_says_that_its_endpoint_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endpoint, "service", endpoint.service.__wrapped__)
+    monkeypatch.setattr(endpoint, "settings", Settings)
+    monkeypatch.setattr(endpoint.reach, "shared", lambda: True)
+    assert endpoint.service().closed == NO_KEY and NO_KEY in endpoint.said("http://x")
+    monkeypatch.setattr(endpoint.reach, "shared", lambda: False)
+    assert not endpoint.service().closed and "http://x/v1" in endpoint.said("http://x")
 
 
 def test_a_wrong_setting_stops_the_start_with_one_sentence() -> None:

@@ -69,55 +69,89 @@ class Sheet:
         return SheetFigure({"data": self.traces, "layout": layout})
 
 
-def lay_out(
-    theme: Theme,
-    paper: Paper,
-    *,
-    title: str,
-    caption: str,
-    alt: str,
-    subtitle: str = "",
-    plot_height: int = 300,
-    left: int = 52,
-    right: int = EDGE,
-    above: int = 0,
-    below: int = 0,
-) -> Sheet:
-    """A sheet with title and subtitle above, caption below, alt text in the figure's meta.
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """What every figure is drawn on.
 
     Args:
         title: Plotly text of at most 34 characters, which a figure 400 px wide holds in one line,
             with room at its right for the page's own buttons.
-        subtitle: Plotly text; tokens in it must be escaped already.
-        caption, alt: plain text; a caption may have several lines.
-        plot_height: height of the plotting area, px; the figure's height follows from it.
-        left, right: margins, px.
-        above, below: room for ticks, axis titles and legends between the plotting area and the
-            texts, px.
+        caption: plain text, of several lines if need be.
     """
-    room = paper.width - 2 * EDGE
-    sheet, heads, sub, foot = Sheet(theme, paper), list[str](), list[str](), list[str]()
-    if paper.title:
-        heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold")
-        sub = wrapped_markup(subtitle, room, _SUBTITLE_SIZE)
-    if paper.caption:
-        foot = _caption_lines(caption, room)
-    top = above + (
-        EDGE + _TITLE_LINE * len(heads) + _SUBTITLE_LINE * len(sub) + 10 if heads else _BARE
-    )
-    sheet.bottom = below + (10 + _CAPTION_LINE * len(foot) + EDGE - 4 if foot else _BARE)
-    sheet.plot_height = plot_height
-    sheet.height = top + plot_height + sheet.bottom
-    sheet.layout |= {
-        **_look(sheet),
-        "title": _title("<br>".join(heads), sheet.theme),
-        "height": sheet.height,
-        "margin": _margin(left, right, top, sheet.bottom),
-        "meta": _meta(alt, caption, title, subtitle),
-    }
-    _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE * len(heads))
-    _add_text(sheet, "caption", list(map(escaped, foot)), left, EDGE - 6 - sheet.bottom)
-    return sheet
+
+    theme: Theme
+    paper: Paper
+    title: str
+    caption: str
+
+    def lay_out(
+        self,
+        *,
+        alt: str,
+        subtitle: str = "",
+        plot_height: int = 300,
+        left: int = 52,
+        right: int = EDGE,
+        above: int = 0,
+        below: int = 0,
+    ) -> Sheet:
+        """A sheet with title and subtitle above, caption below, alt text in the figure's meta.
+
+        Args:
+            subtitle: Plotly text; tokens in it must be escaped already.
+            alt: plain text.
+            plot_height: height of the plotting area, px; the figure's height follows from it.
+            left, right: margins, px.
+            above, below: room for ticks, axis titles and legends between the plotting area and
+                the texts, px.
+        """
+        sheet, paper = Sheet(self.theme, self.paper), self.paper
+        room = paper.width - 2 * EDGE
+        heads = wrapped_markup(self.title, room, _TITLE_SIZE, "sans bold") if paper.title else []
+        sub = wrapped_markup(subtitle, room, _SUBTITLE_SIZE) if paper.title else []
+        foot = _caption_lines(self.caption, room) if paper.caption else []
+        top = above + (
+            EDGE + _TITLE_LINE * len(heads) + _SUBTITLE_LINE * len(sub) + 10 if heads else _BARE
+        )
+        sheet.bottom = below + (10 + _CAPTION_LINE * len(foot) + EDGE - 4 if foot else _BARE)
+        sheet.plot_height = plot_height
+        sheet.height = top + plot_height + sheet.bottom
+        sheet.layout |= {
+            **_look(sheet),
+            "title": _title("<br>".join(heads), sheet.theme),
+            "height": sheet.height,
+            "margin": _margin(left, right, top, sheet.bottom),
+            "meta": _meta(alt, self.caption, self.title, subtitle),
+        }
+        _add_text(sheet, "subtitle", sub, left, top - EDGE - _TITLE_LINE * len(heads))
+        _add_text(sheet, "caption", list(map(escaped, foot)), left, EDGE - 6 - sheet.bottom)
+        return sheet
+
+    def sentence(self, sentence: str, *, height: int = 120) -> go.Figure:
+        """A figure that says why there is nothing to draw."""
+        sheet = self.lay_out(alt=sentence, plot_height=height, left=EDGE)
+        hidden = {"visible": False, "fixedrange": True}
+        sheet.layout = {"xaxis": hidden, "yaxis": dict(hidden), **sheet.layout}
+        lines = wrapped(sentence, min(self.paper.width - 4 * EDGE, _SENTENCE), 13)
+        sheet.annotations.insert(
+            0,
+            {
+                "name": "sentence",
+                "text": "<br>".join(map(escaped, lines)),
+                "xref": "paper",
+                "yref": "paper",
+                "x": 0.5,
+                "y": 0.5,
+                "showarrow": False,
+                "font": {"size": 13, "color": self.theme.muted},
+            },
+        )
+        return sheet.figure()
+
+    def nothing_selected(self, what: str, where: str) -> go.Figure:
+        """A figure of something that isn't selected; on a page it says where to click."""
+        end = "." if self.paper.printed else f": click {where}."
+        return self.sentence(f"No {what} is selected{end}")
 
 
 def _meta(alt: str, caption: str, title: str, subtitle: str) -> dict[str, str]:
@@ -214,40 +248,6 @@ def add_lines(sheet: Sheet, name: str, lines: list[str], left: int, **where: obj
             **where,
         }
     )
-
-
-def plain_sentence(
-    theme: Theme, paper: Paper, sentence: str, *, title: str, caption: str, height: int = 120
-) -> go.Figure:
-    """A figure that says why there is nothing to draw."""
-    sheet = lay_out(
-        theme, paper, title=title, caption=caption, alt=sentence, plot_height=height, left=EDGE
-    )
-    hidden = {"visible": False, "fixedrange": True}
-    sheet.layout = {"xaxis": hidden, "yaxis": dict(hidden), **sheet.layout}
-    lines = wrapped(sentence, min(paper.width - 4 * EDGE, _SENTENCE), 13)
-    sheet.annotations.insert(
-        0,
-        {
-            "name": "sentence",
-            "text": "<br>".join(map(escaped, lines)),
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0.5,
-            "y": 0.5,
-            "showarrow": False,
-            "font": {"size": 13, "color": theme.muted},
-        },
-    )
-    return sheet.figure()
-
-
-def nothing_selected(
-    theme: Theme, paper: Paper, what: str, where: str, *, title: str, caption: str
-) -> go.Figure:
-    """A figure of something that isn't selected; on a page it says where to click."""
-    end = "." if paper.printed else f": click {where}."
-    return plain_sentence(theme, paper, f"No {what} is selected{end}", title=title, caption=caption)
 
 
 def patterned(trace: Properties, theme: Theme) -> Properties:

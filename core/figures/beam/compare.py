@@ -14,7 +14,7 @@ from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
 
@@ -26,16 +26,11 @@ def beam_rivals(
     rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Total log-probability under the model itself, with length, score and forwards spent."""
-    caption = beam_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, beam_caption(trace, paper))
     if not rivals:
-        sentence = "Nothing was compared yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence("Nothing was compared yet.")
+    sheet = canvas.lay_out(
         subtitle=f"Log-probability of the text: a shorter bar is likelier.{_really_took(rivals)}",
-        caption=caption,
         alt=_alt(rivals),
         plot_height=_ROW * len(rivals),
         left=EDGE,

@@ -17,7 +17,7 @@ from core.figures.base.labels import NBSP, escaped, show_token, text_columns, vi
 from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
@@ -51,18 +51,14 @@ def beam_step(
     caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
         title, where = "The candidates of a step", "a token in the tree"
-        return nothing_selected(theme, paper, "step", where, title=title, caption=caption)
+        return Canvas(theme, paper, title, caption).nothing_selected("step", where)
     step, before = steps[index], _parents(trace, index)
     shown = _shown(step, selected)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 24 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=f"Candidates at step {nth(index)}",
+    sheet = Canvas(theme, paper, f"Candidates at step {nth(index)}", caption).lay_out(
         subtitle=_subtitle(step, shown),
-        caption=caption,
         alt=_alt(step, index, shown, margins),
         plot_height=_ROW * len(shown),
         left=left,

@@ -18,7 +18,7 @@ from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
 from core.figures.beam.columns import TEXT_SIZE
@@ -64,7 +64,7 @@ def beam_tree(
     steps = trace.beam_steps
     if not steps:
         caption = beam_caption(trace, paper)
-        return plain_sentence(theme, paper, _NO_STEP, title=TITLE, caption=caption)
+        return Canvas(theme, paper, TITLE, caption).sentence(_NO_STEP)
     whole = beam_graph(steps)
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
@@ -112,12 +112,8 @@ def _sheet(
     """The sheet with its axes; `said` are subtitle and alt text."""
     lanes = _lanes(bands)
     high = lane_height(max(band.layout.lanes for band in bands))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=TITLE,
+    sheet = Canvas(theme, paper, TITLE, beam_caption(trace, paper)).lay_out(
         subtitle=said[0],
-        caption=beam_caption(trace, paper),
         alt=said[1],
         plot_height=round(high * lanes) + 8,
         left=LEFT,

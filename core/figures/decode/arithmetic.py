@@ -28,7 +28,7 @@ from core.figures.base.marks import add_line, add_note
 from core.figures.base.measure import widest
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "Three tokens, worked out"
@@ -97,22 +97,17 @@ def softmax_row(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if step is None or not step.stages or not step.candidates:
-        sentence = "No step is selected, or it holds no stages."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("No step is selected, or it holds no stages.")
     found = worked_out(step, trace)
     rows, muted = len(found.rows) + 1, theme.muted
     left = _left(found)
     final = _shaped_further(step)
     two_lines = final and any(row.candidate.removed_by for row in found.rows)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
         f"T is {found.temperature:g}; max is the largest y, {_number(found.rows[0].divided)}.",
-        caption=caption,
         alt=_alt(step, found),
         plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
         left=left,

@@ -27,7 +27,7 @@ from core.figures.base.records import (
     ranked_label,
     widest,
 )
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.knobs import knobs_of
 
@@ -61,19 +61,13 @@ def candidate_bars(
     caption = settings_caption(trace, paper)
     if step is None or not step.candidates:
         sentence = "No step is selected, or it holds no candidates."
-        return plain_sentence(
-            theme, paper, sentence, title="The candidates of a step", caption=caption
-        )
+        return Canvas(theme, paper, "The candidates of a step", caption).sentence(sentence)
     shown = _shown(step, count)
     by_server = step.origin == "server"
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
     left = 52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=f"Candidates at step {nth(step.index)}",
+    sheet = Canvas(theme, paper, f"Candidates at step {nth(step.index)}", caption).lay_out(
         subtitle=_subtitle(step, shown),
-        caption=caption,
         alt=_alt(step, shown),
         plot_height=_ROW_HEIGHT * len(shown),
         left=left,

@@ -23,7 +23,7 @@ from core.figures.base.labels import (
 from core.figures.base.marks import FRAME, add_note
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.candidates import token_bars
 
@@ -41,20 +41,15 @@ def contrast_bars(
 ) -> go.Figure:
     """The compared tokens as pairs of bars, probability above and largest cosine below, with their
     scores; the chosen one framed."""
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
-        sentence = "No step is selected, or it is not of a run by contrastive search."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("No step is selected, or it is not of a run by contrastive search.")
     alpha, shown = trace.config.penalty_alpha, step.compared
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
         "largest "
         "cosine with a token before; the highest is chosen.",
-        caption=caption,
         alt=_alt(step, shown),
         plot_height=_ROW_HEIGHT * len(shown),
         left=left,

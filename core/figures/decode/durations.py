@@ -20,7 +20,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
@@ -54,16 +54,12 @@ def timing(
     if not any(trace.steps for _, trace in runs):
         sentence = "No run to time: nothing was processed."
         caption = "\n".join(settings_caption(trace, paper) for _, trace in runs)
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return Canvas(theme, paper, _TITLE, caption).sentence(sentence)
     paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, "\n".join(_captions(runs, paper))).lay_out(
         subtitle=f"Above: the run. Below: each step.{_PAID if paid else ''}",
-        caption="\n".join(_captions(runs, paper)),
         alt=_alt(runs),
         plot_height=height,
         left=_LEFT,

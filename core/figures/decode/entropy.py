@@ -22,7 +22,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_frame, hover_texts, strokes
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
@@ -54,20 +54,15 @@ def uncertainty(
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     steps = trace.token_steps
     if not steps:
-        sentence = "This run emitted no token, so there is no uncertainty to show."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("This run emitted no token, so there is no uncertainty to show.")
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_SUBTITLE if trace.known is None else _SUBTITLE_KNOWN,
-        caption=caption,
         alt=_alt(steps, entropy, surprisal, unit),
         plot_height=240,
         left=_LEFT,

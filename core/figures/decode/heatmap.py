@@ -25,7 +25,7 @@ from core.figures.base.grid import (
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import lay_out, plain_sentence
+from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
 
 Value: TypeAlias = Literal["raw", "final"]
@@ -64,22 +64,17 @@ def probability_heatmap(
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if not trace.token_steps:
-        sentence = "This run emitted no token, so there are no candidates to show."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("This run emitted no token, so there are no candidates to show.")
     steps = window_of(trace.token_steps, first, _columns(columns, paper))
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_subtitle(trace, steps, value, frame, paper),
-        caption=caption,
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,

@@ -33,7 +33,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_note, hover_texts, strokes
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "The model's guesses in the prompt"
@@ -71,9 +71,9 @@ def prompt_reading(
     A click on a cell hands over `customdata = [position, token id]`.
     """
     caption, prompt = settings_caption(trace, paper), trace.prompt_step
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if prompt is None or not prompt.positions:
-        sentence = "The prompt was not processed, so there is nothing to read."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("The prompt was not processed, so there is nothing to read.")
     columns = min(columns or wide_columns(paper.window), len(prompt.positions))
     positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
@@ -81,12 +81,8 @@ def prompt_reading(
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     following = _all_following(trace, prompt, positions)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_SUBTITLE,
-        caption=caption,
         alt=_alt(positions),
         plot_height=height,
         left=GRID_LEFT,

@@ -30,7 +30,7 @@ from core.figures.base.marks import (
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
@@ -63,19 +63,14 @@ def step_stages(
     A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
     hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if step is None or not step.stages:
-        sentence = "No step is selected, or it holds no stages."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("No step is selected, or it holds no stages.")
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"Step {nth(step.index)}. {_subtitle(trace)}",
-        caption=caption,
         alt=_alt(step, stages),
         plot_height=upper + lower,
         left=_SIDE,

@@ -14,7 +14,7 @@ from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import label_bar
 from core.figures.base.measure import fitted, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 from core.figures.reasoning.words import share_bars, share_record, share_words
@@ -35,19 +35,16 @@ def evaluate_accuracy(
 ) -> go.Figure:
     """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
     found = results(evaluation)
+    canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
     if not found:
-        return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
+        return canvas.sentence(NOTHING_YET)
     room = paper.width - 2 * EDGE
     costs = [wrapped_markup(cost_words(one), room, _COST_SIZE) for one in found]
     more = _LINE * (max(map(len, costs)) - 1)
     row = _ROW + more
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"The line is the 95{NBSP}% interval. Below each bar: what a run costs on "
         f"average, and how much of its draft was accepted.{so_far(evaluation)}",
-        caption=caption(evaluation),
         alt=_alt(found),
         plot_height=row * len(found) + 6,
         left=EDGE,

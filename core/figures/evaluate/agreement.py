@@ -15,7 +15,7 @@ from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
@@ -33,15 +33,12 @@ def evaluate_agreement(
     """A matrix: the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
     ways = [way.name for way in evaluation.plan.ways]
+    canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
     if not any(share.total for share in shares.values()):
-        return plain_sentence(theme, paper, NOTHING_YET, title=_TITLE, caption=caption(evaluation))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence(NOTHING_YET)
+    sheet = canvas.lay_out(
         subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
         f"agrees with its target on all of them.{so_far(evaluation)}",
-        caption=caption(evaluation),
         alt=_alt(ways, shares),
         plot_height=max(90, _CELL * len(ways)),
         left=EDGE + _KEY,

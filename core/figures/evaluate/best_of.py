@@ -15,7 +15,7 @@ from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.compare import RULE_WORDS
 from core.figures.reasoning.words import share_errors, share_record, share_words
@@ -36,16 +36,12 @@ def best_of(
 ) -> go.Figure:
     """The share of right answers of each rule by the number of samples, with 95 % intervals."""
     points = by_samples(sampled)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not points:
-        sentence = "No question has several samples yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence("No question has several samples yet.")
+    sheet = canvas.lay_out(
         subtitle="Every rule chooses among the same samples. The line is the "
         f"95{NBSP}% interval over questions.",
-        caption=caption,
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,

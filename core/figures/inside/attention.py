@@ -16,7 +16,7 @@ from core.figures.base.grid import probability_bar
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "Where this token looks"
@@ -56,12 +56,8 @@ def attention_map(
     count = attention_columns(paper.width)
     places = range(first, min(first + count, len(attention.texts)))
     means = lines[0].head is None if lines else False
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_subtitle(attention, layer, means=means),
-        caption=caption,
         alt=_alt(attention, lines),
         plot_height=max(_ROW * len(lines), 4 * _ROW),
         left=_LEFT,

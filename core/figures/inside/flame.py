@@ -14,7 +14,7 @@ from core.figures.base.labels import escaped, table_text, visible_token, with_pr
 from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
 from core.traces.data_path.types import Call
@@ -70,21 +70,17 @@ def flame_chart(
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
     caption = with_prompt(caption, prompt, paper)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not calls:
-        sentence = "Nothing was recorded here."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("Nothing was recorded here.")
     start = calls[0].start
     end = max(call.start + call.seconds for call in calls)
     total = max(end - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
     shown = _shown(marks, total, paper.width)
     depth = 1 + max(mark.depth for mark in shown)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_subtitle(what, total, len(marks) - len(shown)),
-        caption=caption,
         alt=_alt(marks, what, total),
         plot_height=_ROW * depth,
         left=14,

@@ -24,7 +24,7 @@ from core.figures.base.grid import (
 )
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import lay_out
+from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
 
 Shown: TypeAlias = Literal["token", "rank"]
@@ -69,12 +69,8 @@ def lens_heatmap(
     numbers = [lens.first + first + at for at in range(len(positions))]
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_SUBTITLES[show],
-        caption=caption,
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,

@@ -14,7 +14,7 @@ from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, lay_out
+from core.figures.base.sheet import Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "The forward, module by module"
@@ -54,12 +54,8 @@ def module_times(
     caption = with_prompt(caption, prompt, paper)
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_subtitle(forwards),
-        caption=caption,
         alt=_alt(forwards),
         plot_height=_ROW * len(names),
         left=_LEFT,

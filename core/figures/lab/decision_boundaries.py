@@ -31,7 +31,7 @@ from core.figures.base.marks import (
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number, number_within
 
@@ -51,15 +51,11 @@ def lab_decision_boundaries(
     lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """One track a knob over its whole range; the mark is the knob's value."""
+    canvas = Canvas(theme, paper, _TITLE, lab_caption(lab, paper))
     if not knobs:
-        sentence = "Looking for the values at which the token flips."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=lab_caption(lab, paper))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence("Looking for the values at which the token flips.")
+    sheet = canvas.lay_out(
         subtitle="Each colour is a token; framed is the one that is drawn now.",
-        caption=lab_caption(lab, paper),
         alt=_alt(lab, knobs),
         plot_height=_ROW * len(knobs),
         left=EDGE + 2,

@@ -12,7 +12,7 @@ from core.figures.base.axes import bare_axis
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_pair, mono, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
 from core.figures.decode.stage_bars import (
@@ -39,9 +39,7 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go
             "Temperature 0 draws nothing: the most probable token is taken, "
             f"{visible_token(lab.step.chosen.text, 24)}."
         )
-        return plain_sentence(
-            theme, paper, sentence, title="No dice", caption=lab_caption(lab, paper)
-        )
+        return Canvas(theme, paper, "No dice", lab_caption(lab, paper)).sentence(sentence)
     return (
         _cumulative(lab, theme, paper)
         if lab.draw == "inverse_cdf"
@@ -51,12 +49,8 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go
 
 def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step = lab.step
-    sheet = lay_out(
-        theme,
-        paper,
-        title="Where the number falls",
+    sheet = Canvas(theme, paper, "Where the number falls", lab_caption(lab, paper)).lay_out(
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
-        caption=lab_caption(lab, paper),
         alt=draw_alt(lab),
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,

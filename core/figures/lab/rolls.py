@@ -15,7 +15,7 @@ from core.figures.base.labels import NBSP, escaped, percent, show_token, table_t
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import widest
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption
 
@@ -33,15 +33,11 @@ def lab_rolls(
     """
     if not rolls.total or not rolls.bins:
         sentence = "No roll was counted."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=lab_caption(lab, paper))
+        return Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).sentence(sentence)
     shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, f"{lab_caption(lab, paper)}\n{_thrown(rolls)}").lay_out(
         subtitle=_subtitle(rolls),
-        caption=f"{lab_caption(lab, paper)}\n{_thrown(rolls)}",
         alt=_alt(lab, rolls),
         plot_height=_ROW * len(shown) + 8,
         left=left,

@@ -14,7 +14,7 @@ from core.figures.base.labels import NBSP, percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import Paper
 from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import Theme
 from core.figures.decode.draw import Scored, scored
 from core.figures.lab.words import lab_caption
@@ -27,12 +27,13 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
     divided = "Every p is divided by an exponential number; the highest quotient is drawn."
-    sheet = lay_out(
+    sheet = Canvas(
         theme,
         paper,
-        title="Noise, and the highest score" if gumbel else "Quotients, and the highest",
+        "Noise, and the highest score" if gumbel else "Quotients, and the highest",
+        lab_caption(lab, paper),
+    ).lay_out(
         subtitle=added if gumbel else divided,
-        caption=lab_caption(lab, paper),
         alt=draw_alt(lab),
         plot_height=_ROW * max(len(items), 1),
         left=_LEFT,

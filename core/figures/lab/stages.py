@@ -32,7 +32,7 @@ from core.figures.base.marks import (
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
-from core.figures.base.sheet import EDGE, Sheet, lay_out
+from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
 
@@ -77,12 +77,8 @@ def lab_stages(
     stages, shown = shown_stages(lab), shown_rows(lab, rows)
     columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).lay_out(
         subtitle=_subtitle(lab),
-        caption=lab_caption(lab, paper),
         alt=_alt(lab, stages),
         plot_height=_ROW * (len(shown) + 1),
         left=left,

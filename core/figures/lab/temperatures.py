@@ -14,7 +14,7 @@ from core.figures.base.labels import NBSP, percent, show_token, table_text, visi
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number
 
@@ -27,19 +27,15 @@ def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Tokens down, temperature across, colour for the probability drawn from; entropy below."""
+    canvas = Canvas(theme, paper, _TITLE, lab_caption(lab, paper))
     if not sweep.temperatures:
-        sentence = "No temperature was tried."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=lab_caption(lab, paper))
+        return canvas.sentence("No temperature was tried.")
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle="Colour: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",
-        caption=lab_caption(lab, paper),
         alt=_alt(sweep),
         plot_height=height,
         left=left,

@@ -22,7 +22,7 @@ from core.figures.base.labels import (
 from core.figures.base.marks import add_frame, add_note, cell_bars, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
 from core.figures.lab.words import continuations_caption
@@ -45,22 +45,18 @@ def lab_tree(
         fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
     """
     layout, caption = lay_out_tree(grown.rows, fold=fold), continuations_caption(grown, paper)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not layout.cells:
-        sentence = "No token was drawn yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("No token was drawn yet.")
     across = _steps_across(layout.steps, paper)
     starts = range(0, layout.steps, across)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(starts) - _APART
     whole = layout.steps == layout.all_steps
     part = "" if whole else f" The first {layout.steps} of {layout.all_steps} steps are drawn."
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
-        caption=caption,
         alt=_alt(grown, layout),
         plot_height=round(_LANE * height),
         left=_LEFT,

@@ -14,7 +14,7 @@ from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.marks import add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -46,17 +46,12 @@ def reason_accuracy(
     """
     marked = marked if paper.selection else None
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not points:
-        return plain_sentence(
-            theme, paper, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 100
-        )
+        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 100)
     plan = sweep.plan
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
-        caption=caption,
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=LEFT,

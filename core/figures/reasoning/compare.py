@@ -12,7 +12,7 @@ from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.labels import NBSP, config_caption, table_text
 from core.figures.base.marks import label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import problems_words, share_bars, share_record, share_words
 
@@ -32,17 +32,13 @@ COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high 
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
     caption, rivals = _caption(rivalry), rivalry.rivals
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not rivals:
-        sentence = "Nothing was compared yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence("Nothing was compared yet.")
+    sheet = canvas.lay_out(
         subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
         "problem at most. At the right: what it really spent. "
         f"The line is the 95{NBSP}% interval.",
-        caption=caption,
         alt=_alt(rivalry),
         plot_height=_ROW * len(rivals),
         left=EDGE,

@@ -12,7 +12,7 @@ from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import PAPER, add_note
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
 from core.figures.reasoning.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
@@ -27,18 +27,14 @@ def reason_difficulty(
 ) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels, caption = _panels(sweep), sweep_caption(sweep.plan)
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not panels:
         unsaid = "These problems don't say how many steps they take."
-        sentence = unsaid if fair_rows(sweep) else NOTHING_YET
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence(unsaid if fair_rows(sweep) else NOTHING_YET)
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
-        caption=caption,
         alt=_alt(panels),
         plot_height=height,
         left=LEFT,

@@ -15,7 +15,7 @@ from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -37,17 +37,12 @@ def reason_outcomes(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
-    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
+    points = curve(fair_rows(sweep))
+    canvas = Canvas(theme, paper, _TITLE, sweep_caption(sweep.plan))
     if not points:
-        return plain_sentence(
-            theme, paper, NOTHING_YET, title=_TITLE, caption=caption, height=_HEIGHT + 98
-        )
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
+    sheet = canvas.lay_out(
         subtitle="Every run ends in one of four ways." + so_far(sweep),
-        caption=caption,
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
@@ -107,16 +102,11 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
 def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
+    canvas = Canvas(theme, paper, _SPENT_TITLE, caption)
     if not points:
-        return plain_sentence(
-            theme, paper, NOTHING_YET, title=_SPENT_TITLE, caption=caption, height=_HEIGHT + 98
-        )
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_SPENT_TITLE,
+        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
+    sheet = canvas.lay_out(
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
-        caption=caption,
         alt=_spent_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,

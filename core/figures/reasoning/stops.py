@@ -20,7 +20,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
 
@@ -42,17 +42,13 @@ def reason_stops(
     """
     caption = with_prompt(caption, strip.problem.question, paper)
     if not strip.points:
-        sentence = "The thinking was not stopped anywhere yet."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        told = "The thinking was not stopped anywhere yet."
+        return Canvas(theme, paper, _TITLE, caption).sentence(told)
     shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_subtitle(strip, shown),
-        caption=caption,
         alt=_alt(strip),
         plot_height=_ROW * len(shown),
         left=EDGE,

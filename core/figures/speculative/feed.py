@@ -23,7 +23,7 @@ from core.figures.base.marks import (
 )
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "What is fed to the target"
@@ -73,12 +73,12 @@ def _pending(trace: Trace, at: int) -> tuple[int, str]:
 
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Both scoring methods on the round `at`, one under the other; positions across."""
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if not 0 <= at < len(trace.rounds):
-        sentence = "There is no such round" + (
-            "." if paper.printed else ": click a token in the timeline."
+        return canvas.sentence(
+            "There is no such round"
+            + ("." if paper.printed else ": click a token in the timeline.")
         )
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
     groups, y = [], 0.0
     for scoring in SCORINGS:
         y += _HEAD
@@ -87,13 +87,9 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=f"Round {nth(at)}: one forward either way. Marked positions are those that "
         "are read.",
-        caption=caption,
         alt=_alt(groups, at),
         plot_height=round(_ROW * y),
         left=_LEFT,

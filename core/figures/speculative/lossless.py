@@ -24,7 +24,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_words
 
@@ -69,22 +69,16 @@ def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """How often each short text came out of speculative and of target-only decoding."""
-    title = "The same texts, as often?"
-    caption = (
-        f"{settings_caption(trace, paper)} · {found.runs} runs each, first {found.tokens} tokens"
-    )
+    counted = f"{found.runs} runs each, first {found.tokens} tokens"
+    caption = f"{settings_caption(trace, paper)} · {counted}"
+    canvas = Canvas(theme, paper, "The same texts, as often?", caption)
     shown = list(found.outcomes[:_MOST])
     if not shown:
-        sentence = "No run was finished, so there is nothing to compare."
-        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
+        return canvas.sentence("No run was finished, so there is nothing to compare.")
     labels = [_label(outcome) for outcome in shown]
     left = 24 + round(7.3 * max(map(text_columns, labels)))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=title,
+    sheet = canvas.lay_out(
         subtitle=_outcome_subtitle(found),
-        caption=caption,
         alt=_outcome_alt(shown),
         plot_height=_ROW * len(shown),
         left=left,
@@ -171,12 +165,13 @@ def spec_enumeration(
 ) -> go.Figure:
     """What one verification emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
-    sheet = lay_out(
+    sheet = Canvas(
         theme,
         paper,
-        title="Emitted against the target",
+        "Emitted against the target",
+        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
+    ).lay_out(
         subtitle=enumeration_words(table),
-        caption=f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
         alt=_enumeration_alt(table, names),
         plot_height=210,
         left=56,

@@ -16,7 +16,7 @@ from core.figures.base.labels import NBSP, percent, percent_ticks, settings_capt
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_of
 
@@ -25,18 +25,13 @@ _LEFT = 56
 
 def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """For each draft position: accepted of all drafted there, and of those that were reached."""
-    title, caption = "Acceptance by position", settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, "Acceptance by position", settings_caption(trace, paper))
     rates = acceptance_by_position(trace.rounds)
     if not rates:
-        sentence = "Nothing was drafted in this run."
-        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=title,
+        return canvas.sentence("Nothing was drafted in this run.")
+    sheet = canvas.lay_out(
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
-        caption=caption,
         alt=_positions_alt(rates),
         plot_height=220,
         left=_LEFT,
@@ -114,15 +109,10 @@ def spec_sweep(
     """Measured and predicted speed-up over target-only decoding, by draft length."""
     title, caption = "Which draft length pays", settings_caption(trace, paper)
     if not sweep.points:
-        sentence = "No draft length was measured."
-        return plain_sentence(theme, paper, sentence, title=title, caption=caption)
-    points = sweep.points
-    sheet = lay_out(
-        theme,
-        paper,
-        title=title,
+        return Canvas(theme, paper, title, caption).sentence("No draft length was measured.")
+    points, caption = sweep.points, f"{caption} · every length measured with seeds of its own"
+    sheet = Canvas(theme, paper, title, caption).lay_out(
         subtitle=_sweep_subtitle(sweep, trace),
-        caption=f"{caption} · every length measured with seeds of its own",
         alt=_sweep_alt(sweep, trace),
         plot_height=240,
         left=_LEFT,

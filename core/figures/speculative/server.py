@@ -12,7 +12,7 @@ from core.decoding.counting import nth
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color
 
@@ -30,16 +30,12 @@ def server_speculation(
         caption: what the run was made with.
     """
     bars, of = (found.rounds, "round") if found.rounds else (found.positions, "draft position")
+    canvas = Canvas(theme, paper, _TITLE, caption)
     if not bars:
-        sentence = "The server counted its drafts, and not where they were accepted."
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+        return canvas.sentence("The server counted its drafts, and not where they were accepted.")
+    sheet = canvas.lay_out(
         subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
         f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
-        caption=caption,
         alt=_alt(found, bars, of),
         plot_height=220,
         left=_LEFT,

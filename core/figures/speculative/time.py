@@ -20,7 +20,7 @@ from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
@@ -50,19 +50,14 @@ def spec_time(
         comparison: its last speculative run is drawn instead of `trace`.
     """
     shown = trace if comparison is None else comparison.speculative
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(shown, paper))
     if not shown.rounds:
-        sentence = "This run made no round, so there is nothing to time."
-        caption = settings_caption(shown, paper)
-        return plain_sentence(theme, paper, sentence, title=_TITLE, caption=caption)
+        return canvas.sentence("This run made no round, so there is nothing to time.")
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
-        caption=settings_caption(shown, paper),
         alt=_alt(shown, rows),
         plot_height=height,
         left=_LEFT,

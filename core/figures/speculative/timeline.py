@@ -14,7 +14,7 @@ from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, lay_out, plain_sentence
+from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.timeline_cells import (
     GAP,
@@ -72,9 +72,9 @@ def spec_timeline(
     A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
     ends, as a share of the plotting area, and what lies around that area in px.
     """
-    caption = settings_caption(trace, paper)
+    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if not trace.rounds:
-        return plain_sentence(theme, paper, _NO_ROUND, title=_TITLE, caption=caption)
+        return canvas.sentence(_NO_ROUND)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = trace.rounds[first : first + columns]
     depth = max(1, max(len(step.drafted) for step in trace.rounds))
@@ -82,12 +82,8 @@ def spec_timeline(
     own = paper.printed or columns <= PHONE_COLUMNS
     width = (paper.width - _LEFT - EDGE if own else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
-    sheet = lay_out(
-        theme,
-        paper,
-        title=_TITLE,
+    sheet = canvas.lay_out(
         subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
-        caption=caption,
         alt=_alt(rounds, first),
         plot_height=round(height * (depth + 1 + GAP)),
         left=_LEFT,

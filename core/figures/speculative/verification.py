@@ -23,7 +23,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, lay_out, nothing_selected
+from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -66,21 +66,17 @@ def spec_verification(
             rejected one.
         count: so many tokens are drawn at most, the drafted and the added one always among them.
     """
-    found = position_at(trace, at, place)
+    found, caption = position_at(trace, at, place), settings_caption(trace, paper)
     if found is None:
-        title, where = "The verification of a token", "one in the timeline"
-        caption = settings_caption(trace, paper)
-        return nothing_selected(theme, paper, "token", where, title=title, caption=caption)
+        canvas = Canvas(theme, paper, "The verification of a token", caption)
+        return canvas.nothing_selected("token", "one in the timeline")
     shown = shown_candidates(found, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(found, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
-    sheet = lay_out(
-        theme,
-        paper,
-        title=f"Round {nth(at)}, {where_words(place)}",
+    title = f"Round {nth(at)}, {where_words(place)}"
+    sheet = Canvas(theme, paper, title, caption).lay_out(
         subtitle=_subtitle(found),
-        caption=settings_caption(trace, paper),
         alt=_alt(found, shown),
         plot_height=height,
         left=left,

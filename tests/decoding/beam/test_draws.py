@@ -14,6 +14,7 @@ from core.decoding.shaping.config import PENALTIES, WARPERS
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
 from tests.decoding.shaping.shapings import random_settings
+from tests.depth import cases
 from tests.models.builders import random_language_model
 
 _one_thread = pytest.fixture(autouse=True)(one_thread)
@@ -43,7 +44,7 @@ def _failed(trace: Trace, model: TransformersModel) -> set[str]:
     return {outcome.name for outcome in check(trace, model) if not outcome.passed}
 
 
-@pytest.mark.parametrize("case", range(12))
+@pytest.mark.parametrize("case", range(cases(12, 5)))
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_an_honest_draw_passes(kind: str, case: int) -> None:
     model, prompt, config = random_case(kind, case)

@@ -9,6 +9,7 @@ import torch
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
 from core.decoding.trace import Check
+from tests.depth import cases
 from tests.models.builders import random_language_model
 
 FEW, MANY = 5, 20
@@ -142,7 +143,7 @@ def test_honest_runs_with_many_settings_pass(family) -> None:
     def pick(*values: float) -> float:
         return values[int(torch.randint(len(values), (1,), generator=generator))]
 
-    for seed in range(25):
+    for seed in range(cases(25, 10)):
         shaping = Shaping(
             temperature=pick(0.3, 0.9, 1.0, 1.7),
             top_n_sigma=pick(0.0, 0.4, 2.0),

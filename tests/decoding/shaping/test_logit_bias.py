@@ -28,6 +28,7 @@ from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.filters import History, logit_bias
 from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread
+from tests.depth import cases
 from tests.models.builders import random_language_model
 
 ADDED = "what a token adds follows from the model's number and the settings"
@@ -99,7 +100,7 @@ def _random_biases(dice: random.Random) -> dict[int, float]:
     }
 
 
-@pytest.mark.parametrize("case", range(10))
+@pytest.mark.parametrize("case", range(cases(10, 4)))
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     """`generate` adds it first too, before the repetition penalty that its sign decides on."""

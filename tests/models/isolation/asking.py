@@ -16,6 +16,14 @@ DOUBLING = (
     "{% set n = namespace(a='xxxxxxxx') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}"
     "{% endfor %}{{ n.a }}"
 )
+# A process that knows this task alone starts in a fifth of the time.
+CHATS_ALONE = (
+    "import sys; sys.path.insert(0, {root!r});"
+    "from core.models.isolation.chat_task import write_chat;"
+    "from core.models.isolation.server import serve;"
+    "write_chat('x', [{{'role': 'user', 'content': 'x'}}], True, True, {{}}, [], None);"
+    "serve({descriptor}, {{'chat': write_chat}})"
+)
 LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
 
 

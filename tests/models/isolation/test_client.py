@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread, Timer
 
@@ -21,6 +22,7 @@ from core.models.stopping import current, never, stoppable
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_model, tiny_tokenizer
 from tests.models.isolation.asking import (
+    CHATS_ALONE,
     DOUBLING,
     LOOP,
     chat,
@@ -30,6 +32,17 @@ from tests.models.isolation.asking import (
 )
 
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_server() -> Iterator[None]:
+    """A process of these tests' own, which may be killed."""
+    with pytest.MonkeyPatch.context() as patch:
+        server = client._Server()
+        patch.setattr(client, "_START", CHATS_ALONE)
+        patch.setattr(client, "_SERVER", server)
+        yield
+        server.close()
 
 
 def test_a_task_gives_its_value_or_its_refusal() -> None:
@@ -122,6 +135,7 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 def test_children_end_with_whoever_asked_even_by_force() -> None:
     code = (
         "import sys, threading, time; from tests.models.isolation.asking import *;"
+        "client._START = CHATS_ALONE;"
         "threading.Thread(target=chat, args=(LOOP,), daemon=True).start();"
         "wait_until(lambda: client._SERVER._process and children());"
         "print(client._SERVER._process.pid, *children(), flush=True); time.sleep(60)"
