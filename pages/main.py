@@ -20,6 +20,7 @@ from pages.ui.shell import (
 from pages.ui.widgets import ahead, link, style
 
 guard.guard_callbacks(fragments.reset)
+guard.guard_pages()
 fragments.reset()
 ahead.withdraw()
 st.set_page_config(
@@ -36,6 +37,7 @@ page = st.navigation(
     ],
     position="top",
 )
+guard.is_on_page()
 # Not before the browser knows the page, or a rerun that these ask for would be of the first one.
 browser.prepare()
 glossary.offer()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import itertools
 import json
 import socket
 import time
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
@@ -117,13 +119,26 @@ def dial(server: str, host: str = "", origin: str | None = "") -> ClientConnecti
 
 def messages_of(connection: ClientConnection, page: str = "") -> Iterator[ForwardMsg]:
     """Run a page; what the browser is told."""
-    asked = BackMsg()
-    asked.rerun_script.page_name = page
-    connection.send(asked.SerializeToString())
+    rerun(connection, page_name=page)
     while True:
         told = ForwardMsg()
         told.ParseFromString(bytes(connection.recv(20)))  # type: ignore[arg-type]
         yield told
+
+
+def rerun(connection: ClientConnection, **asked: str) -> None:
+    """Ask for a run, by the fields of Streamlit's message."""
+    message = BackMsg()
+    message.rerun_script.MergeFrom(ClientState(**asked))
+    connection.send(message.SerializeToString())
+
+
+def finished(message: ForwardMsg) -> bool:
+    """Whether a run that was not cut off has ended."""
+    return message.script_finished in (
+        ForwardMsg.FINISHED_SUCCESSFULLY,
+        ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+    ) and message.HasField("script_finished")
 
 
 def session_of(connection: ClientConnection) -> str:
@@ -299,6 +314,27 @@ def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None
             for message, _ in zip(messages_of(connection, "sampling"), range(20), strict=False)
         ]
     assert "navigation" in kinds[: kinds.index("bidi_component")]
+
+
+def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> None:
+    """The browser empties the page where a part of another one is answered."""
+    with dial(own) as connection:
+        told = messages_of(connection)
+        parts, page, others = [], "", {}
+        for message in itertools.takewhile(lambda message: not finished(message), told):
+            parts += [message.delta.fragment_id] if message.delta.fragment_id else []
+            if message.HasField("navigation"):
+                page = message.navigation.page_script_hash
+                others = {one.url_pathname: one for one in message.navigation.app_pages}
+        rerun(connection, page_script_hash=others["beam"].page_script_hash)
+        rerun(connection, page_script_hash=page, fragment_id=parts[-1])
+        next(message for message in told if finished(message))
+        time.sleep(0.3)
+        # Going back to it is answered.
+        rerun(connection, page_script_hash=page, query_string="tokens=7")
+        begun = next(message for message in told if message.HasField("new_session"))
+    assert begun.new_session.page_script_hash == page
+    assert not begun.metadata.run.fragment_ids
 
 
 def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:

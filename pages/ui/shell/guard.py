@@ -13,6 +13,8 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import streamlit as st
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -26,8 +28,9 @@ from pages.ui.widgets import control
 
 P = ParamSpec("P")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
-# In the session's state: what a callback failed with, and what was logged last.
-_FAILED, _LOGGED = "callback_failed", "failure_logged"
+# In the session's state: what a callback failed with, what was logged last, the page that is shown.
+_FAILED, _LOGGED, _SHOWN = "callback_failed", "failure_logged", "page_shown"
+_TRIGGERS = ("trigger_value", "json_trigger_value", "string_trigger_value")
 
 
 def run(page: Page, draw: Callable[[], None]) -> None:
@@ -105,6 +108,44 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     SafeSessionState.on_script_will_rerun = take_over  # type: ignore[method-assign]
     SessionState._run_callback_and_record_rerun = run_callback  # type: ignore[method-assign]
     SessionState._guarded = True  # type: ignore[attr-defined]
+
+
+def guard_pages() -> None:
+    """From now on what a page asks for after it was left is not answered; for the whole server.
+
+    Until the next page has come a browser goes on with the one before: a timer ends, a figure says
+    that it is drawn. Streamlit would go back to that page, or run its part after the next page: the
+    browser empties a page whose answer has another's name.
+    """
+    if getattr(AppSession, "_guarded", False):
+        return
+    ask = AppSession.request_rerun
+
+    def request_rerun(self: AppSession, asked: ClientState | None) -> None:
+        page = asked.page_script_hash if asked else ""
+        if asked and page and _SHOWN in self.session_state:
+            shown, left = self.session_state[_SHOWN], getattr(self, "_left", None)
+            if _is_of_a_part(asked) and (page != shown or page == left):
+                return
+            self._left = None if page == shown else shown  # type: ignore[attr-defined]
+        ask(self, asked)
+
+    AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
+    AppSession._guarded = True  # type: ignore[attr-defined]
+
+
+def is_on_page() -> None:
+    """The session's browser is told of the page that runs."""
+    context = get_script_run_ctx()
+    if context is not None and st.session_state.get(_SHOWN) != context.page_script_hash:
+        st.session_state[_SHOWN] = context.page_script_hash
+
+
+def _is_of_a_part(asked: ClientState) -> bool:
+    """Whether something on a page asks, not whoever goes to a page."""
+    return bool(asked.fragment_id) or any(
+        getattr(state, name) for state in asked.widget_states.widgets for name in _TRIGGERS
+    )
 
 
 def _sentence(error: Exception) -> str:
