@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.widgets.knob import Knob
 from pages.ui.widgets.render_clock import drawn_at
@@ -108,7 +109,15 @@ def _moved(then: Callable[[], None] | None) -> None:
 
 
 def _take() -> None:
-    """Take over what the browser reports, before anything is read: callbacks have no order."""
+    """Take over what the browser reports, before anything is read: callbacks have no order.
+
+    Once a run, which has cursors of its own: what the browser reports comes with the next one.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        if getattr(context, "_rails_taken", None) is context.cursors:
+            return
+        context._rails_taken = context.cursors  # type: ignore[attr-defined]
     for key, knobs in _knobs_of().items():
         report = (st.session_state.get(key) or {}).get("moved")
         if not isinstance(report, Mapping) or report.get("number") == _seen().get(key):
