@@ -30,8 +30,9 @@ def theme() -> Theme:
 def window() -> str:
     """What the browser's window is as wide as: `phone`, `desktop`, or `between`; before the browser
     has told, what it calls itself has to do."""
-    guess = "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
-    return str((st.session_state.get("prepared") or {}).get("window") or guess)
+    if told := (st.session_state.get("prepared") or {}).get("window"):
+        return str(told)
+    return "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
 
 
 def narrow() -> bool:
