@@ -32,12 +32,16 @@ _SPAN, _ROUNDS = 20, 24
 
 
 def draw(view: RequestsView, record: Record | None) -> None:
-    """The run while it goes on, then whole; before there is any request, the example."""
+    """The run while it goes on, then whole; before there is any request, the example.
+
+    What is under way is watched last, not before the first figure: its end redraws the page.
+    """
     if record is None:
         view.look_at_example()
         if view.trace is not None:
             st.header("What a request will look like", anchor=False)
             _finished(view, None, view.trace)
+        panel.watch(view)
         return
     _head(record)
     if record.active:
@@ -50,6 +54,7 @@ def draw(view: RequestsView, record: Record | None) -> None:
             return
     # Drawn while the run goes on too: an open tab stays open.
     details.draw(record, min(view.choice, len(record.configs) - 1))
+    panel.watch(view)
 
 
 def _ended(view: RequestsView, record: Record) -> None:

@@ -105,9 +105,9 @@ def draw(view: RequestsView) -> None:
         fragments.polled(_list, bar.poll_seconds)(view, _seen(view, record))
         if view.foreign is not None:
             foreign.draw(view, view.foreign)
+            panel.watch(view)
         else:
             opened.draw(view, record)
-    panel.watch(view)
 
 
 def records_of(view: RequestsView) -> list[Record]:
