@@ -141,6 +141,8 @@ class Visitor:
             # Of a run that was cut off for another one there follows another end.
             if not self._fragments and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self.finished += 1
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "auto_rerun":
