@@ -19,6 +19,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import NewSession
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -126,10 +127,12 @@ def messages_of(connection: ClientConnection, page: str = "") -> Iterator[Forwar
         yield told
 
 
-def rerun(connection: ClientConnection, **asked: str) -> None:
-    """Ask for a run, by the fields of Streamlit's message."""
+def rerun(connection: ClientConnection, button: str = "", **asked: str) -> None:
+    """Ask for a run, by the fields of Streamlit's message; a button may say that it rests."""
     message = BackMsg()
     message.rerun_script.MergeFrom(ClientState(**asked))
+    if button:
+        message.rerun_script.widget_states.widgets.add(id=button, trigger_value=False)
     connection.send(message.SerializeToString())
 
 
@@ -141,11 +144,14 @@ def finished(message: ForwardMsg) -> bool:
     ) and message.HasField("script_finished")
 
 
+def begun(told: Iterator[ForwardMsg]) -> NewSession:
+    """How the next run begins."""
+    return next(message.new_session for message in told if message.HasField("new_session"))
+
+
 def session_of(connection: ClientConnection) -> str:
     """Run the first page; the session's id."""
-    told = messages_of(connection)
-    opened = next(one for one in told if one.WhichOneof("type") == "new_session")
-    return str(opened.new_session.initialize.session_id)
+    return str(begun(messages_of(connection)).initialize.session_id)
 
 
 def upload(server: str, session: str, size: int, name: str = "trace.json") -> int:
@@ -320,21 +326,24 @@ def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> Non
     """The browser empties the page where a part of another one is answered."""
     with dial(own) as connection:
         told = messages_of(connection)
-        parts, page, others = [], "", {}
+        parts, buttons, page, others = [], [], "", {}
         for message in itertools.takewhile(lambda message: not finished(message), told):
             parts += [message.delta.fragment_id] if message.delta.fragment_id else []
+            buttons += filter(None, [message.delta.new_element.button.id])
             if message.HasField("navigation"):
                 page = message.navigation.page_script_hash
                 others = {one.url_pathname: one for one in message.navigation.app_pages}
-        rerun(connection, page_script_hash=others["beam"].page_script_hash)
+        beam = others["beam"].page_script_hash
+        rerun(connection, buttons[0], page_script_hash=beam)
         rerun(connection, page_script_hash=page, fragment_id=parts[-1])
+        assert begun(told).page_script_hash == beam
         next(message for message in told if finished(message))
         time.sleep(0.3)
+        rerun(connection, page_script_hash=others["inside"].page_script_hash)
+        assert begun(told).page_script_hash != page
         # Going back to it is answered.
-        rerun(connection, page_script_hash=page, query_string="tokens=7")
-        begun = next(message for message in told if message.HasField("new_session"))
-    assert begun.new_session.page_script_hash == page
-    assert not begun.metadata.run.fragment_ids
+        rerun(connection, page_script_hash=page)
+        assert begun(told).page_script_hash == page
 
 
 def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:

@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
@@ -30,7 +31,6 @@ P = ParamSpec("P")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 # In the session's state: what a callback failed with, what was logged last, the page that is shown.
 _FAILED, _LOGGED, _SHOWN = "callback_failed", "failure_logged", "page_shown"
-_TRIGGERS = ("trigger_value", "json_trigger_value", "string_trigger_value")
 
 
 def run(page: Page, draw: Callable[[], None]) -> None:
@@ -143,9 +143,8 @@ def is_on_page() -> None:
 
 def _is_of_a_part(asked: ClientState) -> bool:
     """Whether something on a page asks, not whoever goes to a page."""
-    return bool(asked.fragment_id) or any(
-        getattr(state, name) for state in asked.widget_states.widgets for name in _TRIGGERS
-    )
+    told = asked.widget_states.widgets
+    return bool(asked.fragment_id) or any(map(_has_active_trigger_value, told))
 
 
 def _sentence(error: Exception) -> str:
