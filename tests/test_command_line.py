@@ -83,13 +83,15 @@ def test_a_forged_trace_fails_its_checks(folder, tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["decode", "--prompt", "x", "--temperature", "-1"], "temperature must lie in"),
-        (["decode", "--prompt", "x", "--max-new-tokens", "0"], "max_new_tokens must lie in"),
+        (["decode", "--prompt", "x", "--temperature", "-1"], ": --temperature must lie in"),
+        (["decode", "--prompt", "x", "--max-new-tokens", "0"], ": --max-new-tokens must lie"),
         (["decode", "--prompt", "x", "--model", "embedded:nothing"], "nothing"),
         (["decode", "--prompt", "x", "--model", "/no/such/folder"], "/no/such/folder"),
         (["check", "/no/such/file.json"], "can't be opened"),
         (["decode", "--prompt", "x", "--temperature", "1e-45"], "or be 0 (greedy)"),
-        (["decode", "--prompt", "x", "--stop", "\udcff"], "text that UTF-8 can write"),
+        (["decode", "--prompt", "x", "--stop", "\udcff"], ": --stop must hold text that UTF-8"),
+        (["sweep", "--problems", "-1", "--out", "x"], ": --problems must lie in"),
+        (["serve", "--port", "-1"], ": --port must lie in [0, 65535], got -1."),
         (["decode", "--prompt", "\udcff"], "not UTF-8 text"),
         (["decode", "--prompt", "x", "--chat", "--system", "\udcff"], "not UTF-8 text"),
         (["decode", "--prompt", "x", "--system", "Be brief"], "--system acts only in a chat"),
@@ -102,7 +104,7 @@ def test_a_forged_trace_fails_its_checks(folder, tmp_path, capsys) -> None:
         (["check", "x.json", "--draft", "x"], "--draft acts only on a model; add --model"),
         (["sweep", "--file", "x.csv", "--steps", "1", "--out", "x"], "--steps is of generated"),
         (["sweep", "--file", "x", "--problem-seed", "0", "--out", "x"], "--problem-seed is of"),
-        (["decode", "--prompt", "x", "--draft-length", "0"], "draft_length must lie in [1, 64]"),
+        (["decode", "--prompt", "x", "--draft-length", "0"], "--draft-length must lie in [1, 64]"),
         (
             ["decode", "--prompt", "x", "--method", "greedy", "--draft", "x"],
             "--draft does nothing in greedy decoding; use --method speculative",
@@ -122,6 +124,11 @@ def test_a_bad_value_exits_2_with_one_sentence(arguments, words, capsys) -> None
     message = capsys.readouterr().err
     assert words in message
     assert message.count("\n") == 1
+
+
+def test_without_a_command_the_help_is_printed(capsys) -> None:
+    assert main([]) == 2
+    assert "serve     answer OpenAI's API" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_the_loop_has_room_for_the_budget_unless_its_own_bound_is_given() -> Non
         ("--method sampling --level low", "--level does nothing in sampling"),
         ("--method beam --calculator", "--calculator does nothing in beam search"),
         ("--think-start a --think-end", "expected one argument"),
-        ("--max-answer-tokens 0", "max_answer_tokens must lie in"),
+        ("--max-answer-tokens 0", ": --max-answer-tokens must lie in"),
     ],
 )
 def test_an_option_that_does_nothing_is_refused(options, words, capsys) -> None:

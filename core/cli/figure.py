@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from core.figures import Paper, Theme
 
 THEMES = ("light", "dark", "grey")
-_OUT = "FILE.svg, .pdf, .png, .csv or .html (a page with the figure); all: a .zip of every figure"
+_ENDINGS = ".svg, .pdf, .png, .csv or .html"
+_OUT = f"FILE{_ENDINGS} (a page with the figure); all: a .zip of every figure"
 _SHARED = "a .html takes Plotly's script from a file beside it, which is written too"
 
 
@@ -74,7 +75,10 @@ def _save_one(
     from core.export.part import table_file
     from core.export.save import save_figure
 
-    if out.suffix.lower() == ".csv":
+    ending = out.suffix.lower()
+    if not ending or ending not in _ENDINGS.replace(",", "").split():
+        raise FigureError(f"A figure is saved as {_ENDINGS}, not as {out.name[:60]!r}.")
+    if ending == ".csv":
         out.write_bytes(table_file(part))
     else:
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)

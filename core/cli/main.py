@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from core.cli import (
@@ -20,7 +20,7 @@ from core.cli import (
     serve,
     sweep,
 )
-from core.decoding.errors import DecodingError
+from core.decoding.errors import ConfigError, DecodingError
 
 
 class _Parser(argparse.ArgumentParser):
@@ -29,11 +29,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The commands with their options; the parsed arguments hold the command's `run`."""
+    """The commands with their options.
+
+    The parsed arguments hold the command's `run` and, as `options`, how each of theirs is written;
+    neither where no command is named.
+    """
     parser = _Parser(
         prog="python -m core", description="Decode with a language model and keep every step."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
         ("path", path, "decode, and print every function that ran with what went in and out"),
@@ -47,7 +51,8 @@ def build_parser() -> argparse.ArgumentParser:
     ):
         own = commands.add_parser(name, help=text)
         command.add(own)
-        own.set_defaults(run=command.run)
+        options = {one.dest: one.option_strings[0] for one in own._actions if one.option_strings}
+        own.set_defaults(run=command.run, options=options)
     return parser
 
 
@@ -81,9 +86,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal may hold fewer characters than a model writes.
         sys.stdout.reconfigure(errors="backslashreplace")
-    code: int = args.run(args)
+    if "run" not in args:
+        output.say(parser.format_help().rstrip())
+        return 2
+    try:
+        code: int = args.run(args)
+    except ConfigError as error:
+        raise ConfigError(_as_written(error, args.options)) from None
     return code
+
+
+def _as_written(error: ConfigError, options: Mapping[str, str]) -> str:
+    """The sentence with the option's name where it begins with that of a setting."""
+    name, _, rest = error.plain.partition(" ")
+    return f"{options.get(name, name)} {rest}"

@@ -49,7 +49,9 @@ def _add_run(parser: ArgumentParser) -> None:
     whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
     whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
     stop = "a stop string; repeatable"
-    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help=stop)
+    group.add_argument(
+        "--stop", dest="stop_strings", action="append", default=[], metavar="TEXT", help=stop
+    )
     kept = "candidates kept a step (default: %(default)s)"
     whole("--top-candidates", default=plain.top_candidates, help=kept)
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
@@ -79,7 +81,7 @@ def config_of(args: Namespace) -> MethodConfig:
         own["max_new_tokens"] = args.max_new_tokens
     config: MethodConfig = method.config(
         min_new_tokens=args.min_new_tokens,
-        stop_strings=tuple(args.stop),
+        stop_strings=tuple(args.stop_strings),
         shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),
         top_candidates=args.top_candidates,
         use_cache=not args.no_cache,

@@ -73,7 +73,7 @@ def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
 
 def _checked(count: int) -> int:
     if not 1 <= count <= MAX_PROBLEMS:
-        raise ConfigError(f"count must lie in [1, {MAX_PROBLEMS}], got {count}.")
+        raise ConfigError(f"problems must lie in [1, {MAX_PROBLEMS}], got {count}.")
     return count
 
 

@@ -64,9 +64,8 @@ class Archive:
         Args:
             raw: Plotly's SVG of it.
         """
-        title = str(figure.layout.meta.get("title") or "")
         said = "-".join(filter(None, (self.page, part.name)))
-        name = stem(said, self.subject.config, title)
+        name = stem(said, self.subject.config, figure.layout.meta)
         drawn = drawing(raw, figure, name, self.paper)
         self.fonts_lack |= set(drawn.fonts.missing)
         for form in FORMATS:

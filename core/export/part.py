@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 import core.figures as figures
 from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "pdf", "png")
 # Of a figure whose width is in px: twice the pixels of a plain screen.
 _SCREEN_DPI = 192
+# Which step, round or part of a run a figure says that it shows; "of 40" is left out.
+_SHOWN = re.compile(r"\b(?:(?:step|round|position)s? \d+(?: to \d+)?|own token\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +74,32 @@ def of_figure(
     return Part(name, partial(draw, *of, **looks), rows)
 
 
-def stem(name: str, config: MethodConfig | None, title: str = "") -> str:
-    """The name of a figure's files: what it shows, its step or round, the method and the seed.
+def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None = None) -> str:
+    """The name of a figure's files: what it shows, its step, round or part, the method, the seed.
 
     Args:
-        title: the figure's, which names the step or round.
+        name: one that has a number says the step itself.
+        words: the figure's own (`layout.meta`): title, subtitle and, where there is more, its part.
     """
-    said = re.search(r"\b(step|round) \d+", title)
-    if said and not re.search(r"\d", name):
-        name = f"{name}-{said[0]}"
+    if words and not re.search(r"\d", name):
+        told = " ".join(str(words.get(key) or "") for key in ("title", "subtitle", "part"))
+        shown = dict.fromkeys(map(str.lower, _SHOWN.findall(told)))
+        name = "-".join([name.removesuffix("-step") if shown else name, *shown])
     drawn = config is not None and bool(getattr(config, "draws", config.can_draw))
     seed = getattr(config, "seed", None) if drawn else None
     parts = (name, config.method if config else "", f"seed{seed}" if seed is not None else "")
     return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
+
+
+def window_name(name: str, unit: str, first: int, last: int) -> str:
+    """A figure's name with the part of a run that it shows, as its files have it.
+
+    Args:
+        first, last: indices of the first `unit`, and behind the last.
+    """
+    if last - first <= 1:
+        return f"{name}-{unit}-{nth(first)}"
+    return f"{name}-{unit}s-{nth(first)}-to-{last}"
 
 
 def table_file(part: Part) -> bytes:

@@ -73,8 +73,8 @@ def test_a_few_problems_are_spread_over_the_steps_and_the_name_says_which_ran(co
 @pytest.mark.parametrize(
     ("count", "steps", "words"),
     [
-        (0, [1], "count"),
-        (MAX_PROBLEMS + 1, [1], "count"),
+        (0, [1], "problems must"),
+        (MAX_PROBLEMS + 1, [1], "problems must"),
         (3, [0], "steps"),
         (3, [9], "steps"),
         (3, [], "steps"),

@@ -18,7 +18,7 @@ from core.decoding.trace import Trace
 from core.export import latex
 from core.export.archive import Archive
 from core.export.catalog import figures_of
-from core.export.part import FORMATS, Part
+from core.export.part import FORMATS, Part, stem
 from core.export.subject import Subject
 from core.export.table import csv_text
 from core.export.tables import tables_of
@@ -52,10 +52,10 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     parts = figures_of(trace, paper=PAPER)
     stems = {path.removesuffix(".svg") for path in files if path.endswith(".svg")}
     assert len(stems) == len(parts) > 1
-    for stem in stems:
+    for one in stems:
         for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
-            assert files[f"{stem}.{ending}"], (stem, ending)
-        assert trace.config.method in stem and stem.startswith("figures/page-")
+            assert files[f"{one}.{ending}"], (one, ending)
+        assert trace.config.method in one and one.startswith("figures/page-")
     own = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]
     tables = sorted(files[path] for path in own)
     assert tables == sorted(("\ufeff" + csv_text(part.data())).encode() for part in parts)
@@ -77,6 +77,25 @@ def test_the_seed_is_named_where_one_was_used() -> None:
     drawn, searched = (Trace.load(STORED / f"{name}.json") for name in ("decode", "beam"))
     assert any("seed16" in name for name in opened(filled(drawn)))
     assert not any("seed" in name for name in opened(filled(searched)))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("stages", {"subtitle": "Step 8. A token keeps its colour."}, "stages-step-8"),
+        ("softmax", {"subtitle": "Softmax at step 35, from left to right."}, "softmax-step-35"),
+        ("beam-step", {"title": "Candidates at step 5"}, "beam-step-5"),
+        ("verification", {"title": "Round 3, position 1"}, "verification-round-3-position-1"),
+        ("verification", {"title": "Round 3, the target’s own token"},
+         "verification-round-3-own-token"),
+        ("tree", {"subtitle": "Steps 1 to 14 of 40. Every edge"}, "tree-steps-1-to-14"),
+        ("prompt", {"subtitle": "Each", "part": "Position 9 of 9"}, "prompt-position-9"),
+        ("lens-step-3", {"subtitle": "From position 5"}, "lens-step-3"),
+        ("heatmap", {"subtitle": "Narrow: steps at which it was surest."}, "heatmap"),
+    ],
+)  # fmt: skip
+def test_a_figures_files_are_named_by_what_it_shows(name: str, words: dict, said: str) -> None:
+    assert stem(name, None, words) == said
 
 
 def test_hypotheses_are_a_table_of_booktabs() -> None:

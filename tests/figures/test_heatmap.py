@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from core.decoding.shaping.config import Shaping
+from core.export.part import stem, window_name
 from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
 from core.figures.base.grid import columns_for
-from core.figures.base.paper import Paper
+from core.figures.base.paper import Paper, printed
 from tests.figures.looking import shapes_named, trace_named
 from tests.figures.traces import make_trace
 
@@ -23,6 +24,22 @@ def test_cell_colours_are_the_probabilities_by_rank(trace, value, field):
     for column, step in enumerate(trace.token_steps):
         for candidate in step.candidates[:6]:
             assert z[candidate.rank - 1][column] == getattr(candidate, field)
+
+
+def test_on_paper_the_part_with_the_selected_step_is_drawn_and_named():
+    run, paper = make_trace(40), printed("85mm")
+    span, parts = columns_for(paper.width), set()
+    for selected in (0, span - 1, span, 39):
+        figure = probability_heatmap(run, selected=selected, paper=paper)
+        shown = {key[0] for drawn in figure.data for key in drawn.customdata or ()}
+        assert selected in shown and min(shown) % span == 0
+        first, last = min(shown) + 1, max(shown) + 1
+        assert figure.layout.meta["subtitle"].startswith(f"Steps {first} to {last} of 40.")
+        parts.add(stem("heatmap", None, figure.layout.meta))
+    # As the archive names them.
+    assert parts == {window_name("heatmap", "step", at, at + span) for at in (0, span)} | {
+        window_name("heatmap", "step", 2 * span, 40)
+    }
 
 
 def test_the_ring_sits_on_the_chosen_cell(trace):

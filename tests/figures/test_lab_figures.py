@@ -39,6 +39,7 @@ from core.figures import (
     nearest_boundaries,
     rows_data,
 )
+from core.figures.base.paper import Paper
 from core.figures.lab.stages import shown_rows
 from core.figures.lab.words import number, number_within, shown_stages
 from tests.figures.labs import make_lab
@@ -138,6 +139,20 @@ def test_a_panel_a_stage_with_its_own_probabilities(lab) -> None:
     assert all(left[1] <= right[0] for left, right in pairwise(domains))
     ranges = {figure.layout[f"xaxis{at or ''}"].range for at in PANELS}
     assert len(ranges) == 1
+
+
+def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -> None:
+    figure = lab_stages(lab.step, paper=Paper(370))
+    upper, lower = figure.layout.yaxis, figure.layout.yaxis2
+    assert upper.ticktext == lower.ticktext and upper.range == lower.range
+    assert lower.domain[0] == 0 and lower.domain[1] < upper.domain[0] and upper.domain[1] == 1
+    drawn = [trace_named(figure, stage.name) for stage in shown_stages(lab.step)]
+    assert [one.yaxis for one in drawn] == ["y", "y", "y", "y2", "y2"]
+    (line,) = shapes_named(figure, "crossing")
+    assert line.yref == "y2"
+    heads = [note for note in figure.layout.annotations if note.name == "head"]
+    assert [head.y for head in heads] == [1, 1, 1, lower.domain[1], lower.domain[1]]
+    assert [head.x for head in heads[:2]] == [head.x for head in heads[3:]]
 
 
 def test_a_removed_token_keeps_its_row_with_what_it_had() -> None:

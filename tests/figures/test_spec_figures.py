@@ -440,6 +440,12 @@ def test_the_strip_of_a_rejected_exact_match_shows_whose_share_was_hit() -> None
     assert hit.base[0] <= step.recovered.uniform <= hit.base[0] + hit.x[0]
     drew = f"the target drew {show_token(step.extra.text)}"
     assert any(drew in words for words in strip_words(figure))
+    assert hit.marker.line.width
+    narrow = step.recovered._replace(interval=(0.5, 0.501), uniform=0.5, text=" Stella")
+    rounds = [replace(step, recovered=narrow) if one is step else one for one in trace.rounds]
+    figure = spec_verification(replace(trace, steps=tuple(rounds)), at, len(step.accepted))
+    (beside,) = [note for note in figure.layout.annotations if note.name == "hit"]
+    assert "Stella" in beside.text and "0.1\u00a0%" in beside.text and beside.xanchor == "right"
 
 
 def test_the_numbers_behind_the_longest_bar_have_room_at_400_px() -> None:
@@ -483,6 +489,9 @@ def test_every_trial_is_told_with_its_numbers() -> None:
     assert "with which the target drew the drafted token." in verification_words(base, "exact")
     other = base._replace(passed=False, outcome="rejected")
     assert "drew another token." in verification_words(other, "exact")
+    drew = next(step.extra for step in make_spec().rounds if step.extra)._replace(prob=0.019)
+    said = verification_words(other, "exact", drew=drew._replace(text=" Stella"))
+    assert "drew ␣Stella, with 1.9" in said
     said = verification_words(base._replace(uniform=None, threshold=0.09), "typical")
     assert said.replace("\u00a0", " ").endswith(": above the threshold of 9.0 %.")
     low = other._replace(uniform=None, threshold=0.3)

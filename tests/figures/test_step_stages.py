@@ -96,6 +96,9 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
         figure = step_stages(step, TRACE)
         (mark,) = shapes_named(figure, "uniform")
         assert mark.x0 == mark.x1 == step.draw.uniform
+        # Its white border lies under the chosen token's frame, of which it would cut a piece out.
+        order = [shape.name for shape in figure.layout.shapes]
+        assert order.index("uniform border") < order.index("chosen") < order.index("uniform")
         _, low, share, _ = bars_of(figure, step.token_id)[-1]
         assert low <= step.draw.uniform < low + share
         assert (low, low + share) == pytest.approx(step.draw.interval)

@@ -55,7 +55,7 @@ def test_on_its_own_page_a_view_stays() -> None:
     assert save.as_on_its_page(view, trace) is view
 
 
-@pytest.mark.parametrize(("place", "said"), [(0, "token-1"), (EXTRA, "own-token")])
+@pytest.mark.parametrize(("place", "said"), [(0, "position-1"), (EXTRA, "own-token")])
 def test_a_verification_is_named_by_its_token(place: int, said: str) -> None:
     trace = Trace.load(STORED / "traces/speculative.json")
     view = SpecView(trace=trace, token=(2, place))

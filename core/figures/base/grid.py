@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_of
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
 from core.figures.base.marks import (
@@ -41,6 +41,11 @@ _COLUMN, _NARROW = 56, 0.16
 _COLUMNS_A_WIDE_ONE = 2.75
 # Less than this is hardly ever drawn; its text is of second rank.
 _UNLIKELY = 0.01
+
+
+class _Indexed(Protocol):
+    @property
+    def index(self) -> int: ...
 
 
 class Cell(NamedTuple):
@@ -102,6 +107,13 @@ def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None
     """
     if sheet.paper.live and columns > holds(sheet.paper.width):
         sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
+
+
+def name_part(sheet: Sheet, what: str, shown: Sequence[_Indexed], count: int) -> None:
+    """Say in the figure's meta which of so many columns it shows, unless it is all of them."""
+    if len(shown) < count:
+        part = span_of(what, shown[0].index, shown[-1].index + 1, count)
+        sheet.layout["meta"]["part"] = part  # type: ignore[index]
 
 
 def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:

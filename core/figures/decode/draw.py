@@ -58,6 +58,8 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     """A line through the draw's bar where the uniform number fell, bordered against any colour."""
     ends = (row - BAR / 2, row + BAR / 2 + 0.06)
     add_line(sheet, "uniform border", number, ends, sheet.theme.paper, 6)
+    # Under the frame of the chosen token, of which it would cut a piece out.
+    sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
 
 

@@ -20,6 +20,7 @@ from core.figures.base.grid import (
     add_least,
     columns_for,
     frame_of,
+    name_part,
     window_of,
 )
 from core.figures.base.labels import settings_caption, visible_token
@@ -67,7 +68,7 @@ def probability_heatmap(
     canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if not trace.token_steps:
         return canvas.sentence("This run emitted no token, so there are no candidates to show.")
-    steps = window_of(trace.token_steps, first, _columns(columns, paper))
+    steps = _window(trace, first, columns, selected, paper)
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
@@ -85,12 +86,18 @@ def probability_heatmap(
     add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
     add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
     add_least(sheet, columns_for, len(steps))
+    name_part(sheet, "Steps", steps, len(trace.token_steps))
     return sheet.figure()
 
 
-def _columns(columns: int, paper: Paper) -> int:
-    """How many steps are drawn: in print no more than leave some wide."""
-    return min(columns, columns_for(paper.window)) if paper.printed else columns
+def _window(
+    trace: Trace, first: int, columns: int, selected: int | None, paper: Paper
+) -> Sequence[TokenStep]:
+    """The steps that are drawn: in print what leaves some wide, the part with the selected one."""
+    span = min(columns, columns_for(paper.window)) if paper.printed else columns
+    if selected is not None and first <= selected < first + columns:
+        first += (selected - first) // span * span
+    return window_of(trace.token_steps, first, span)
 
 
 def _subtitle(

@@ -20,6 +20,7 @@ from core.figures.base.grid import (
     add_grid,
     add_least,
     frame_of,
+    name_part,
     wide_columns,
     window_of,
 )
@@ -95,6 +96,7 @@ def prompt_reading(
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
     add_least(sheet, wide_columns, len(positions))
+    name_part(sheet, "Positions", positions, len(prompt.positions))
     return sheet.figure()
 
 

@@ -34,15 +34,15 @@ from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
 from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
 
 _TITLE = "What every stage leaves"
 _ROW, _LABEL_LIMIT = 25, 12
-# Of a panel's width: what keeps it apart from the next, and what a bar's percentage needs.
-_GAP, _PERCENT_WIDTH = 0.06, 44
+# Of a panel's width what a bar's percentage needs.
+_PERCENT_WIDTH = 44
 # The narrowest that the page shows the panels at, px: few, and many.
-FEW_PANELS, _WIDTH_OF_FEW, _WIDTH_OF_MANY = 3, 440, 740
-_HEAD_LINE = 15
+_WIDTH_OF_FEW, _WIDTH_OF_MANY = 440, 740
 COLUMNS = (
     "stage setting rank token_id token chosen prob kept removed_mass threshold_crossed".split()
 )
@@ -69,32 +69,37 @@ def lab_stages(
     """Panels from the model's own distribution to the one drawn from, over the same tokens.
 
     A removed token keeps its row, greyed; a hatched bar shows what it had when it was removed.
-    A line under a bar of top-p's panel marks the token that carried the sum to p.
+    A line under a bar of top-p's panel marks the token that carried the sum to p. On a phone many
+    panels stand in rows, each with the tokens beside it.
 
     Args:
         rows: so many tokens by rank; the chosen one and top-p's last one are added.
     """
     stages, shown = shown_stages(lab), shown_rows(lab, rows)
+    places = places_for(len(stages), _ROW * (len(shown) + 1), paper)
     columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
     sheet = Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).lay_out(
         subtitle=_subtitle(lab),
         alt=_alt(lab, stages),
-        plot_height=_ROW * (len(shown) + 1),
+        plot_height=places.height,
         left=left,
         right=EDGE + 2,
-        above=4 * _HEAD_LINE + 8,
+        above=HEADS,
         below=34,
     )
     top = max(max(row.probs) for row in shown)
     top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     for place, stage in enumerate(stages):
-        _add_panel(sheet, lab, place, stage, shown)
-        _frame_panel(sheet, lab, place, stage, len(stages), top)
-    _mark_crossing(sheet, lab, stages, shown)
+        _add_panel(sheet, lab, place, stage, shown, places)
+        _frame_panel(sheet, lab, place, stage, places, top)
+    _mark_crossing(sheet, lab, stages, shown, places)
     names = [*_labels(lab, shown, theme), f"others{NBSP}"]
     ends = [len(shown) + 0.5, -0.5]
-    sheet.layout["yaxis"] = named_axis(theme, names, range=ends, showline=False)
+    for row in range(places.rows):
+        own = {"range": ends, "showline": False, "domain": list(places.y(row))}
+        own["anchor"] = f"x{row * places.across + 1}" if row else "x"
+        sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **own)
     name_rows(sheet, "token and its rank", left)
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
     add_key(sheet, _key(lab, theme), left, offset=8)
@@ -138,7 +143,12 @@ def _others(place: int, stage: Stage, shown: Sequence[StageRow]) -> float:
 
 
 def _add_panel(
-    sheet: Sheet, lab: LabStep, place: int, stage: Stage, shown: Sequence[StageRow]
+    sheet: Sheet,
+    lab: LabStep,
+    place: int,
+    stage: Stage,
+    shown: Sequence[StageRow],
+    places: Places,
 ) -> None:
     """A stage's bars: what every token has there, and what those had that it removed."""
     theme, chosen = sheet.theme, lab.step.token_id
@@ -177,7 +187,7 @@ def _add_panel(
         "textfont": {"size": 11, "color": theme.muted},
     }
     bars = {"type": "bar", "orientation": "h", **OUTSIDE, "constraintext": "none"}
-    axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": "y"}
+    axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": places.axis(place)}
     sheet.traces += [{**bars, **axes, **left}, {**bars, **axes, **removed}]
 
 
@@ -194,22 +204,23 @@ def _hover(row: StageRow, stage: Stage, place: int) -> str:
 
 
 def _frame_panel(
-    sheet: Sheet, lab: LabStep, place: int, stage: Stage, count: int, top: float
+    sheet: Sheet, lab: LabStep, place: int, stage: Stage, places: Places, top: float
 ) -> None:
     """A panel's axis up to `top`; above it name, value, removed mass and what is left."""
-    theme, domain = sheet.theme, _domain(place, count)
+    theme, count = sheet.theme, places.across
+    domain, (bottom, upper) = places.x(place), places.y(place // count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
     margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    whole = sheet.paper.printed or (_is_narrow(sheet.paper) and count <= FEW_PANELS)
+    whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
     if whole:
         width = sheet.room(margin["l"], margin["r"])
     room = width / count - 6
     most = 0.86 if whole else 0.6
-    share = min(_PERCENT_WIDTH * count / (width * (1 - _GAP)), most)
+    share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), most)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
-        theme, domain=list(domain), range=[0, top / (1 - share)], anchor="y"
+        theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
     )
-    add_line(sheet, "zero", domain[0], (0, 1), theme.grid, 1, layer="below", **PAPER)
+    add_line(sheet, "zero", domain[0], (bottom, upper), theme.grid, 1, layer="below", **PAPER)
     taken = (
         NBSP
         if place == 0
@@ -227,35 +238,29 @@ def _frame_panel(
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 4, "align": "left"}
     plain = {"borderpad": 0, "borderwidth": 0}
     text = "<br>".join(lines)
-    add_note(sheet, "head", text, domain[0], 1, size=12, color=theme.ink, **where, **plain)
-
-
-def _is_narrow(paper: Paper) -> bool:
-    """Whether it is a phone's screen."""
-    return paper.width < SCREEN.width
-
-
-def _domain(place: int, count: int) -> tuple[float, float]:
-    """A panel's part of the width; all are equally wide, so that equal bars are equal."""
-    return place / count, (place + 1 - _GAP) / count
+    add_note(sheet, "head", text, domain[0], upper, size=12, color=theme.ink, **where, **plain)
 
 
 def _mark_crossing(
-    sheet: Sheet, lab: LabStep, stages: Sequence[Stage], shown: Sequence[StageRow]
+    sheet: Sheet,
+    lab: LabStep,
+    stages: Sequence[Stage],
+    shown: Sequence[StageRow],
+    places: Places,
 ) -> None:
     """A line below the last token that top-p kept, across its panel."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
     if at is None or lab.crossing is None:
         return
     ids = [row.candidate.token_id for row in shown]
-    ends, ink = _domain(at, len(stages)), sheet.theme.ink
+    ends, ink = places.x(at), sheet.theme.ink
     y = ids.index(lab.crossing.candidate.token_id) + 0.5
-    add_line(sheet, "crossing", ends, y, ink, 1.5, dash="dot", xref="paper")
+    add_line(sheet, "crossing", ends, y, ink, 1.5, dash="dot", xref="paper", yref=places.axis(at))
     # Below is the bar of all others where the crossing is the last row: room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
     paper = sheet.paper
-    narrow = paper.width / len(stages) < _WIDE_PANEL if paper.printed else _is_narrow(paper)
+    narrow = paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)
     if narrow:
         return  # The subtitle says where it is.
     add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)

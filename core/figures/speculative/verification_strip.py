@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from core.decoding.speculative.types import DraftToken, ExtraToken
 from core.figures.base.axes import axis, bare_axis
-from core.figures.base.labels import show_token
+from core.figures.base.labels import percent, show_token
 from core.figures.base.marks import PAPER, add_line, add_note
 from core.figures.base.measure import markup_width
 from core.figures.base.sheet import Properties, Sheet
@@ -13,6 +14,7 @@ from core.figures.base.theme import Theme
 from core.figures.speculative.position import VerifiedPosition
 from core.figures.speculative.words import (
     EXTRA,
+    Kind,
     extra_kind,
     is_greedy,
     kind_color,
@@ -25,10 +27,16 @@ _LIMIT = 16
 
 
 class _StripPart(NamedTuple):
+    """Its words stand in it where they fit; those of a token that was hit stand beside it then.
+
+    `hit` is the colour of its edge, empty for a part that isn't a token's.
+    """
+
     start: float
     end: float
     color: str
     words: str
+    hit: str = ""
 
 
 def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], float | None, str]:
@@ -54,7 +62,7 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
     base = [_StripPart(0, 1, theme.panel, "")]
     if extra is None or extra.interval is None or extra.uniform is None:
         return base, None, ""
-    own = [_StripPart(*extra.interval, kind_color(extra_kind(found.step), theme), "")]
+    own = [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
     if is_greedy(found.trace):
         return [*base, *own], None, "greedy: nothing random"
     return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
@@ -64,12 +72,17 @@ def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:
     """Of exact match the share that the target's number hit: the drafted token's or another's."""
     drafted, extra = found.drafted, found.extra
     if drafted is not None and drafted.interval is not None:
-        color = soft_color("accepted", theme)
-        return [_StripPart(*drafted.interval, color, show_token(drafted.text, _LIMIT))]
+        return [_hit_part(drafted, "accepted", drafted.interval, theme)]
     if extra is None or extra.interval is None:
         return []
-    color = soft_color(extra_kind(found.step), theme)
-    return [_StripPart(*extra.interval, color, show_token(extra.text, _LIMIT))]
+    return [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
+
+
+def _hit_part(
+    token: DraftToken | ExtraToken, kind: Kind, interval: tuple[float, float], theme: Theme
+) -> _StripPart:
+    words = show_token(token.text, _LIMIT)
+    return _StripPart(*interval, soft_color(kind, theme), words, kind_color(kind, theme))
 
 
 def _strip_title(found: VerifiedPosition) -> str:
@@ -97,6 +110,9 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     if mark is not None:
         upright = (bottom - 0.01, 1.0)
         add_line(sheet, "number", mark, upright, theme.ink, 3, xref="x3", yref="paper")
+    for part in parts:
+        if part.hit and not _fits(part, mark, sheet):
+            _label_beside(sheet, part)
     where = {**PAPER, "yanchor": "bottom", "borderpad": 0}
     title = _strip_title(found)
     add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, xanchor="left", **where)
@@ -106,15 +122,34 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     sheet.layout["yaxis3"] = bare_axis(theme, range=[-0.5, 0.5], anchor="x3", domain=[bottom, 1])
 
 
+def _inside(part: _StripPart, mark: float | None) -> bool:
+    return mark is not None and part.start <= mark <= part.end
+
+
+def _fits(part: _StripPart, mark: float | None, sheet: Sheet) -> bool:
+    """Whether the words have room in the part, on one side of the mark where it is in it."""
+    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
+    room = (part.end - part.start) * sheet.room(margin["l"], margin["r"])
+    return markup_width(part.words, 11) + 8 < room / (1 + _inside(part, mark))
+
+
+def _label_beside(sheet: Sheet, part: _StripPart) -> None:
+    """Write a narrow part's words and its share on the side that has more room."""
+    right = part.start + part.end < 1
+    share = percent(part.end - part.start)
+    where = {"xref": "x3", "yref": "y3", "yanchor": "middle", "borderpad": 0}
+    where |= {"xanchor": "left" if right else "right", "xshift": 5 if right else -5}
+    x, color = part.end if right else part.start, sheet.theme.ink
+    add_note(sheet, "hit", f"{part.words} {share}", x, 0, size=11, color=color, **where)
+
+
 def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
     length, theme = part.end - part.start, sheet.theme
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    room = length * sheet.room(margin["l"], margin["r"])
-    inside = mark is not None and part.start <= mark <= part.end
     # The words are on the side of the mark where they fit.
     anchor = "middle"
-    if mark is not None and inside:
+    if mark is not None and _inside(part, mark):
         anchor = "start" if mark > (part.start + part.end) / 2 else "end"
+    edge = {"width": 1.5, "color": part.hit} if part.hit else {"width": 0}
     return {
         "type": "bar",
         "name": "strip",
@@ -125,13 +160,13 @@ def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
         "base": [part.start],
         "x": [length],
         "width": [1],
-        "text": [part.words if markup_width(part.words, 11) + 8 < room / (1 + inside) else ""],
+        "text": [part.words if _fits(part, mark, sheet) else ""],
         "textposition": "inside",
         "textangle": 0,
         "constraintext": "none",
         "insidetextanchor": anchor,
         "textfont": {"size": 11, "color": theme.ink},
-        "marker": {"color": part.color, "line": {"width": 0}},
+        "marker": {"color": part.color, "line": edge},
         "hoverinfo": "skip",
         "cliponaxis": False,
     }

@@ -9,7 +9,7 @@ from core.decoding.speculative.config import Acceptance, Speculative
 from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken
 from core.decoding.trace import Trace
 from core.figures.base.color import blend
-from core.figures.base.labels import NBSP, percent
+from core.figures.base.labels import NBSP, percent, visible_token
 from core.figures.base.theme import LIGHT, Theme
 
 Kind: TypeAlias = Literal["accepted", "rejected", "recovered", "bonus", "not_reached"]
@@ -132,10 +132,13 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
 
 
-def verification_words(token: DraftToken, rule: Acceptance, *, greedy: bool = False) -> str:
+def verification_words(
+    token: DraftToken, rule: Acceptance, *, drew: ExtraToken | None = None, greedy: bool = False
+) -> str:
     """A drafted token's verification in one sentence with its numbers; plain text.
 
     Args:
+        drew: of exact match, what the target drew in place of a rejected token.
         greedy: nothing was left to chance.
     """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
@@ -149,6 +152,8 @@ def verification_words(token: DraftToken, rule: Acceptance, *, greedy: bool = Fa
     thrown = f"the number thrown was {number(token.uniform or 0.0)}"
     if rule == "exact":
         own = "the drafted token" if token.passed else "another token"
+        if drew is not None:
+            own = f"{visible_token(drew.text, 24)}, with {percent(drew.prob)}, not this token"
         return f"{pair}: {thrown}, with which the target drew {own}.{end}"
     below = "below it" if token.passed else "not below it"
     return (

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.validation import brief
 from core.server import hosts
 from core.server.api.local_models import LocalModels
 from core.server.api.routes import routes
@@ -14,6 +19,10 @@ from core.server.api.service import NO_KEY, Service
 from core.server.hosts import HostGuard
 from core.server.queue import FairQueue
 from core.server.settings import Settings
+
+
+class AddressError(DecodingError):
+    """Nothing can listen on an address and port."""
 
 
 def endpoint(address: str, settings: Settings) -> Starlette:
@@ -36,8 +45,36 @@ def endpoint(address: str, settings: Settings) -> Starlette:
 
 
 def serve(address: str, port: int, settings: Settings) -> None:
-    """Answer until Ctrl+C; raises ConfigError as `endpoint`."""
+    """Answer until Ctrl+C.
+
+    Raises:
+        ConfigError: as `endpoint`.
+        AddressError: the address or port can't be had.
+    """
     app = endpoint(address, settings)
+    listening = _listen(address, port)
     shown = f"[{address}]" if ":" in address else address
-    print(f"The endpoint is at http://{shown}:{port}/v1", flush=True)
-    uvicorn.run(app, host=address, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    print(f"The endpoint is at http://{shown}:{listening[0].getsockname()[1]}/v1", flush=True)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=list(listening))
+
+
+def _listen(address: str, port: int) -> Sequence[socket.socket]:
+    """A socket for each address of a name; empty for all of the machine's."""
+    found: dict[tuple[object, ...], socket.socket] = {}
+    try:
+        for family, *_, at in socket.getaddrinfo(
+            address or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        ):
+            if at not in found:
+                found[at] = socket.create_server(at, family=family)
+    except (OSError, UnicodeError) as error:
+        for one in found.values():
+            one.close()
+        where = f"{brief(address)}, port {port}" if address else f"port {port}"
+        why = getattr(error, "strerror", None) or "this is no name of a machine"
+        # Python repeats the address behind the system's words.
+        why = why.partition(" (while")[0]
+        raise AddressError(f"Nothing can listen on {where}: {why}.") from None
+    return list(found.values())

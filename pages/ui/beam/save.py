@@ -7,7 +7,7 @@ from core.decoding.beam.compare import rivals
 from core.decoding.beam.replay import guess_parents
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.part import Part, of_figure
+from core.export.part import Part, of_figure, window_name
 from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
@@ -36,7 +36,7 @@ def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # n
     look |= {"selected": view.node, **controls.part_of_tree()}
     found = [
         of_figure(
-            f"tree-steps-{nth(first)}-{last}",
+            window_name("tree", "step", first, last),
             figures.beam_tree,
             trace,
             table=(trace, guesses),

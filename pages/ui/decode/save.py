@@ -7,7 +7,7 @@ from dataclasses import replace
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
-from core.export.part import Part, of_figure
+from core.export.part import Part, of_figure, window_name
 from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.grid import columns_for, wide_columns
@@ -25,13 +25,13 @@ _MOST_FIGURES = 3
 
 def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole run in windows, the selected step, and what its tabs show."""
-    at, read = view.selected, len(trace.prompt_ids)
+    at, count, read = view.selected, len(trace.token_steps), len(trace.prompt_ids)
     across = columns_for(paper.width)
-    starts = range(0, max(len(trace.token_steps), 1), across)[:_MOST_FIGURES]
+    starts = range(0, max(count, 1), across)[:_MOST_FIGURES]
     look = {"columns": across, "selected": at}
     heat = figures.probability_heatmap
     found = [
-        of_figure(_from("heatmap", first, starts), heat, trace, first=first, **look)
+        of_figure(_part("heatmap", first, starts, count), heat, trace, first=first, **look)
         for first in starts
     ]
     found += _of_step(view, trace)
@@ -41,7 +41,11 @@ def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     reading = figures.prompt_reading
     found += [
         of_figure(
-            _from("prompt", first, ends, "position"), reading, trace, first=first, columns=wide
+            _part("prompt", first, ends, read, "position"),
+            reading,
+            trace,
+            first=first,
+            columns=wide,
         )
         for first in ends
     ]
@@ -61,9 +65,11 @@ def _of_step(view: DecodeView, trace: Trace) -> list[Part]:
     return [replace(part, name=f"{part.name}-step-{nth(step.index)}") for part in found]
 
 
-def _from(name: str, first: int, starts: range, unit: str = "step") -> str:
-    """The name of a window's figure; of the only one there is none."""
-    return name if len(starts) == 1 else f"{name}-from-{unit}-{nth(first)}"
+def _part(name: str, first: int, starts: range, count: int, unit: str = "step") -> str:
+    """The name of a window's figure, of `count` columns in all; of the only one there is none."""
+    if len(starts) == 1:
+        return name
+    return window_name(name, unit, first, min(first + starts.step, count))
 
 
 def tables(view: DecodeView, trace: Trace) -> Tables:  # noqa: ARG001

@@ -35,6 +35,7 @@ def draw(view: InsideView, trace: Trace, redraw: Redraw) -> None:
     head = st.container(
         key="inside-head", horizontal=True, vertical_alignment="center", gap="small"
     )
+    figure.of_step(view.selected)
     panel.tabs(
         "inside_look",
         {

@@ -14,7 +14,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
-from core.figures.lab.stages import FEW_PANELS
+from core.figures.lab.panels import FEW_PANELS
 from core.figures.lab.words import lab_caption
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
@@ -248,6 +248,7 @@ def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
     is_own = step is lab.step and lab.step_of == work.key_of(ref, settings)
     offer = _offer(lab, ref, settings) if is_own else None
     figure.said(lab_caption(step))
+    figure.of_step(ref.index)
     stages = len(step.step.stages) - 1
     with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
         figure.chart(_stages(step), key, ahead=offer)

@@ -57,12 +57,12 @@ def parts(example: LabExample) -> list[Part]:
     """The figures of a step; those of what was not measured yet say so."""
     step, at = example.step, f"step-{nth(example.index)}"
     found = [
-        of_figure(f"lab-stages-{at}", figures.lab_stages, step),
-        of_figure(f"lab-draw-{at}", figures.lab_draw, step),
+        of_figure(f"stages-{at}", figures.lab_stages, step),
+        of_figure(f"draw-{at}", figures.lab_draw, step),
         *_measured(example, at),
     ]
     if grown := example.continuations:
-        return [*found, of_figure(f"lab-tree-{at}", figures.lab_tree, grown)]
+        return [*found, of_figure(f"tree-{at}", figures.lab_tree, grown)]
     return [*found, Part("tree", needs="write continuations first")]
 
 
@@ -73,7 +73,7 @@ def _measured(example: LabExample, at: str) -> list[Part]:
     heats = figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"
     named = {"boundaries": boundaries, "rolls": rolls, "temperatures": heats}
     return [
-        of_figure(f"lab-{name}-{at}", draw, step, table[-1], table=table)
+        of_figure(f"{name}-{at}", draw, step, table[-1], table=table)
         if table[-1]
         else Part(name, needs=needs)
         for name, (draw, table, needs) in named.items()

@@ -6,7 +6,7 @@ from core import figures
 from core.decoding.counting import nth
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
-from core.export.part import Part, of_figure
+from core.export.part import Part, of_figure, window_name
 from core.export.web.run_page import PAPER, Note
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
@@ -33,21 +33,22 @@ _ROUND_WIDTH = 36
 
 def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole timeline in windows, the selected token, and all that was measured."""
+    count = len(trace.rounds)
     columns = min(COLUMNS, max(int(paper.width / _ROUND_WIDTH), 4))
     found = [
         of_figure(
-            f"timeline-from-round-{nth(first)}",
+            window_name("timeline", "round", first, min(first + columns, count)),
             figures.spec_timeline,
             trace,
             columns=columns,
             first=first,
         )
-        for first in range(0, max(len(trace.rounds), 1), columns)
+        for first in range(0, max(count, 1), columns)
     ]
     at = 0
     if view.token is not None:
         at, place = view.token
-        which = "own-token" if place == EXTRA else f"token-{nth(place)}"
+        which = "own-token" if place == EXTRA else f"position-{nth(place)}"
         name = f"verification-round-{nth(at)}-{which}"
         found.append(of_figure(name, figures.spec_verification, trace, *view.token))
     found.append(of_figure("time", figures.spec_time, trace, view.comparison))

@@ -195,11 +195,12 @@ def sentences(trace: Trace, at: int, place: int) -> ahead.Shown:
         raise LookupError
     rule, greedy = rule_of(trace), is_greedy(trace)
     kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
+    drew = step.extra if kind == "rejected" else None
     return {
         "token-where": f"Round {nth(at)}, {where_words(place)}",
         "token-kind": kind_words(kind),
         "token-text": visible_token(token.text, 60),
-        "token-words": verification_words(token, rule, greedy=greedy)
+        "token-words": verification_words(token, rule, drew=drew, greedy=greedy)
         if isinstance(token, DraftToken)
         else extra_words(step, rule, greedy=greedy),
     }

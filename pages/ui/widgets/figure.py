@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.decoding.counting import nth
 from core.export.part import Part, stem
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
@@ -22,7 +24,9 @@ from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.export import Desk, Task
 from pages.ui.widgets.source import source
 
-_SAID = "captions_said"
+_SAID, _STEP = "captions_said", "figures_step"
+# A figure's words make the name of its files.
+Namer: TypeAlias = Callable[[Mapping[str, Any]], str]
 _component = export.component("export", source("widgets/export.html"))
 
 
@@ -179,23 +183,31 @@ def _export(part: Part, shown: Drawing) -> None:
     )
     if popover.open:
         with popover:
-            fragments.mount(_leave)(shown, part, _stem(part.name, shown))
+            fragments.mount(_leave)(shown, part, _named(part.name))
 
 
-def _stem(name: str, shown: Drawing) -> str:
-    """The name of a figure's files: its page, what it shows, its step or round, method, seed."""
-    page = registry.page_at(st.session_state.get("page_before", ""))
+def of_step(index: int) -> None:
+    """Say that the page's figures are of this step, which their own words don't name."""
+    st.session_state[_STEP] = (st.session_state.get("page_before", ""), index)
+
+
+def _named(name: str) -> Namer:
+    """Names a figure's files: its page, what it shows, its step, round or part, method, seed."""
+    path = st.session_state.get("page_before", "")
+    page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
     said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
-    return stem(said, trace.config if trace else None, str(shown.words["title"]))
+    if (of := st.session_state.get(_STEP)) and of[0] == path:
+        said = f"{said}-step-{nth(of[1])}"
+    return partial(stem, said, trace.config if trace else None)
 
 
-def _leave(shown: Drawing, part: Part, files: str) -> None:
+def _leave(shown: Drawing, part: Part, named: Namer) -> None:
     """The buttons of a figure's files; a fragment, so that a press draws no page."""
     desk, key = Desk.of(part.name), f"export-bar-{part.name}"
 
     def asked() -> None:
-        desk.attempt(lambda: _ask(desk, part, files, str(st.session_state[key].asked)))
+        desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))
 
     _component(
         key=key,
@@ -209,14 +221,15 @@ def _leave(shown: Drawing, part: Part, files: str) -> None:
     )
 
 
-def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
+def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> None:
     """Begin what a button asks for.
 
     Args:
-        files: their name without the ending.
+        named: makes the files' name, without the ending, of what a figure says.
     """
     from core.export.part import drawing, encoded, table_file
 
+    files = named(shown.words)
     if form == "csv":
         desk.hand_over(f"{files}.csv", table_file(part))
         return
@@ -226,6 +239,8 @@ def _ask(desk: Desk, part: Part, files: str, form: str) -> None:
         return
 
     def take(figure: go.Figure, raw: str) -> None:
+        # On paper it may be a smaller part.
+        files = named(figure.layout.meta)
         drawn = drawing(raw, figure, files, paper)
         desk.hand_over(f"{files}.{form}", encoded(drawn, form))
         if drawn.fonts.missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.cli.main import main
 from core.decoding.errors import ConfigError
 from core.server.api import local_models
 from core.server.api.serve import endpoint
@@ -25,6 +27,13 @@ def test_another_address_or_name_needs_a_key() -> None:
             endpoint(address, settings)
     assert endpoint("127.0.0.1", Settings())
     assert endpoint("0.0.0.0", Settings(api_keys=("a-key-of-many-letters",)))
+
+
+def test_a_port_that_cannot_be_had_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["serve", "--port", str(taken.getsockname()[1])]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and "Address already in use." in said.err and said.err.count("\n") == 1
 
 
 def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
