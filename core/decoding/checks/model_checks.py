@@ -21,11 +21,15 @@ from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
+from core.decoding.validation import brief
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
 # measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
 _EPSILONS = {"float32": 100, "float64": 100}
 _EPSILONS_OF_HALVES = 8
+_COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+# What is left of a number in a file, of its own size.
+_FILE_DIGITS = 1e-6
 # Below this log-probability a recorded probability has lost its digits.
 FAINT = -69.0
 
@@ -86,6 +90,10 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
         faults.append("the server names another number of tokens of a step than it did")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
+    if trace.dtype and model.dtype and trace.dtype != model.dtype:
+        faults.append(
+            f"the run's weights are said to be {brief(trace.dtype)}, here they are {model.dtype}"
+        )
     return faults
 
 
@@ -166,6 +174,7 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             if 0 <= row - first < len(steps):
                 step, before = steps[row - first], ids[: row + 1]
                 deviations.append(_step_error(own, step))
+                faults.append(_dtype_fault(own, step, model.dtype))
                 faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
 
     model.start(ids, use_cache=False, on_logits=compare)
@@ -213,6 +222,18 @@ def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
     recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
     own = logits[[c.token_id for c in candidates]].double()
     return float((own - recorded).abs().max())
+
+
+def _dtype_fault(logits: Tensor, step: TokenStep, dtype: str) -> str:
+    """Logits that are finer than the model's own: they come of weights of another dtype."""
+    kind = _COARSE.get(dtype)
+    own = logits[[c.token_id for c in step.candidates]].double()
+    if kind is None or not torch.equal(own.to(kind).double(), own):
+        return ""
+    recorded = torch.tensor([c.logit for c in step.candidates], dtype=torch.float64)
+    apart = (recorded.to(kind).double() - recorded).abs()
+    coarse = bool((apart <= _FILE_DIGITS * recorded.abs().clamp(min=1)).all())
+    return "" if coarse else f"step {nth(step.index)}: a logit is no number of {dtype}"
 
 
 def _step_error(logits: Tensor, step: TokenStep) -> float:
