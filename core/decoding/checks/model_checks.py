@@ -94,7 +94,25 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
         faults.append(
             f"the run's weights are said to be {brief(trace.dtype)}, here they are {model.dtype}"
         )
+    elif not faults and _is_finer(trace, model):
+        faults.append(f"its logits are no numbers of {model.dtype}")
     return faults
+
+
+def _is_finer(trace: Trace, model: LanguageModel) -> bool:
+    """Whether logits were recorded that are finer than the model's: of weights of another dtype."""
+    kind = _COARSE.get(model.dtype)
+    if kind is None or trace.known is not None:
+        return False
+    prompt = trace.prompt_step.positions if trace.prompt_step else ()
+    shown = [*(at.candidates for at in prompt), *(at.candidates for at in trace.token_steps)]
+    found = [c.logit for candidates in shown for c in candidates]
+    recorded = torch.tensor([x for x in found if math.isfinite(x)], dtype=torch.float64)
+    own = model.start(trace.prompt_ids[:1], use_cache=False).logits.double()
+    if not torch.equal(own.to(kind).double(), own):
+        return False
+    apart = (recorded.to(kind).double() - recorded).abs()
+    return bool((apart > _FILE_DIGITS * recorded.abs().clamp(min=1)).any())
 
 
 def made_by(trace: Trace, model: LanguageModel) -> bool:
@@ -174,7 +192,6 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             if 0 <= row - first < len(steps):
                 step, before = steps[row - first], ids[: row + 1]
                 deviations.append(_step_error(own, step))
-                faults.append(_dtype_fault(own, step, model.dtype))
                 faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
 
     model.start(ids, use_cache=False, on_logits=compare)
@@ -222,18 +239,6 @@ def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
     recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
     own = logits[[c.token_id for c in candidates]].double()
     return float((own - recorded).abs().max())
-
-
-def _dtype_fault(logits: Tensor, step: TokenStep, dtype: str) -> str:
-    """Logits that are finer than the model's own: they come of weights of another dtype."""
-    kind = _COARSE.get(dtype)
-    own = logits[[c.token_id for c in step.candidates]].double()
-    if kind is None or not torch.equal(own.to(kind).double(), own):
-        return ""
-    recorded = torch.tensor([c.logit for c in step.candidates], dtype=torch.float64)
-    apart = (recorded.to(kind).double() - recorded).abs()
-    coarse = bool((apart <= _FILE_DIGITS * recorded.abs().clamp(min=1)).all())
-    return "" if coarse else f"step {nth(step.index)}: a logit is no number of {dtype}"
 
 
 def _step_error(logits: Tensor, step: TokenStep) -> float:

@@ -316,12 +316,11 @@ def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
     assert "said to be 'bfloat16', here they are float32" in failed.detail
     weights = random_model("qwen2").to(torch.bfloat16)
     half = TransformersModel(weights, model.tokenizer, model_id=model.model_id)
-    found = {o.name: o for o in check(forged, half)}
-    assert 0.03 < found["an independent forward gives the same numbers"].tolerance < 1
-    stages = found["its logits and the settings give the same stages"]
-    assert not stages.passed and "no number of bfloat16" in stages.detail
+    (failed,) = (o for o in check(forged, half) if not o.passed)
+    assert "no numbers of bfloat16" in failed.detail
     own = check(collect(half, "the fox had", Greedy(max_new_tokens=3)), half)
     assert all(o.passed for o in own)
+    assert 0.03 < next(o for o in own if o.name.startswith("an independent")).tolerance < 1
 
 
 def test_a_number_that_is_none_fails(trace) -> None:
