@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from benchmarks.decoding import interleaved
 from core import Shaping, Speculative, collect
 from core.decoding.speculative.baseline import run_alone, target_only
-from core.decoding.speculative.metrics import acceptance_rate, tokens_per_forward
+from core.decoding.speculative.metrics import acceptance_rate, tokens_per_round
 from core.decoding.speculative.report import speculative_token_seconds
 from core.models.transformers_model import TransformersModel
 
@@ -100,7 +100,7 @@ def _compare(
         f"| {label} | {base:.2f} ms | {same:.2f} ms | {engine:.2f} ms | "
         f"**{engine / base:.2f}** ({engine / same:.2f} of the second) | {alone:.2f} ms | "
         f"{alone / engine:.2f} ({decoding:.2f} without recording) | "
-        f"{acceptance_rate(rounds) or 0:.0%} | {tokens_per_forward(rounds) or 0:.2f} |",
+        f"{acceptance_rate(rounds) or 0:.0%} | {tokens_per_round(rounds) or 0:.2f} |",
         flush=True,
     )
 

@@ -47,7 +47,7 @@ shown(figures.probability_heatmap(trace, paper=screen), screen)
 # %%
 column = figures.printed("85mm")
 step = max(trace.token_steps, key=lambda step: step.entropy)
-shown(figures.candidate_bars(step, trace, count=8, paper=column), column)
+shown(figures.candidate_bars(step, trace, paper=column), column)
 
 # %% [markdown]
 # The same in grey, which tells its categories apart by patterns.

@@ -305,7 +305,9 @@ def test_no_text_on_stdin_exits_2(typed: bytes, monkeypatch, capsys) -> None:
     assert capsys.readouterr().err.startswith("python -m core: The prompt is ")
 
 
-def test_check_loads_the_model_in_the_dtype_of_the_run(folder, tmp_path, monkeypatch) -> None:
+def test_check_loads_the_model_in_the_dtype_of_the_run(
+    folder, tmp_path, monkeypatch, capsys
+) -> None:
     out = tmp_path / "run.json"
     options = ["--max-new-tokens", "2", "--dtype", "bfloat16", "--json", str(out)]
     assert main(["decode", "--model", folder, "--prompt", "the fox", *options]) == 0
@@ -318,8 +320,15 @@ def test_check_loads_the_model_in_the_dtype_of_the_run(folder, tmp_path, monkeyp
 
     monkeypatch.setattr(core, "load_model", load, raising=False)
     assert main(["check", str(out), "--model", folder]) == 0
-    main(["check", str(out), "--model", folder, "--dtype", "float32", "--device", "cpu"])
-    assert loaded == [("bfloat16", None), ("float32", "cpu")]
+    float32 = ["--dtype", "float32", "--device", "cpu"]
+    assert main(["check", str(out), "--model", folder, *float32]) == 1
+    said = capsys.readouterr()
+    assert "said to be 'bfloat16', here they are float32" in said.out
+    assert "warning" not in said.err
+    out.write_text(json.dumps(json.loads(out.read_text()) | {"model_id": "gpt2"}))
+    main(["check", str(out), "--model", folder])
+    assert "the file calls its model 'gpt2'" in capsys.readouterr().err
+    assert loaded == [("bfloat16", None), ("float32", "cpu"), ("bfloat16", None)]
 
 
 def test_a_strangers_dtype_reaches_the_terminal_cut(folder, tmp_path, capsys) -> None:

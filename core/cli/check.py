@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
 from core.cli.loading import load
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Check
+from core.decoding.validation import brief
 
 
 def add(parser: ArgumentParser) -> None:
@@ -14,7 +17,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="a trace file")
     parser.add_argument("--model", help="also check against this model (as in decode)")
     parser.add_argument("--draft", help="the second model of a speculative run, with --model")
-    parser.add_argument("--dtype", help="of the model's weights; default: the one of the run")
+    parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
     parser.add_argument("--device", help="of the model, as in decode")
 
 
@@ -35,13 +38,26 @@ def run(args: Namespace) -> int:
         dtype = args.dtype if args.dtype is not None else trace.dtype or None
         model = load(args.model, dtype, args.device)
         if args.draft is not None:
-            draft = load(args.draft, dtype, args.device)
+            of_draft = args.dtype if args.dtype is not None else trace.draft_dtype or None
+            draft = load(args.draft, of_draft, args.device)
+        _warn_of_names((trace.model_id, model), (trace.draft_id, draft))
     checks = check(trace, model, draft)
     for outcome in checks:
         print(_check_line(outcome))
     passed = sum(outcome.passed for outcome in checks)
     print(f"{passed} of {len(checks)} checks passed")
     return 0 if passed == len(checks) else 1
+
+
+def _warn_of_names(*named: tuple[str, Any]) -> None:
+    """Models that the file calls otherwise: the same weights may lie in two places."""
+    for said, model in named:
+        if model is not None and said != model.model_id:
+            print(
+                f"warning: the file calls its model {brief(said)}; the checks are against "
+                f"{brief(model.model_id)}",
+                file=sys.stderr,
+            )
 
 
 def _check_line(outcome: Check) -> str:

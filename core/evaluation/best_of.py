@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from core.decoding.reasoning.config import Reasoning
 from core.evaluation.answers import find_answer, normal_number
 from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.plan.types import Evaluation
@@ -49,6 +50,23 @@ class Sampled:
     question: str
     expected: str
     samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampledProblems:
+    """Samples of reasoning problems, and what they were drawn with.
+
+    Args:
+        problems: how many and where from, in words.
+        config: the seed is each first sample's.
+        reward: the reward model's id.
+    """
+
+    sampled: tuple[Sampled, ...]
+    problems: str
+    model_id: str
+    config: Reasoning
+    reward: str
 
 
 class RulePoint(NamedTuple):

@@ -15,7 +15,7 @@ from core.decoding.errors import DecodingError, SweepError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
-from core.evaluation.best_of import Sampled, of_votes, shortened_texts
+from core.evaluation.best_of import SampledProblems, of_votes, shortened_texts
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
@@ -37,7 +37,7 @@ _DIGITS = 7
 RUN_STEPS = 6
 _STRIP, _RIVALS, _VOTE = TypeAdapter(StopStrip), TypeAdapter(Rivalry), TypeAdapter(Vote)
 _TOOLS = TypeAdapter(tuple[Transcript, Transcript])
-_BEST_OF = TypeAdapter(tuple[Sampled, ...])
+_BEST_OF = TypeAdapter(SampledProblems | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ReasoningExample:
     run: Trace
     strip: StopStrip
     tools: tuple[Transcript, Transcript]
-    best_of: tuple[Sampled, ...] = ()
+    best_of: SampledProblems | None = None
 
 
 def load_example(path: str | Path) -> ReasoningExample:
@@ -112,7 +112,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
             run=Trace.from_dict(data["run"]),
             tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
-            best_of=_BEST_OF.validate_json(json.dumps(data.get("best_of", [])), strict=True),
+            best_of=_BEST_OF.validate_json(json.dumps(data.get("best_of")), strict=True),
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise SweepError("The reasoning example is damaged: get the file again.") from error
@@ -158,7 +158,7 @@ def make_example(model_id: str) -> ReasoningExample:
     )
 
 
-def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> tuple[Sampled, ...]:
+def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProblems:
     """Samples of hard problems with what the embedded reward model says of each."""
     from core.evaluation.verifier import check_arithmetic
     from core.evaluation.votes import sample_each
@@ -168,7 +168,8 @@ def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> tuple[Sampl
     votes = sample_each(
         model, hard.problems, config, BEST_OF_SAMPLES, verifier=check_arithmetic, scorer=score
     )
-    return shortened_texts(of_votes(votes))
+    sampled = shortened_texts(of_votes(votes))
+    return SampledProblems(sampled, hard.name, model.model_id, config, REWARD)
 
 
 def _with_room(config: Reasoning) -> Reasoning:

@@ -100,6 +100,8 @@ class Vote:
         verified: the place of the attempt with the highest score above 0, None where there is none.
         rewards: of a reward model, one for each attempt (None where it doesn't fit); empty without.
         rewarded: the place of the attempt with the highest reward among those with an answer.
+        model_id, config: what the samples were drawn with; the seed is the first one's. Empty and
+            None where they are a comparison's, which says it itself.
     """
 
     problem: Problem
@@ -111,6 +113,8 @@ class Vote:
     verified: int | None = None
     rewards: tuple[float | None, ...] = ()
     rewarded: int | None = None
+    model_id: str = ""
+    config: Reasoning | None = None
 
     @property
     def winner(self) -> str | None:

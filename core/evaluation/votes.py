@@ -55,7 +55,8 @@ def sample_and_vote(
         if on_attempt is not None:
             on_attempt(attempt)
     attempts = [found[at] for at in sorted(found)]
-    return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, config))
+    made = vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, config))
+    return replace(made, model_id=model.model_id, config=config)
 
 
 def sample_each(

@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 
 from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
-from core.export.subject import Subject
+from core.export.subject import VERSION, Subject
 from core.export.table import csv_file
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import plain_name
 from core.figures.base.paper import Paper
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _WHEN = (1980, 1, 1, 0, 0, 0)
 # A float of LaTeX holds no more.
 _MOST_ROWS = 40
+# So many columns of a prompt are in a citation; the trace has all of it.
+_PROMPT = 300
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -131,8 +133,12 @@ class Archive:
         return latex.document(body)
 
     def _citation(self) -> str:
-        note = visible_token(self.subject.caption).replace("␣", " ")
-        fields = ["  title = {Decoding Explorer}", f"  note = {{{latex.escaped(note)}}}"]
+        subject, prompt = self.subject, ""
+        if subject.prompt:
+            prompt = f"prompt “{plain_name(subject.prompt, _PROMPT)}”"
+        note = ". ".join(filter(None, [plain_name(subject.caption, None), subject.models, prompt]))
+        fields = ["  title = {Decoding Explorer}", f"  version = {{{VERSION}}}"]
+        fields += [f"  note = {{{latex.escaped(note)}}}"]
         year = self.subject.created[:4]
         fields += [f"  year = {{{year}}}"] if year.isdigit() else []
         fields += [f"  url = {{{self.link}}}"] if self.link else []

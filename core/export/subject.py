@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
 
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
-from core.figures.base.labels import settings_caption
+from core.figures.base.labels import plain_name, settings_caption
+
+VERSION = "0.1.0"
+"""The app's, as the changelog's top heading has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Subject:
         files: its own, by their names.
         config: names the figures' files; None where there are several.
         created: the day it was made, ISO 8601; empty where that isn't known.
+        models: with their versions, for a citation; `prompt` too.
     """
 
     caption: str
@@ -28,13 +32,21 @@ class Subject:
     files: Mapping[str, bytes]
     config: MethodConfig | None = None
     created: str = ""
+    models: str = ""
+    prompt: str = ""
 
     @classmethod
     def of_trace(cls, trace: Trace, file: bytes) -> Self:
         """A run and its trace file."""
         settings = {
+            "app": VERSION,
+            "created": trace.created or None,
             "model": trace.model_id,
+            "model_revision": trace.model_revision or None,
+            "dtype": trace.dtype or None,
             "draft": trace.draft_id or None,
+            "draft_revision": trace.draft_revision or None,
+            "draft_dtype": trace.draft_dtype or None,
             "prompt": trace.rendered_prompt or trace.prompt,
             "text": trace.text,
             "method": trace.config.method,
@@ -42,4 +54,25 @@ class Subject:
             "versions": trace.versions,
         }
         files = {"trace.json": file}
-        return cls(settings_caption(trace), settings, files, trace.config, trace.created)
+        return cls(
+            settings_caption(trace),
+            settings,
+            files,
+            trace.config,
+            trace.created,
+            "; ".join(_versions(trace)),
+            trace.rendered_prompt or trace.prompt,
+        )
+
+
+def _versions(trace: Trace) -> Iterator[str]:
+    """Each model with its revision and dtype, and the libraries that ran them."""
+    named = [
+        (trace.model_id, trace.model_revision, trace.dtype),
+        (trace.draft_id, trace.draft_revision, trace.draft_dtype),
+    ]
+    for name, revision, dtype in named:
+        if name:
+            more = [f"revision {plain_name(revision, 80)}" if revision else "", dtype]
+            yield ", ".join([plain_name(name, 80), *filter(None, more)])
+    yield from (f"{name} {version}" for name, version in trace.versions.items())

@@ -103,6 +103,9 @@ def test_speculative_greedy_gives_greedys_very_answers_whatever_the_draft_reads(
     cold, own = ([r for r in done.rows if r.way == way] for way in ("drafted", "own prompt"))
     assert sum(row.accepted for row in cold) > 0
     assert all(row.draft_forwards > row.forwards >= 2 for row in cold)
+    greedy = {r.question: r for r in done.rows if r.way == "greedy"}
+    # A round emits what was accepted and one more; before them comes the prompt's own forward.
+    assert all(r.tokens - r.accepted <= r.forwards <= greedy[r.question].tokens + 1 for r in cold)
     assert [r.drafted for r in cold] != [r.drafted for r in own]
 
 

@@ -19,7 +19,7 @@ from core.export import latex
 from core.export.archive import Archive
 from core.export.catalog import figures_of
 from core.export.part import FORMATS, Part, stem
-from core.export.subject import Subject
+from core.export.subject import VERSION, Subject
 from core.export.table import csv_text
 from core.export.tables import tables_of
 from core.figures import LIGHT, printed
@@ -65,7 +65,12 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     assert Trace.from_dict(json.loads(files["trace.json"])) == trace
     assert json.loads(files["settings.json"])["prompt"] == trace.prompt
     assert b"measure it first" in files["figures.md"]
-    assert b"http://127.0.0.1/?run=1" in files["citation.bib"]
+    cited, said = files["citation.bib"].decode(), json.loads(files["settings.json"])
+    assert "http://127.0.0.1/?run=1" in cited and f"version = {{{VERSION}}}" in cited
+    assert said["model_revision"] == trace.model_revision in cited and said["dtype"] in cited
+    assert said["app"] == VERSION and said["draft_revision"] == (trace.draft_revision or None)
+    assert all(word in cited for word in trace.prompt.split()[:3])
+    assert f"\n## {VERSION}" in (STORED.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_an_archive_is_the_same_bytes_twice() -> None:

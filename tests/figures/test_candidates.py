@@ -3,7 +3,10 @@
 from dataclasses import replace
 
 from core.decoding.shaping.config import Shaping
+from core.export.catalog import figures_of
 from core.figures import LIGHT, candidate_bars, candidate_bars_data, stage_name
+from core.figures.decode.candidates import SHOWN
+from pages.ui.decode.tabs import candidates as page_candidates
 from tests.figures.looking import annotations, trace_named
 from tests.figures.traces import make_trace
 
@@ -57,7 +60,7 @@ def test_greedy_is_told_once_and_its_rows_are_plain():
     figure = candidate_bars(greedy.token_steps[1], greedy)
     (subtitle,) = [a.text for a in figure.layout.annotations if a.name == "subtitle"]
     assert "Greedy keeps only the top one." in subtitle
-    assert list(trace_named(figure, "final").text[1:]) == [""] * 14
+    assert list(trace_named(figure, "final").text[1:]) == [""] * (SHOWN - 1)
     assert set(trace_named(figure, "raw").marker.pattern.shape) == {""}
     assert not any("removed" in text for text in annotations(figure))
 
@@ -70,6 +73,19 @@ def test_a_candidate_that_a_filter_removed_is_told_in_greedy_too():
     final = trace_named(candidate_bars(step, greedy), "final")
     assert final.text[2] == "removed by no repeated n-gram"
     assert final.text[3] == ""
+
+
+def test_the_page_the_archive_and_the_command_line_have_the_same_candidates() -> None:
+    """One file name stands for one figure, wherever it is written."""
+    step = TRACE.token_steps[4]
+    own, listed = page_candidates(step, TRACE), {p.name: p for p in figures_of(TRACE, step=4)}
+    keys = [
+        [key[1] for key in trace_named(part.drawn()(), "raw").customdata]
+        for part in (own, listed["candidates"])
+    ]
+    assert keys[0] == keys[1] and len(keys[0]) in (SHOWN, SHOWN + 1)
+    for part in (own, listed["candidates"]):
+        assert part.data is not None and len(part.data()) == len(step.candidates) > SHOWN + 1
 
 
 def test_the_table_is_what_is_drawn():

@@ -53,8 +53,13 @@ def test_bars_are_shares_with_their_intervals() -> None:
     assert [x + up for x, up in zip(bars.x, bars.error_x.array, strict=True)] == pytest.approx(
         [one.correct.high for one in found]
     )
+    # Only where a bar is less than another there are two colours to tell of.
+    leak = read_evaluation(STORED / "leak.jsonl")
+    for shown, said in ((leak, True), (evaluation(), False)):
+        words = strings(evaluate_accuracy(shown))
+        assert any("The stronger colour is the highest share." in one for one in words) is said
     table = evaluate_accuracy_data(evaluation())
-    assert list(table["forwards"]) == [one.forwards for one in found]
+    assert list(table["target_forwards"]) == [one.forwards for one in found]
 
 
 def test_the_matrix_says_who_agrees_and_lossless_rules_agree_with_greedy() -> None:

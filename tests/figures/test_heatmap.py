@@ -167,12 +167,13 @@ def test_few_steps_use_the_whole_width():
     assert all(high - low == 1 for low, high in pairwise(edges))
 
 
-@pytest.mark.parametrize("width", [400, 640, 900, 1200])
+@pytest.mark.parametrize("width", [400, 576, 640, 900, 1200])
 def test_wide_columns_hold_a_word_at_every_width(width):
     trace = make_trace(60)
     figure = probability_heatmap(trace, columns=columns_for(width), paper=Paper(width))
     low, high = figure.layout.xaxis.range
-    assert (width - 78) / (high - low) >= 50
+    # Seven characters, such as those of a space and "little", and what is left at their sides.
+    assert (width - 78) / (high - low) >= 7 * 7.25 + 6
 
 
 def test_no_more_columns_than_asked_for():

@@ -136,7 +136,8 @@ def test_caption_names_model_method_settings_and_seed():
 def test_caption_says_that_tokens_are_drawn_at_which_temperature_and_keeps_words_words():
     config = Reasoning(do_sample=True, ignore_end=1, wait_text=" Hm, wait")
     assert config_caption("m", config) == (
-        "m · reasoning · temperature 1 · ignore end 1 · wait text Hm, wait · drawn · seed 0"
+        "m · reasoning · temperature 1 · max thinking tokens 128 · ignore end 1 "
+        "· wait text Hm, wait · drawn · seed 0"
     )
 
 

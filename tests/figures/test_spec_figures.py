@@ -334,6 +334,8 @@ def test_every_metric_has_a_definition_and_a_source() -> None:
     assert value["accepted"] == str(found.accepted)
     assert value["acceptance rate"] == f"{100 * found.accepted / found.drafted:.1f} %"
     assert value["speed-up"] == "1.50"
+    # The prompt's forward is one, as in every other count of forwards.
+    assert value["target forwards"] == str(found.rounds + 1)
 
 
 def test_latencies_are_told_by_the_percentiles_that_the_runs_support() -> None:

@@ -71,6 +71,24 @@ def test_the_stored_examples_are_what_an_empty_address_describes(kind: type[View
     assert _given(found.parameters) == {}
 
 
+@pytest.mark.parametrize(
+    ("kind", "page"), [(BeamView, "beam.py"), (SpecView, "speculative.py")], ids=["beam", "spec"]
+)
+def test_a_citation_s_link_says_every_setting_so_that_other_defaults_change_nothing(
+    kind: type[View], page: str, open_app: Open
+) -> None:
+    view, trace = kind(), kind.load_example()
+    assert trace is not None
+    view.show(trace, "example")
+    found = link_run.link_to(view, trace)
+    assert found is not None and len(found.whole) > 8
+    assert (found.whole["model"], found.whole["prompt"]) == (trace.model_id, trace.prompt)
+    app = open_app(page, **found.whole)
+    told = link_in(app)
+    assert _given(told["parameters"]) == {} and not told["changed"]
+    assert not app.toast and not app.exception
+
+
 def test_a_run_made_here_keeps_its_chat_in_the_link() -> None:
     trace = replace(make_trace(4), prompt="Who?", rendered_prompt="<|user|>Who?")
     asked = Request(trace.model_id, "Who?", trace.config, chat=True, system="One word.")

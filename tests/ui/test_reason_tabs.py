@@ -97,6 +97,12 @@ def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     assert vote is not None and len({a.seed for a in vote.attempts}) == 3
     assert all(attempt.thinking_tokens == 2 for attempt in vote.attempts)
     assert "4 ×3, of 3 samples" in texts(app) and "4 ✓" in texts(app)
+    # What is stored says its own settings, whatever the controls say by now.
+    app.session_state["thinking"] = 32
+    app.run()
+    assert "Next: 3 samples, each with the thinking budget of 32" in texts(app)
+    made = [text for text in texts(app).splitlines() if "(your own)" in text]
+    assert len(made) == 1 and "max thinking tokens 2 " in made[0] and "temperature 1 " in made[0]
 
 
 @pytest.mark.parametrize(

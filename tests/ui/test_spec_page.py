@@ -209,7 +209,12 @@ def test_time_is_measured_on_demand_and_gives_a_verdict(open_spec: Open) -> None
     found = view_of(app).comparison
     assert found is not None and not app.exception
     assert "because a round emits" in texts(app)
-    app = press(app, "start-sweep")
+    app.session_state["spec-look"] = "Acceptance and metrics"
+    said = " ".join(element.value for element in app.run().caption)
+    assert "Costs and the expected speed-up follow" not in said and "median round" in said
+    assert "The best and the break-even draft length follow" in said
+    app.session_state["spec-look"] = "Where the time goes"
+    app = press(app.run(), "start-sweep")
     assert "draft-lengths" in charts(app) and view_of(app).sweep is not None
 
 

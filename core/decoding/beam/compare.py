@@ -91,7 +91,7 @@ class Rival(NamedTuple):
     Args:
         sum_logprob: of the whole text under the model itself (no penalty), nats.
         score: the same over its length to the search's length penalty.
-        forwards: calls of the model after the prompt.
+        forwards: calls of the model, the prompt's included, which gives the first token.
         rows: sequences that those calls computed, all together.
         at_least: whether the search, under the settings that it is ranked by, would have gone on.
         ran_forwards, ran_rows: what the stored search really took, where a search under the
@@ -115,7 +115,7 @@ class Ran(NamedTuple):
 
     Args:
         sum_logprob: of its text under the model itself (no penalty), nats.
-        forwards: calls of the model after the prompt, of one row each.
+        forwards: calls of the model, the prompt's included, of one row each.
     """
 
     text: str
@@ -128,14 +128,15 @@ def ran(trace: Trace) -> Ran:
     """A run, for a comparison."""
     steps = trace.token_steps
     total = -sum(step.surprisal for step in steps)
-    return Ran(trace.text, len(trace.token_ids), total, max(len(steps) - 1, 0))
+    return Ran(trace.text, len(trace.token_ids), total, len(steps))
 
 
 def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, ...]:
     """Greedy, the search's best hypothesis and the best of the samples, by the search's own score.
 
     The samples' forwards are those of all of them; the search's are those that it takes under the
-    settings that it is ranked by. Without a hypothesis or a sample there is no such rival.
+    settings that it is ranked by. Every sample reads the prompt anew. Without a hypothesis or a
+    sample there is no such rival.
     """
     penalty = getattr(search.config, "length_penalty", 1.0)
     found = [_rival("Greedy", greedy, penalty)]
@@ -155,7 +156,7 @@ def _searched(search: Trace, penalty: float) -> Rival:
     forwards, rows, at_least = _bill(search)
     run = Ran(winner.text, len(winner.token_ids), total, forwards)
     found = _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
-    took = len(steps) - 1, sum(len(step.groups) for step in steps[1:])
+    took = len(steps), 1 + sum(len(step.groups) for step in steps[1:])
     if took == (forwards, rows) and not at_least:
         return found
     return found._replace(ran_forwards=took[0], ran_rows=took[1])
@@ -173,7 +174,7 @@ def _bill(search: Trace) -> tuple[int, int, bool]:
     rows = sum(
         last[group] >= at for at, step in enumerate(steps[1:], start=1) for group in step.groups
     )
-    return max(last), rows, None in ends and search.finish_reason != "cancelled"
+    return max(last) + 1, rows + 1, None in ends and search.finish_reason != "cancelled"
 
 
 def _rival(name: str, run: Ran, penalty: float) -> Rival:

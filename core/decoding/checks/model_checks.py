@@ -21,11 +21,15 @@ from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
+from core.decoding.validation import brief
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
 # measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
 _EPSILONS = {"float32": 100, "float64": 100}
 _EPSILONS_OF_HALVES = 8
+_COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+# What is left of a number in a file, of its own size.
+_FILE_DIGITS = 1e-6
 # Below this log-probability a recorded probability has lost its digits.
 FAINT = -69.0
 
@@ -86,7 +90,29 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
         faults.append("the server names another number of tokens of a step than it did")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
+    if trace.dtype and model.dtype and trace.dtype != model.dtype:
+        faults.append(
+            f"the run's weights are said to be {brief(trace.dtype)}, here they are {model.dtype}"
+        )
+    elif not faults and _is_finer(trace, model):
+        faults.append(f"its logits are no numbers of {model.dtype}")
     return faults
+
+
+def _is_finer(trace: Trace, model: LanguageModel) -> bool:
+    """Whether logits were recorded that are finer than the model's: of weights of another dtype."""
+    kind = _COARSE.get(model.dtype)
+    if kind is None or trace.known is not None:
+        return False
+    prompt = trace.prompt_step.positions if trace.prompt_step else ()
+    shown = [*(at.candidates for at in prompt), *(at.candidates for at in trace.token_steps)]
+    found = [c.logit for candidates in shown for c in candidates]
+    recorded = torch.tensor([x for x in found if math.isfinite(x)], dtype=torch.float64)
+    own = model.start(trace.prompt_ids[:1], use_cache=False).logits.double()
+    if not torch.equal(own.to(kind).double(), own):
+        return False
+    apart = (recorded.to(kind).double() - recorded).abs()
+    return bool((apart > _FILE_DIGITS * recorded.abs().clamp(min=1)).any())
 
 
 def made_by(trace: Trace, model: LanguageModel) -> bool:

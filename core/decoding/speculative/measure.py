@@ -27,7 +27,7 @@ from core.decoding.speculative.metrics import (
     acceptance_rate,
     alpha,
     expected_speedup,
-    tokens_per_forward,
+    tokens_per_round,
 )
 from core.decoding.speculative.report import (
     Comparison,
@@ -188,7 +188,7 @@ def _sweep(
                 draft_length=length,
                 measured=target_seconds / median(took),
                 predicted=expected_speedup(overall or 0.0, rounds[length], costs),
-                tokens_per_round=tokens_per_forward(rounds[length]) or 0.0,
+                tokens_per_round=tokens_per_round(rounds[length]) or 0.0,
                 acceptance_rate=acceptance_rate(rounds[length]) or 0.0,
                 spread=(target_seconds / max(took), target_seconds / min(took)),
                 runs=len(took),

@@ -19,7 +19,7 @@ class Counts(NamedTuple):
 
     `passed` counts every drafted token whose own verification holds, also behind a rejection;
     `reached` those that were tried in earnest; `emitted` what came out. Each round is one target
-    forward.
+    forward; the prompt's comes before them.
     """
 
     rounds: int
@@ -147,8 +147,8 @@ def system_efficiency(rounds: Sequence[DraftRound]) -> float | None:
     return counts(rounds).emitted / possible if possible else None
 
 
-def tokens_per_forward(rounds: Sequence[DraftRound]) -> float | None:
-    """Emitted tokens a target forward ("block efficiency", tau); target-only decoding has 1."""
+def tokens_per_round(rounds: Sequence[DraftRound]) -> float | None:
+    """Emitted tokens a round ("block efficiency", tau); the prompt's forward is no round."""
     return counts(rounds).emitted / len(rounds) if rounds else None
 
 

@@ -67,7 +67,8 @@ def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
     if trace.config.drafter != "model":
         return False
     as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
-    return made_by(as_target, draft)
+    same = {trace.draft_dtype or draft.dtype, draft.dtype or trace.draft_dtype}
+    return made_by(as_target, draft) and len(same) == 1
 
 
 def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:

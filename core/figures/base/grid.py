@@ -35,8 +35,8 @@ _PADDING, _LONGEST_TEXT = 6, 18
 _BAR = 130
 # Of a figure's width: what the names of the rows and the edge take; px.
 GRID_LEFT, _EDGES = 64, 78
-# A column with room for a word, px, and a narrow one as a share of it.
-_COLUMN, _NARROW = 56, 0.16
+# A column with room for a word of seven characters, px, and a narrow one as a share of it.
+_COLUMN, _NARROW = 57, 0.16
 # Of so many columns' room one is wide, which leaves a quarter of a full window wide.
 _COLUMNS_A_WIDE_ONE = 2.75
 # Less than this is hardly ever drawn; its text is of second rank.

@@ -28,7 +28,7 @@ _SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": 
 
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
-_ALWAYS_SAID = {"num_beams", "draft_length"}
+_ALWAYS_SAID = {"num_beams", "draft_length", "max_thinking_tokens"}
 # So many columns of a prompt are in a printed caption.
 _PROMPT = 120
 # Tokens of at most so many characters are worked out once.

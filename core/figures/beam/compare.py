@@ -101,6 +101,6 @@ def _said(rival: Rival) -> str:
 
 
 def beam_rivals_data(rivals: Sequence[Rival]) -> pd.DataFrame:
-    """One row for each; forwards are those after the prompt's."""
+    """One row for each; forwards and rows count the prompt's too."""
     records = [rival._replace(text=table_text(rival.text)) for rival in rivals]
     return pd.DataFrame(records, columns=Rival._fields)

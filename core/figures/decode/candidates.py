@@ -31,6 +31,8 @@ from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.knobs import knobs_of
 
+SHOWN = 8
+"""So many candidates has the figure of a step, beside the chosen one; its table has all."""
 _ROW_HEIGHT = 27
 _LABEL_LIMIT = 12
 # A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
@@ -49,7 +51,7 @@ def candidate_bars(
     *,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-    count: int = 15,
+    count: int = SHOWN,
 ) -> go.Figure:
     """A step's candidates as pairs of bars: raw above, final below, the chosen one framed.
 
@@ -246,8 +248,11 @@ def candidate_bars_data(
     step: TokenStep | None,
     trace: Trace,  # noqa: ARG001 - called like the figure
     *,
-    count: int = 15,
+    count: int | None = None,
 ) -> pd.DataFrame:
-    """The bars that `candidate_bars` draws, one candidate a row, with the tokens' raw text."""
-    shown = [] if step is None else [candidate_record(step, c) for c in _shown(step, count)]
+    """One candidate a row, with the tokens' raw text: all that the step holds, or so many."""
+    if step is None:
+        return pd.DataFrame([], columns=CANDIDATE_COLUMNS)
+    found = step.candidates if count is None else _shown(step, count)
+    shown = [candidate_record(step, c) for c in found]
     return pd.DataFrame(shown, columns=CANDIDATE_COLUMNS)

@@ -17,7 +17,7 @@ from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
-from core.figures.reasoning.words import share_bars, share_record, share_words
+from core.figures.reasoning.words import share_bars, share_record, share_words, strong_words
 
 _TITLE = "Right answers by way"
 _NAME, _SHARE = 50, 60
@@ -25,8 +25,8 @@ _NAME, _SHARE = 50, 60
 _NAMED, _COSTS, _BAR, _THICK = -9.0, 32.5, 4.5, 19.0
 _ROW, _LINE, _COST_SIZE = 74, 14, 11
 COLUMNS = (
-    "way right rows accuracy wilson_low wilson_high f1 tokens forwards draft_forwards seconds "
-    "acceptance reference_logprob_per_token leaks"
+    "way right rows accuracy wilson_low wilson_high f1 tokens target_forwards draft_forwards "
+    "seconds acceptance reference_logprob_per_token leaks"
 )
 
 
@@ -43,8 +43,9 @@ def evaluate_accuracy(
     more = _LINE * (max(map(len, costs)) - 1)
     row = _ROW + more
     sheet = canvas.lay_out(
-        subtitle=f"The line is the 95{NBSP}% interval. Below each bar: what a run costs on "
-        f"average, and how much of its draft was accepted.{so_far(evaluation)}",
+        subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in found])} "
+        "Below each bar: what a run costs on average, and how much of its draft was accepted."
+        f"{so_far(evaluation)}",
         alt=_alt(found),
         plot_height=row * len(found) + 6,
         left=EDGE,
@@ -69,7 +70,7 @@ def evaluate_accuracy(
 
 def cost_words(one: WayResult) -> str:
     """What a run of a way costs, its acceptance and its leaks."""
-    parts = [f"{one.forwards:.1f}{NBSP}forwards"]
+    parts = [f"{one.forwards:.1f}{NBSP}target{NBSP}forwards"]
     if one.draft_forwards:
         parts.append(f"{one.draft_forwards:.1f} of the draft")
     parts.append(f"{one.seconds:.2f}{NBSP}s")

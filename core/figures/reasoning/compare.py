@@ -14,7 +14,13 @@ from core.figures.base.marks import label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import problems_words, share_bars, share_record, share_words
+from core.figures.reasoning.words import (
+    problems_words,
+    share_bars,
+    share_record,
+    share_words,
+    strong_words,
+)
 
 _TITLE = "The same bound, other ways"
 _ROW = 62
@@ -38,7 +44,8 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
     sheet = canvas.lay_out(
         subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
         "problem at most. At the right: what it really spent. "
-        f"The line is the 95{NBSP}% interval.",
+        f"The line is the 95{NBSP}% interval."
+        f"{strong_words([rival.correct for rival in rivals])}",
         alt=_alt(rivalry),
         plot_height=_ROW * len(rivals),
         left=EDGE,
@@ -62,6 +69,13 @@ def _caption(rivalry: Rivalry) -> str:
     if rivalry.config is not None:
         parts.insert(0, config_caption(rivalry.model_id, rivalry.config, bounds))
     return " · ".join(parts)
+
+
+def vote_caption(vote: Vote) -> str:
+    """What the samples of a vote were drawn with; plain text, empty where nobody knows."""
+    if vote.config is None:
+        return ""
+    return f"{config_caption(vote.model_id, vote.config)} · {len(vote.attempts)} samples"
 
 
 def _bars(rivals: Sequence[StrategyResult], theme: Theme) -> Properties:
@@ -104,7 +118,7 @@ def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
 
 def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
     """One row for each problem: its ballots, and what each rule answers."""
-    names = ["problem", "steps", "expected", "ballots", "margin"]
+    names = ["problem", "steps", "expected", "ballots", "margin", "drawn_with"]
     names += [*RULES, *(f"{rule}_right" for rule in RULES)]
     records = []
     for vote in votes:
@@ -112,7 +126,9 @@ def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
         answers = [vote.answer_by(rule) for rule in RULES]
         right = [vote.is_right(rule) if known else None for rule in RULES]
         who = (table_text(vote.problem.key), vote.problem.steps, vote.problem.answer)
-        records.append((*who, ballot_words(vote), vote.margin, *answers, *right))
+        records.append(
+            (*who, ballot_words(vote), vote.margin, vote_caption(vote), *answers, *right)
+        )
     return pd.DataFrame(records, columns=names).astype({"steps": "Int64"})
 
 

@@ -15,7 +15,7 @@ from core.decoding.speculative.metrics import (
     expected_speedup,
     expected_tokens_per_round,
     system_efficiency,
-    tokens_per_forward,
+    tokens_per_round,
     vllm_acceptance_rate,
 )
 from core.decoding.speculative.report import Comparison, LengthSweep
@@ -73,8 +73,13 @@ def _counted(trace: Trace) -> list[Row]:
         ("recovered", str(found.recovered), "drawn by the target after a rejection", here),
         ("bonus", str(found.bonus), "drawn by the target after the last accepted token", here),
         ("emitted", str(found.emitted), "tokens of the text: accepted, recovered, bonus", here),
-        ("target forwards", str(found.rounds), "rounds, each one forward of the target", here),
+        ("target forwards", _forwards(trace), "the prompt's, then one in each round", here),
     ]
+
+
+def _forwards(trace: Trace) -> str:
+    """Those of the target, the prompt's included, as every method's are counted."""
+    return str(len(trace.rounds) + (trace.prompt_step is not None))
 
 
 def _rates(trace: Trace) -> list[Row]:
@@ -99,9 +104,9 @@ def _rates(trace: Trace) -> list[Row]:
             "vLLM v0",
         ),
         (
-            "tokens a target forward",
-            _number(tokens_per_forward(rounds)),
-            "emitted / rounds; target-only decoding has 1",
+            "tokens a round",
+            _number(tokens_per_round(rounds)),
+            "emitted / rounds, each one forward; target-only decoding has 1 a forward",
             "block efficiency, tau",
         ),
     ]
@@ -139,14 +144,13 @@ def _measured(trace: Trace, found: Comparison) -> list[Row]:
         (
             "draft cost c",
             f"{costs.draft / costs.target:.2f}",
-            f"{milliseconds(costs.draft)} to draft a token, over {alone} of a target-only token",
+            f"{milliseconds(costs.draft)} a drafted token in the median round / {alone} a token",
             _HERE,
         ),
         (
             "verification cost v",
             f"{verify / costs.target:.2f}",
-            f"{milliseconds(verify)} to score and verify a round, {length:.1f} drafted tokens on "
-            f"average, over {alone}",
+            f"{milliseconds(verify)} for a median round of {length:.1f} drafted tokens / {alone}",
             _HERE,
         ),
         ("speed-up", f"{found.speedup:.2f}", "seconds a token, target-only / speculative", _HERE),

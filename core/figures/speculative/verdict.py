@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from core.decoding.speculative.metrics import counts, tokens_per_forward
+from core.decoding.speculative.metrics import counts, tokens_per_round
 from core.decoding.speculative.report import Comparison
 from core.figures.base.labels import milliseconds
 
@@ -16,7 +16,8 @@ EVEN = 0.05
 def verdict(found: Comparison) -> str:
     """`1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
 
-    What a round costs follows from the speed-up; the stages share it by their medians.
+    What a round costs on average follows from the speed-up; the stages share it by their means of
+    each run. The metrics' costs are medians over rounds: a few slow rounds raise these alone.
     """
     times = (
         f"{milliseconds(median(found.speculative_token_seconds))} a token against "
@@ -24,7 +25,7 @@ def verdict(found: Comparison) -> str:
         f"({runs_words(found.speculative_token_seconds, found.target_token_seconds)})."
     )
     rounds = found.speculative.rounds
-    emitted = tokens_per_forward(rounds)
+    emitted = tokens_per_round(rounds)
     shares = found.shares
     if emitted is None or not any(shares):
         return f"{_headline(found.speedup)}: {times}"
@@ -33,9 +34,9 @@ def verdict(found: Comparison) -> str:
     drafted = counts(rounds).drafted / len(rounds)
     what = f"drafting {drafted:.1f}" if found.speculative.draft_id else "looking them up"
     return (
-        f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes as "
-        f"long as {cost:.1f} tokens of the target alone ({what} takes {propose:.1f}, scoring and "
-        f"verifying {cost - propose:.1f}): {times}"
+        f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes, on "
+        f"average, as long as {cost:.1f} tokens of the target alone ({what} takes "
+        f"{propose:.1f}, scoring and verifying {cost - propose:.1f}): {times}"
     )
 
 

@@ -26,10 +26,11 @@ from pages.ui.widgets.config_fields import moved
 from pages.ui.widgets.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
-HEATMAP_ROWS, CANDIDATES = 6, 8
+HEATMAP_ROWS = 6
 _READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
+candidates = partial(of_figure, "candidates", figures.candidate_bars)
 stages = partial(of_figure, "stages", figures.step_stages)
 softmax = partial(of_figure, "softmax", figures.softmax_row)
 
@@ -58,13 +59,7 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
 def _step_parts(shaped: work.Shaped) -> tuple[Part, Part]:
     """The step's two figures."""
     of = shaped.step, shaped.trace
-    return candidates(*of, count=CANDIDATES), stages(*of)
-
-
-def candidates(step: TokenStep, trace: Trace, count: int = 15) -> Part:
-    """A step's candidates, so many of them."""
-    draw = partial(figures.candidate_bars, step, trace, count=count)
-    return Part("candidates", draw, partial(figures.candidate_bars_data, step, trace, count=20))
+    return candidates(*of), stages(*of)
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:

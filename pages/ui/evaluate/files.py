@@ -17,7 +17,7 @@ from core.evaluation.plan.plan_file import write_plan
 from core.evaluation.plan.statistics import all_paired, frame_of
 from core.evaluation.plan.types import Evaluation
 from core.export.part import Part, of_figure
-from core.export.subject import Subject
+from core.export.subject import VERSION, Subject
 from core.export.table import csv_file
 from core.export.web.run_page import Run, run_page
 from core.figures.base.labels import plain_name
@@ -65,14 +65,17 @@ def subject(evaluation: Evaluation) -> Subject:
     """The evaluation with its plan and all its rows."""
     plan = evaluation.plan
     settings = {
+        "app": VERSION,
         "models": plan.models,
+        "model_revisions": dict(plan.revisions),
         "questions": plan.questions.name,
         "metrics": plan.metrics,
         "ways": [{**asdict(way), "method": way.config.method} for way in plan.ways],
     }
     own = write_plan(plan, plan.questions.name.split(",")[0])
     files = {"plan.yaml": own.encode(), "evaluation.jsonl": file_of(evaluation)}
-    return Subject(caption(evaluation), settings, files)
+    models = "; ".join(f"{name}, revision {plain_name(own)}" for name, own in plan.revisions)
+    return Subject(caption(evaluation), settings, files, models=models)
 
 
 def tables(evaluation: Evaluation) -> list[tuple[str, pd.DataFrame]]:

@@ -29,6 +29,8 @@ _NOTICE = {
   text, writes question and answer marks of its own, and is scored on that.
 - Only the draft without the template: far fewer drafted tokens are accepted, and not one answer
   changes. A lossless rule makes a bad draft slow, never wrong.
+- Forwards count the prompt's own. It gives greedy its first token; speculation reads the prompt's
+  last token again in its first round, so a draft that is never accepted costs one forward more.
 """,
     "hot-draft": """
 **What to notice**
@@ -160,7 +162,7 @@ def _costs(evaluation: Evaluation) -> None:
         {
             "way": [table_text(one.way) for one in found],
             "tokens": [one.tokens for one in found],
-            "forwards": [one.forwards for one in found],
+            "target forwards": [one.forwards for one in found],
             "draft forwards": [one.draft_forwards for one in found],
             "seconds": [one.seconds for one in found],
             "accepted": [_share(one.acceptance) for one in found],
@@ -169,7 +171,7 @@ def _costs(evaluation: Evaluation) -> None:
             "with template text": [one.leaks for one in found],
         },
         numbers={
-            **dict.fromkeys(("tokens", "forwards", "draft forwards"), "%.1f"),
+            **dict.fromkeys(("tokens", "target forwards", "draft forwards"), "%.1f"),
             **dict.fromkeys(("seconds", "F1", "reference, nats a token"), "%.3f"),
         },
         widths={"way": 235},

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.best_of import Sampled
+from core.evaluation.best_of import SampledProblems
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
+from core.figures.base.labels import config_caption, plain_name
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
 from pages.ui.shell import address, sidebar
-from pages.ui.shell.models import DEFAULT_REWARD
 from pages.ui.widgets import control, rules_of_n
 from pages.ui.widgets.control import value
 
@@ -45,17 +43,19 @@ def draw(view: ReasonView) -> None:
                 type="primary",
             )
     sweep.progress(view, "best")
-    if not view.best_of:
+    found = view.best_of
+    if found is None:
         st.text("No samples were drawn yet.")
         return
-    rules_of_n.draw(view.best_of, caption(view.best_of), (view.version("best"),))
+    rules_of_n.draw(found.sampled, caption(found), (view.version("best"),))
     st.markdown(_NOTICE)
 
 
-def caption(sampled: Sequence[Sampled]) -> str:
-    """What the samples were drawn of."""
-    count = counted(len(sampled), "problem")
-    return f"{count} · temperature {TEMPERATURE:g} · {DEFAULT_REWARD}"
+def caption(found: SampledProblems) -> str:
+    """What the samples were drawn with, and of what."""
+    settings = config_caption(found.model_id, found.config)
+    what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
+    return f"{settings} · {what} · {found.reward}"
 
 
 def start(view: ReasonView) -> None:

@@ -8,7 +8,7 @@ from core import figures
 from core.evaluation.types import AnswerRule, Vote
 from core.export.table import csv_text
 from core.figures.base.labels import plain_name, table_text
-from core.figures.reasoning.compare import RULE_WORDS, ballot_words
+from core.figures.reasoning.compare import RULE_WORDS, ballot_words, vote_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep, work
@@ -27,7 +27,7 @@ def draw(view: ReasonView) -> None:
         st.markdown("**The problem above, asked many times**")
         _bar(view)
         if view.vote is not None:
-            _result(view.vote)
+            _result(view.vote, view.made_here("vote"))
 
 
 def _bar(view: ReasonView) -> None:
@@ -48,7 +48,8 @@ def _bar(view: ReasonView) -> None:
 
 def _next_words() -> str:
     budget = int(value(reason_controls.BUDGET.key))
-    return f"{int(value('voters'))} samples, each with the thinking budget of {budget} set above."
+    samples = int(value("voters"))
+    return f"Next: {samples} samples, each with the thinking budget of {budget} set above."
 
 
 def start(view: ReasonView) -> None:
@@ -62,10 +63,10 @@ def _vote() -> Job:
     return work.vote(where, reason_problem.problem(), config, int(value("voters")))
 
 
-def _result(vote: Vote) -> None:
+def _result(vote: Vote, whose: str) -> None:
     st.text(plain_name(vote.problem.question, 300))
     with st.container(key="vote-rows", gap=None):
-        for name, words in _rows(vote):
+        for name, words in [*_rows(vote), *_made_with(vote, whose)]:
             with st.container(horizontal=True, wrap=False, gap="small"):
                 st.text(name, width=190)
                 st.text(words, width="stretch")
@@ -92,6 +93,12 @@ def _rows(vote: Vote) -> list[tuple[str, str]]:
         if rule != "verifier" or vote.scores:
             rows.append((RULE_WORDS[rule], _chosen(vote.answer_by(rule), right)))
     return [*rows, ("spent", f"{tokens:,} tokens")]
+
+
+def _made_with(vote: Vote, whose: str) -> list[tuple[str, str]]:
+    """The settings of the samples, which the controls above may no longer say."""
+    words = vote_caption(vote)
+    return [("drawn with", f"{words} ({whose})")] if words else []
 
 
 def _chosen(found: str | None, right: str) -> str:

@@ -28,9 +28,9 @@ def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  #
 
 def _best_of(view: ReasonView) -> Part:
     of = view.best_of
-    if not of:
+    if of is None:
         return Part("best-of-n", needs="draw samples under Best of N first")
-    return of_figure("best-of-n", figures.best_of, of, caption=best_of.caption(of))
+    return of_figure("best-of-n", figures.best_of, of.sampled, caption=best_of.caption(of))
 
 
 def _compared(view: ReasonView) -> Part:

@@ -10,7 +10,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Reading, pieces_of, read_run
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
-from core.evaluation.best_of import Sampled
+from core.evaluation.best_of import SampledProblems
 from core.evaluation.example import ReasoningExample
 from core.evaluation.example import load_example as read_example
 from core.evaluation.sweep.types import BudgetField, BudgetSweep
@@ -73,7 +73,7 @@ class ReasonView(View):
     rivalry: Rivalry | None = None
     vote: Vote | None = None
     tools: tuple[Transcript, Transcript] | None = None
-    best_of: tuple[Sampled, ...] | None = None
+    best_of: SampledProblems | None = None
     uploaded: ProblemSet | None = None
     refused: str = ""
     versions: dict[str, int] = field(default_factory=dict)
@@ -110,6 +110,10 @@ class ReasonView(View):
                 self.sweeps[sweep.plan.budget_field] = sweep
                 self.swept.add(sweep.plan.budget_field)
         self.versions[name] = self.version(name) + 1
+
+    def made_here(self, name: str) -> str:
+        """Whose a measurement is: of one that was made here, the visitor's."""
+        return "your own" if self.version(name) else "the example's"
 
     def version(self, name: str) -> int:
         """How often the measurement of this name has ended."""

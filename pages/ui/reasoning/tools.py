@@ -12,7 +12,7 @@ from core.decoding.reasoning.transcript import read_run
 from core.decoding.reasoning.types import Call
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
-from core.figures.base.labels import plain_name, visible_token
+from core.figures.base.labels import config_caption, plain_name, visible_token
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
@@ -56,6 +56,7 @@ def draw(view: ReasonView) -> None:
                 found = state.verdict_of(run.attempt, run.problem)
                 verdict.draw(found, run.problem, str(place))
                 _calls(run)
+                st.text(_settings(run))
 
 
 def _next_words() -> str:
@@ -105,6 +106,13 @@ def _calls(run: Transcript) -> None:
         st.text("No call: every digit is the model's own.")
     for slip in slips(run.problem.question, calls, run.attempt.answer):
         st.text(slip)
+
+
+def _settings(run: Transcript) -> str:
+    """What the run was made with, whatever the controls say by now; its model isn't kept."""
+    unsaid = ["think_start", "think_end"]
+    unsaid += [] if run.config.think_end else ["max_thinking_tokens"]
+    return f"Made with: {config_caption('', run.config, unsaid).partition(' · ')[2]}"
 
 
 def _worked(call: Call) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.trace import Trace
-from core.evaluation.best_of import Sampled, of_votes
+from core.evaluation.best_of import SampledProblems, of_votes
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from pages.ui.reasoning.problem import marked
@@ -125,7 +125,7 @@ def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int
 @jobs.in_background
 def best_of(
     job: Job, where: str, problems: ProblemSet, config: Reasoning, samples: int
-) -> tuple[Sampled, ...] | None:
+) -> SampledProblems | None:
     """Samples of each problem with their rewards; those of the problems that were done, if any."""
     from core.evaluation.progress import time_left
     from core.evaluation.verifier import check_arithmetic
@@ -152,7 +152,10 @@ def best_of(
             on_attempt=on_attempt,
             should_stop=turn.should_stop,
         )
-    return of_votes(votes) or None
+    sampled = of_votes(votes)
+    if not sampled:
+        return None
+    return SampledProblems(sampled, problems.name, model.model_id, config, DEFAULT_REWARD)
 
 
 @jobs.in_background

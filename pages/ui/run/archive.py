@@ -101,9 +101,9 @@ def _take(
 
 
 def _address(link: RunLink | None) -> str:
-    """The address of the run, else the page's as it is."""
+    """The address of the run with all of its settings, else the page's as it is."""
     here = urlsplit(st.context.url or "")
     said = dict(st.query_params.items())
     if link is not None:
-        said = {"run": "1", **{k: v for k, v in link.parameters.items() if v is not None}}
+        said = {"run": "1", **link.whole}
     return urlunsplit(here._replace(query=urlencode(said), fragment=""))

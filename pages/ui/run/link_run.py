@@ -47,6 +47,7 @@ class RunLink:
 
     Args:
         parameters: by the controls' names in the address; None is out of it.
+        whole: those that are defaults too, so that other defaults make no other run of it.
         which: the run in words.
         lost: what the link can't carry, in a sentence; empty where it carries all.
         changed: whether the controls say something else now.
@@ -56,6 +57,7 @@ class RunLink:
     which: str
     lost: str
     changed: bool
+    whole: dict[str, str]
 
 
 def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | None:
@@ -83,6 +85,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         lost.append(str(error))
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
+    whole = {key: row.in_address(read(key)) for key, row in rows.items()}
     for key, name, revision in (
         ("model", trace.model_id, trace.model_revision),
         (controls.draft, trace.draft_id, trace.draft_revision),
@@ -90,7 +93,12 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         if parameters.get(key) == name and name not in settings().models:
             parameters[key] = pinned(name, revision)
     changed = _changed(said, config, controls)
-    return RunLink(parameters, settings_caption(trace), words, changed)
+    whole = {key: said for key, said in (whole | _set(parameters)).items() if said}
+    return RunLink(parameters, settings_caption(trace), words, changed, whole)
+
+
+def _set(parameters: dict[str, str | None]) -> dict[str, str]:
+    return {key: said for key, said in parameters.items() if said is not None}
 
 
 def _said(view: View, trace: Trace, controls: RunControls) -> tuple[dict[str, Any], list[str]]:

@@ -31,7 +31,8 @@ TERMS = {
     "dice, throw, seed": "Random numbers that a seed fixes: the same seed gives the same numbers. "
     "A throw is those of one step.",
     "prefill": "Reading the prompt, all of its tokens in one forward, before the first new token.",
-    "forward": "One pass through the model, for one token or for several.",
+    "forward": "One pass through the model, for one token or for several. The prompt's counts too: "
+    "it gives the first token of greedy and sampled runs.",
     "KV cache": "What the model keeps of earlier tokens, so that a step reads only the new one.",
     " ".join(
         WHITESPACE

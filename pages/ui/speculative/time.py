@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
-from core.decoding.speculative.report import LengthSweep
+from core.decoding.speculative.report import Comparison, LengthSweep
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
@@ -69,8 +69,20 @@ def metrics(view: SpecView, trace: Trace) -> None:
         widths={"metric": 205, "value": 70, "definition": 435, "source": 210},
         height="content",
     )
-    if view.comparison is None or view.sweep is None:
+    if view.comparison is not None:
         st.caption(
-            "Costs and the expected speed-up follow once the run was measured under “Where the "
-            "time goes”, the best and the break-even draft length once its lengths were."
+            "Costs are of the median round; the verdict under “Where the time goes” takes "
+            "the average one, which slow rounds make longer."
         )
+    if missing := unmeasured(view.comparison, view.sweep):
+        st.caption(missing)
+
+
+def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
+    """Which metrics aren't there yet, and what makes them; empty where all are."""
+    waits = []
+    if comparison is None:
+        waits.append("Costs and the expected speed-up follow once the run was measured")
+    if sweep is None:
+        waits.append("The best and the break-even draft length follow once its lengths were")
+    return " ".join(f"{one} under “Where the time goes”." for one in waits)

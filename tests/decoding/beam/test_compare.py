@@ -99,9 +99,9 @@ def test_rivals_are_scored_alike_by_the_model_itself() -> None:
     assert beam.sum_logprob == pytest.approx(math.log(0.4 * 0.99), abs=1e-5)
     assert greedy.sum_logprob == pytest.approx(math.log(0.6 * 0.26), abs=1e-5)
     assert beam.score == pytest.approx(beam.sum_logprob / 3)
-    assert (greedy.forwards, greedy.rows) == (2, 2)
-    assert beam.forwards == len(search.beam_steps) - 1
-    assert beam.rows == sum(len(step.groups) for step in search.beam_steps[1:])
+    assert (greedy.forwards, greedy.rows) == (3, 3)
+    assert beam.forwards == len(search.beam_steps)
+    assert beam.rows == 1 + sum(len(step.groups) for step in search.beam_steps[1:])
 
 
 def test_the_best_of_some_samples_pays_for_all_of_them() -> None:
@@ -110,7 +110,7 @@ def test_the_best_of_some_samples_pays_for_all_of_them() -> None:
     search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
     best = rivals(search, ran(runs[0]), [ran(run) for run in runs])[-1]
     assert best.name == "Best of 6 samples"
-    assert best.forwards == sum(len(run.token_ids) - 1 for run in runs)
+    assert best.forwards == sum(len(run.token_ids) for run in runs)
     totals = [-sum(s.surprisal for s in r.token_steps) / len(r.token_ids) for r in runs]
     assert best.score == pytest.approx(max(totals))
 
@@ -149,7 +149,7 @@ def test_the_bill_is_that_of_a_search_under_the_settings_it_is_ranked_by(seed: i
     greedy = Ran("", 1, -1.0, 0)
     bill, again, whole = (rivals(trace, greedy, [])[1] for trace in (ranked, fresh, search))
     assert (bill.forwards, bill.rows) == (again.forwards, again.rows)
-    assert again.forwards == len(fresh.beam_steps) - 1 < whole.forwards
+    assert again.forwards == len(fresh.beam_steps) < whole.forwards
     assert (bill.ran_forwards, bill.ran_rows) == (whole.forwards, whole.rows)
     assert whole.ran_forwards is None
     assert not (bill.at_least or again.at_least or whole.at_least)
@@ -161,4 +161,4 @@ def test_a_search_that_would_have_gone_on_costs_at_least_what_it_did() -> None:
     assert ranking.would == "go on"
     ranked = ranked_anew(search, ranking, replace(search.config, early_stopping="never"))
     found = rivals(ranked, Ran("", 1, -1.0, 0), [])[1]
-    assert found.at_least and found.forwards == len(search.beam_steps) - 1
+    assert found.at_least and found.forwards == len(search.beam_steps)

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 
 from core import (
     BeamSearch,
@@ -22,7 +23,8 @@ from core import (
 from core.decoding.check import verdict
 from core.decoding.shaping import stages
 from core.decoding.trace import TokenStep
-from tests.models.builders import random_language_model
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_language_model, random_model
 
 SHAPING = Shaping(temperature=0.8, top_k=12, top_p=0.9)
 
@@ -309,12 +311,16 @@ def test_a_reference_that_emits_another_token_fails_unless_they_tie(model, monke
 def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
     rescored = next(o for o in check(trace, model) if o.name.startswith("an independent"))
     assert rescored.tolerance < 2e-4
-    half = next(
-        o
-        for o in check(replace(trace, dtype="bfloat16"), model)
-        if o.name.startswith("an independent")
-    )
-    assert 0.03 < half.tolerance < 1
+    forged = replace(trace, dtype="bfloat16")
+    (failed,) = (o for o in check(forged, model) if not o.passed)
+    assert "said to be 'bfloat16', here they are float32" in failed.detail
+    weights = random_model("qwen2").to(torch.bfloat16)
+    half = TransformersModel(weights, model.tokenizer, model_id=model.model_id)
+    (failed,) = (o for o in check(forged, half) if not o.passed)
+    assert "no numbers of bfloat16" in failed.detail
+    own = check(collect(half, "the fox had", Greedy(max_new_tokens=3)), half)
+    assert all(o.passed for o in own)
+    assert 0.03 < next(o for o in own if o.name.startswith("an independent")).tolerance < 1
 
 
 def test_a_number_that_is_none_fails(trace) -> None:

@@ -24,7 +24,7 @@ from core.decoding.speculative.metrics import (
     percentiles,
     supported,
     system_efficiency,
-    tokens_per_forward,
+    tokens_per_round,
     vllm_acceptance_rate,
 )
 from core.decoding.speculative.report import Latency, LengthSweep, SweepPoint, TargetRun
@@ -82,7 +82,7 @@ def test_counts_and_rates_by_hand() -> None:
     assert found == (4, 14, 4 + 2 + 1 + 2, 7, 11, 2, 2, 11)
     assert acceptance_rate(ROUNDS) == 7 / 14
     assert vllm_acceptance_rate(ROUNDS) == 11 / 14
-    assert tokens_per_forward(ROUNDS) == 11 / 4
+    assert tokens_per_round(ROUNDS) == 11 / 4
     # 5 + 5 + 5 + 3 tokens could have come out.
     assert system_efficiency(ROUNDS) == 11 / 18
 
@@ -108,8 +108,8 @@ def test_alpha_is_the_mean_overlap_of_the_tried_positions() -> None:
 def test_nothing_drafted_gives_no_rate() -> None:
     rounds = [round_of("")]
     assert (acceptance_rate(rounds), vllm_acceptance_rate(rounds), alpha(rounds)) == (None,) * 3
-    assert tokens_per_forward(rounds) == 1
-    assert (tokens_per_forward([]), system_efficiency([])) == (None, None)
+    assert tokens_per_round(rounds) == 1
+    assert (tokens_per_round([]), system_efficiency([])) == (None, None)
     assert acceptance_by_position(rounds) == ()
 
 
