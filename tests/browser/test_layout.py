@@ -123,7 +123,7 @@ def assert_one_knob_is_shown_and_another_can_be_chosen(decode: DecodePage) -> No
     expect(knob(decode)).to_be_hidden()
     opener = page.get_by_test_id("stExpandSidebarButton")
     words = opener.evaluate("button => getComputedStyle(button, '::after').content")
-    assert "Model and prompt" in words
+    assert "Pages, model, prompt" in words
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.counting import nth
@@ -22,7 +23,12 @@ def short_name(stage: str) -> str:
 
 def number(value: float) -> str:
     """A knob's value: whole as it is, else with at most four significant digits."""
-    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+    return f"{value:.0f}" if value == int(value) else _plain(f"{value:.4g}")
+
+
+def _plain(text: str) -> str:
+    """A number without an exponent."""
+    return f"{Decimal(text):f}"
 
 
 def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
@@ -34,8 +40,8 @@ def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
         texts = (f"{near:.{more}g}" for near in (edge, edge - unit, edge + unit))
         inside = next((text for text in texts if low <= float(text) <= high), None)
         if inside is not None:
-            return inside
-    return repr(edge)
+            return _plain(inside)
+    return _plain(repr(edge))
 
 
 def setting(stage: str, lab: LabStep) -> str:

@@ -109,7 +109,10 @@ def _said(strip: StopStrip, at: int, theme: Theme) -> str:
     if not strip.problem.answer:
         return f"<b>{given}</b>"
     if point.outcome == "correct":
-        mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓"
+        # Right at a later stop too only from there on: before it was no knowledge.
+        known = strip.knew_at is not None and at >= strip.knew_at
+        words = "" if known else f"{NBSP}but wrong again later"
+        mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓{words}"
         strong = f"<b>{given}{mark}</b>" if at == strip.knew_at else given + mark
         return f'<span style="color:{theme.ink}">{strong}</span>'
     return f"{given}{NBSP}✗"

@@ -18,9 +18,13 @@ from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import bar, link_run
 from pages.ui.run.link_run import RunControls
 from pages.ui.shell import sidebar
-from pages.ui.widgets import link, table
+from pages.ui.widgets import link, style, table
 from pages.ui.widgets.control import row_of
 
+# px: on a phone the three that matter are in view.
+_WIDE = {"way": 215, "verdict": 120, "answer": 480, "tokens": 70}
+_PHONE = {"way": 105, "verdict": 85, "answer": 170, "tokens": 70}
+_TWO_LINES = 66
 _OPEN, _SHUT = "⟦", "⟧"
 
 
@@ -41,7 +45,8 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
             "tokens": [row.tokens for row in rows],
         },
         numbers={"tokens": "%d"},
-        widths={"way": 265, "verdict": "small", "answer": "large"},
+        widths=_PHONE if style.window() == "phone" else _WIDE,
+        row_height=_TWO_LINES,
     )
     if any(row.leaks for row in rows):
         st.text(f"Template text stands between {_OPEN} and {_SHUT}.")
@@ -62,11 +67,14 @@ def marked(row: EvaluationRow) -> str:
 
 
 def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]) -> None:
-    """A link for each way's first answer that a page of the app can make again."""
+    """A link for each way's first answer to the page that makes it again, or why there is none."""
+    shut: list[str] = []
     with st.container(key="answer-links", horizontal=True, gap="small"):
         for row in rows:
             way = evaluation.plan.way(row.way)
-            if row.sample == 0 and (url := address_of(way, question)):
+            if row.sample:
+                continue
+            if url := address_of(way, question):
                 title = registry.page_of(way.config.method).title
                 st.link_button(
                     f"{title}: {link.literal(table_text(way.name))}",
@@ -74,6 +82,17 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
                     type="tertiary",
                     icon=":material/open_in_new:",
                 )
+            else:
+                shut.append(f"{table_text(way.name)}: {_why_shut(way)}")
+    for sentence in shut:
+        st.text(sentence)
+
+
+def _why_shut(way: Way) -> str:
+    """Why no page runs a way."""
+    if registry.page_of(way.config.method).run_controls is None:
+        return "no page runs this method."
+    return "no page can give the draft another form of the question than the target."
 
 
 def address_of(way: Way, question: Question) -> str:

@@ -12,8 +12,8 @@ from pages.ui.evaluate.controls import choose
 from pages.ui.widgets import rules_of_n
 
 NO_SAMPLES = (
-    "No way of this plan has several samples: give one that draws samples: 16, and "
-    "reward: embedded:reward beside ways for a reward model."
+    "No way of this plan draws several samples. In your plan, write “samples: 16” at a way with a "
+    "temperature; for the reward model's choice write “reward: embedded:reward” above the ways."
 )
 
 

@@ -309,7 +309,10 @@ def _text(trace: Trace, step: TokenStep) -> Data:
 def _loop_words(trace: Trace, step: TokenStep) -> str:
     count = len(trace.token_steps)
     where = place_of("step", step.index, count)
-    return f"The thinking is this loop; it ran {counted(count, 'time')}. Open here: {where}."
+    return (
+        f"The loop ran {counted(count, 'time')}: one forward pass for each token. "
+        f"Open here: {where}."
+    )
 
 
 def _finish(trace: Trace) -> Data:

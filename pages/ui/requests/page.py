@@ -147,8 +147,8 @@ def _head(view: RequestsView, found: list[Record]) -> None:
     ):
         st.header("Calls", anchor=False, width="content")
         size = f"{counted(len(found), 'request')}, about {held:.1f} MB, " if found else ""
-        kept = f"the last {history.most_records} and {history.most_bytes // 2**20} MB are kept"
-        st.text(f"{size}in memory only: {kept}", width="stretch")
+        most = f"{history.most_records} requests, or {history.most_bytes // 2**20} MB"
+        st.text(f"{size}in memory only: the last {most}, are kept", width="stretch")
         st.button("Follow the newest", key="follow", type="tertiary", on_click=view.choose,
             args=("",), disabled=not view.chosen)  # fmt: skip
         st.button("Forget all", key="forget", type="tertiary", on_click=history.clear,

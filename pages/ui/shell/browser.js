@@ -7,21 +7,25 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const tab = (window.decodingExplorer ??= prepare(data.script));
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
+  tab.longest = Object.entries(data.longest);
   tab.free = data.free.map((key) => `.st-key-${key} input`).join();
   if (tab.told === data.theme) tab.told = null;
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
 
-// `told` is the theme that the server was last told of; `free` selects the menus that take any text.
+// `told` is the theme that the server was last told of; `free` selects the menus that take any text;
+// `longest` has the fields of text with the most characters that each takes.
 function prepare(script) {
-  const tab = { drawn: 0, told: null, free: "" };
+  const tab = { drawn: 0, told: null, free: "", longest: [] };
   loadEarly(script);
   oneEntryAPage();
   announce();
   addEventListener("click", clickLabel);
   addEventListener("keydown", runFromTab, true);
   takeWholeText(tab);
+  addEventListener("input", (event) => shorten(tab, event), true);
+  addEventListener("beforeinput", takeComma, true);
   addEventListener("pointerover", sayRange, true);
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
@@ -133,6 +137,31 @@ function runFromTab(event) {
   document.querySelector(".st-key-start button")?.click();
 }
 
+// Streamlit drops a text beyond a field's bound, and the one before stays. Here its beginning is taken.
+function shorten(tab, { target }) {
+  if (!(target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)) return;
+  const [, most] = tab.longest.find(([key]) => target.closest(`.st-key-${key}`)) ?? [];
+  const { length } = target.value;
+  if (!most || length <= most) return;
+  // No half of a character of two units.
+  put(target, target.value.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""));
+  const [held, was] = [most, length].map((count) => count.toLocaleString("en"));
+  note(target, `This field takes ${held} characters: it holds the first of your ${was}.`);
+}
+
+// A decimal comma, which the browser would leave out; in a whole number it parts thousands.
+function takeComma(event) {
+  const [field] = event.composedPath(), { data } = event;
+  if (field.type !== "number" || !data?.includes(",") || isWhole(field)) return;
+  if (data.includes(".") || data.indexOf(",") !== data.lastIndexOf(",")) return;
+  event.preventDefault();
+  document.execCommand("insertText", false, data.replace(",", "."));
+}
+
+function isWhole({ step }) {
+  return step === "" || Number.isInteger(Number(step));
+}
+
 function isNumber(field) {
   return field instanceof HTMLInputElement && field.type === "number" && field.min !== "" && field.max !== "";
 }
@@ -142,19 +171,20 @@ function sayRange({ target }) {
 }
 
 // Streamlit keeps a number outside its interval in the field and goes on with the old one. Here the
-// nearest of the interval takes its place, before Streamlit looks.
+// nearest of the interval takes its place, before Streamlit looks, which would read 1e3 as 1.
 function keepInRange({ target }) {
   if (!isNumber(target) || target.value === "") return;
   const typed = Number(target.value);
-  const near = nearest(typed, Number(target.min), Number(target.max));
-  if (near === typed) return;
+  const within = nearest(typed, Number(target.min), Number(target.max));
+  const near = isWhole(target) ? Math.round(within) : within;
+  if (near === typed && !/e/i.test(target.value)) return;
   put(target, near);
-  note(target, taken(typed, near, "field"));
+  if (near !== typed) note(target, taken(typed, near, "field", typed === within));
 }
 
 function put(field, value) {
   // The prototype's setter, or React would take the value for its own and see no change.
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, value);
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value").set.call(field, value);
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 

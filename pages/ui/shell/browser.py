@@ -30,6 +30,7 @@ def prepare() -> None:
                 "window": style.window(),
                 "drawn": drawn_at(),
                 "free": control.free_menus(),
+                "longest": control.longest_texts(),
                 "script": SCRIPT,
             },
             # The run that either starts draws everything in the other theme, or at the other width.

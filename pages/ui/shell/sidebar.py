@@ -152,7 +152,7 @@ def _cache() -> None:
     ):
         st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
-            "Empty",
+            "Empty it",
             key="empty_gguf_cache",
             type="tertiary",
             help="Remove the converted GGUF files; the next load of one converts it again.",

@@ -12,9 +12,13 @@ from core.figures.speculative.metrics import latency_words, spec_latency_data, s
 from core.figures.speculative.verdict import verdict
 from pages.ui.speculative import measurement, work
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure, table
+from pages.ui.widgets import figure, style, table
 from pages.ui.widgets.control import value
 
+# px: on a phone a metric's definition is in view.
+_WIDE = {"metric": 205, "value": 70, "definition": 435, "source": 210}
+_PHONE = {"metric": 100, "value": 60, "definition": 200, "source": 200}
+_FOUR_LINES = 104
 _UNMEASURED = "Runs this and the target alone in turns, on this machine."
 
 
@@ -66,8 +70,9 @@ def metrics(view: SpecView, trace: Trace) -> None:
     table.draw(
         "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),
-        widths={"metric": 205, "value": 70, "definition": 435, "source": 210},
+        widths=_PHONE if style.window() == "phone" else _WIDE,
         height="content",
+        row_height=_FOUR_LINES if style.window() == "phone" else None,
     )
     if view.comparison is not None:
         st.caption(

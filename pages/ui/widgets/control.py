@@ -296,6 +296,12 @@ def free_menus() -> list[str]:
     return [row.key for row in _rows.values() if isinstance(row, Menu) and row.free()]
 
 
+def longest_texts() -> dict[str, int]:
+    """The most characters of the fields of text that have such a bound, by their keys."""
+    texts = (row for row in _rows.values() if isinstance(row, Text))
+    return {row.key: row.max_chars for row in texts if row.max_chars}
+
+
 def rows_in_address() -> dict[str, Control]:
     """The declared rows that the address names, by their keys."""
     return {key: _rows[key] for key in st.query_params if key in _rows}

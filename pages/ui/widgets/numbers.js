@@ -1,11 +1,12 @@
-// A number beyond its range: the nearest one in it takes its place, and so long is that said.
+// A number that isn't taken, beyond its range or broken: the nearest one takes its place, and so long is that said.
 const NOTE_MS = 8000;
 
 function nearest(asked, low, high) {
   return Math.min(Math.max(asked, low), high);
 }
 
-function taken(asked, near, what) {
+function taken(asked, near, what, broken) {
   const [said, now] = [asked, near].map((number) => number.toLocaleString("en"));
+  if (broken) return `This ${what} takes whole numbers: ${said} is ${now} now.`;
   return `${said} is ${near < asked ? "more" : "less"} than this ${what} takes: it is ${now} now.`;
 }

@@ -64,14 +64,14 @@ function listen(rail, knob) {
   });
 }
 
-// A number beyond the range becomes the nearest in it, and that is said.
+// A number that the knob doesn't take becomes the nearest, and that is said.
 function typed(rail, knob) {
   const { low, most, start, step } = knob.data;
   const asked = knob.field.value === "" ? start : Number(knob.field.value);
   let near = nearest(asked, low, most);
   if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
   move(rail, knob, near);
-  if (asked < low || asked > most) note(knob, taken(asked, near, "knob"));
+  if (asked !== near) note(knob, taken(asked, near, "knob", asked >= low && asked <= most));
   flush(rail);
   // The press that ended the typing follows at once.
   if (rail.due) report(rail);
