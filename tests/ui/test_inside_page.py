@@ -102,7 +102,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(real) -> None:
     app = open_inside(trace)
     step = trace.token_steps[2]
     assert picture(app)["loop"] == (
-        "The thinking is this loop; it ran 6 times. Open here: step 3 of 6."
+        "The loop ran 6 times: one forward pass for each token. Open here: step 3 of 6."
     )
     assert [chip["value"] for chip in box(app, "ids")["chips"]] == list(map(str, trace.prompt_ids))
     logits = [chip["value"] for chip in box(app, "logits")["chips"]]
