@@ -44,3 +44,24 @@ def test_a_number_outside_its_range_is_changed_with_a_word(page: Page, server: s
     said = "5,000 is more than this knob takes: it is 4,096 now."
     expect(page.locator(".rail .note").get_by_text(said)).to_be_visible()
     expect(field).to_have_value("4096")
+    steps = page.locator(".st-key-steps input")
+    for typed, held in (("1e0", "1"), ("3.7", "4")):
+        steps.fill(typed)
+        steps.press("Enter")
+        expect(steps).to_have_value(held)
+    said = "This field takes whole numbers: 3.7 is 4 now."
+    expect(page.locator(".de-note")).to_have_text(said)
+    heat = page.locator(".st-key-reason_temperature input")
+    heat.fill("")
+    heat.press_sequentially("0,5")
+    heat.press("Enter")
+    expect(heat).to_have_value("0.50")
+
+
+def test_a_prompt_beyond_the_fields_bound_is_cut_with_a_word(page: Page, server: str) -> None:
+    page.goto(server)
+    field = page.locator(".st-key-prompt textarea")
+    field.fill("x" * 20_001)
+    said = "This field takes 20,000 characters: it holds the first of your 20,001."
+    expect(page.locator(".de-note")).to_have_text(said)
+    expect(field).to_have_value("x" * 20_000)

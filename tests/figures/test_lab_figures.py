@@ -248,6 +248,7 @@ def test_a_shown_end_of_a_piece_lies_in_the_piece(low, width) -> None:
     high = low + width
     for edge in (low, high):
         assert low <= float(number_within(edge, low, high)) <= high
+    assert number_within(2.862e-06, 2.862e-06, 0.1) == "0.000002862"
     assert number_within(0.123449, 0.1, 0.123449) == "0.1234"
     assert number_within(0.123451, 0.1, 0.123451) == "0.1234"
     assert number_within(0.123451, 0.1234509, 0.123451) == "0.123451"

@@ -24,7 +24,7 @@ from pages.ui.widgets.control import row_of
 # px: on a phone the three that matter are in view.
 _WIDE = {"way": 215, "verdict": 120, "answer": 480, "tokens": 70}
 _PHONE = {"way": 105, "verdict": 85, "answer": 170, "tokens": 70}
-_TWO_LINES = 66
+_TWO_LINES, _FOUR_LINES = 52, 90
 _OPEN, _SHUT = "⟦", "⟧"
 
 
@@ -36,6 +36,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
     question = asked[key]
     st.text(f"Right: {' | '.join(question.answers)}")
     rows = [row for row in evaluation.rows if row.question == key]
+    narrow = style.window() == "phone"
     table.draw(
         "answers",
         {
@@ -45,8 +46,8 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
             "tokens": [row.tokens for row in rows],
         },
         numbers={"tokens": "%d"},
-        widths=_PHONE if style.window() == "phone" else _WIDE,
-        row_height=_TWO_LINES,
+        widths=_PHONE if narrow else _WIDE,
+        row_height=_FOUR_LINES if narrow else _TWO_LINES,
     )
     if any(row.leaks for row in rows):
         st.text(f"Template text stands between {_OPEN} and {_SHUT}.")
@@ -83,7 +84,7 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
                     icon=":material/open_in_new:",
                 )
             else:
-                shut.append(f"{table_text(way.name)}: {_why_shut(way)}")
+                shut.append(f"No page opens “{table_text(way.name)}”: {_why_shut(way)}")
     for sentence in shut:
         st.text(sentence)
 
@@ -91,8 +92,8 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
 def _why_shut(way: Way) -> str:
     """Why no page runs a way."""
     if registry.page_of(way.config.method).run_controls is None:
-        return "no page runs this method."
-    return "no page can give the draft another form of the question than the target."
+        return "none runs its method."
+    return "its draft reads the question in another form than its target."
 
 
 def address_of(way: Way, question: Question) -> str:

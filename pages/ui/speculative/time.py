@@ -18,7 +18,7 @@ from pages.ui.widgets.control import value
 # px: on a phone a metric's definition is in view.
 _WIDE = {"metric": 205, "value": 70, "definition": 435, "source": 210}
 _PHONE = {"metric": 100, "value": 60, "definition": 200, "source": 200}
-_FOUR_LINES = 104
+_FOUR_LINES = 90
 _UNMEASURED = "Runs this and the target alone in turns, on this machine."
 
 
@@ -67,12 +67,13 @@ def draft_lengths(found: LengthSweep, trace: Trace) -> Part:
 def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
     figure.chart(of_figure("positions", figures.spec_positions, trace), (view.number,), across=True)
+    narrow = style.window() == "phone"
     table.draw(
         "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),
-        widths=_PHONE if style.window() == "phone" else _WIDE,
+        widths=_PHONE if narrow else _WIDE,
         height="content",
-        row_height=_FOUR_LINES if style.window() == "phone" else None,
+        row_height=_FOUR_LINES if narrow else None,
     )
     if view.comparison is not None:
         st.caption(
