@@ -311,11 +311,12 @@ def test_a_track_ends_at_a_knob_that_stands_beyond_its_range(lab) -> None:
 
 
 def test_a_whole_number_is_written_out() -> None:
-    assert [number(value) for value in (10_000, 0.0, 0.123456, 1e-7)] == [
+    assert [number(value) for value in (10_000, 0.0, 0.123456, 1e-7, 1e-12)] == [
         "10000",
         "0",
         "0.1235",
-        "1e-07",
+        "0.0000001",
+        "1e-12",
     ]
 
 

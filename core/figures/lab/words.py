@@ -27,8 +27,8 @@ def number(value: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """A number without an exponent."""
-    return f"{Decimal(text):f}"
+    """A number without an exponent, where it isn't zeros alone that one would read."""
+    return f"{Decimal(text):f}" if abs(float(text)) >= 1e-7 else text
 
 
 def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
