@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.seek(0)
         lines = log.read().decode(errors="replace").splitlines()
     troubles = [line for line in lines if any(word in line for word in _TROUBLE)]
-    memory, waits, grown = seen.memory, sorted(seen.waits), growth(seen.memory)
+    memory, waits, grown = seen.memory, sorted(seen.waits) or [0.0], growth(seen.memory)
     print(", ".join(f"{count} {what}" for what, count in sorted(seen.done.items())))
     most = waits[int(len(waits) * 0.95)]
     half = statistics.median(waits)
@@ -89,7 +89,7 @@ class Seen:
     """
 
     memory: list[float]
-    waits: list[float] = field(default_factory=lambda: [0.0])
+    waits: list[float] = field(default_factory=list)
     done: Counter[str] = field(default_factory=lambda: Counter(errors=0))
 
 

@@ -37,12 +37,12 @@ page = st.navigation(
     ],
     position="top",
 )
-guard.is_on_page()
+guard.remember_page()
+row = registry.page_at(page.url_path)
+row.load_controls.find()  # Declares the page's controls.
 # Not before the browser knows the page, or a rerun that these ask for would be of the first one.
 browser.prepare()
 glossary.offer()
-row = registry.page_at(page.url_path)
-row.load_controls.find()  # Declares the page's controls.
 # Not before the page is known, or beginning again would lead to the first one.
 link.check_address()
 sidebar.refuse_models(row.view)

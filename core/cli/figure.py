@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from core.figures import Paper, Theme
 
 THEMES = ("light", "dark", "grey")
-_ENDINGS = ".svg, .pdf, .png, .csv or .html"
-_OUT = f"FILE{_ENDINGS} (a page with the figure); all: a .zip of every figure"
+_ENDINGS = (".svg", ".pdf", ".png", ".csv", ".html")
+_NAMED = f"{', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
+_OUT = f"FILE{_NAMED} (a page with the figure); all: a .zip of every figure"
 _SHARED = "a .html takes Plotly's script from a file beside it, which is written too"
 
 
@@ -76,8 +77,8 @@ def _save_one(
     from core.export.save import save_figure
 
     ending = out.suffix.lower()
-    if not ending or ending not in _ENDINGS.replace(",", "").split():
-        raise FigureError(f"A figure is saved as {_ENDINGS}, not as {out.name[:60]!r}.")
+    if ending not in _ENDINGS:
+        raise FigureError(f"A figure is saved as {_NAMED}, not as {out.name[:60]!r}.")
     if ending == ".csv":
         out.write_bytes(table_file(part))
     else:

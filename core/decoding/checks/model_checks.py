@@ -90,13 +90,18 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
         faults.append("the server names another number of tokens of a step than it did")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
-    if trace.dtype and model.dtype and trace.dtype != model.dtype:
+    if not is_of_dtype(trace.dtype, model):
         faults.append(
             f"the run's weights are said to be {brief(trace.dtype)}, here they are {model.dtype}"
         )
     elif not faults and _is_finer(trace, model):
         faults.append(f"its logits are no numbers of {model.dtype}")
     return faults
+
+
+def is_of_dtype(said: str, model: LanguageModel) -> bool:
+    """Whether weights said to be of a dtype can be the model's; true where either is unknown."""
+    return not said or not model.dtype or said == model.dtype
 
 
 def _is_finer(trace: Trace, model: LanguageModel) -> bool:

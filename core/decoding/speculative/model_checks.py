@@ -19,6 +19,7 @@ from core.decoding.checks.model_checks import (
     HasReference,
     ending_faults,
     fit_faults,
+    is_of_dtype,
     logit_tolerance,
     made_by,
     prompt_text_faults,
@@ -67,8 +68,7 @@ def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
     if trace.config.drafter != "model":
         return False
     as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
-    same = {trace.draft_dtype or draft.dtype, draft.dtype or trace.draft_dtype}
-    return made_by(as_target, draft) and len(same) == 1
+    return made_by(as_target, draft) and is_of_dtype(trace.draft_dtype, draft)
 
 
 def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:

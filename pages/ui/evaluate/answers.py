@@ -36,7 +36,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
     question = asked[key]
     st.text(f"Right: {' | '.join(question.answers)}")
     rows = [row for row in evaluation.rows if row.question == key]
-    narrow = style.window() == "phone"
+    narrow = style.narrow()
     table.draw(
         "answers",
         {

@@ -31,18 +31,18 @@ _BESIDE = "beside-strip"
 _SPAN, _ROUNDS = 20, 24
 
 
-def draw(view: RequestsView, record: Record | None) -> None:
+def draw(view: RequestsView, record: Record | None) -> bool:
     """The run while it goes on, then whole; before there is any request, the example.
 
-    What is under way is watched last, not before the first figure: its end redraws the page.
+    Returns:
+        Whether all is drawn; what is left is when the page is drawn again.
     """
     if record is None:
         view.look_at_example()
         if view.trace is not None:
             st.header("What a request will look like", anchor=False)
             _finished(view, None, view.trace)
-        panel.watch(view)
-        return
+        return True
     _head(record)
     if record.active:
         with panel.box():
@@ -51,10 +51,10 @@ def draw(view: RequestsView, record: Record | None) -> None:
         view.look_at(record)
         _ended(view, record)
         if view.trace is not None and view.trace.token_ids and later.waits(view):
-            return
+            return False
     # Drawn while the run goes on too: an open tab stays open.
     details.draw(record, min(view.choice, len(record.configs) - 1))
-    panel.watch(view)
+    return True
 
 
 def _ended(view: RequestsView, record: Record) -> None:

@@ -105,9 +105,10 @@ def draw(view: RequestsView) -> None:
         fragments.polled(_list, bar.poll_seconds)(view, _seen(view, record))
         if view.foreign is not None:
             foreign.draw(view, view.foreign)
-            panel.watch(view)
-        else:
-            opened.draw(view, record)
+        elif not opened.draw(view, record):
+            return
+        # Not before the first figure: the end of what is under way draws the page again.
+        panel.watch(view)
 
 
 def records_of(view: RequestsView) -> list[Record]:

@@ -85,7 +85,6 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         lost.append(str(error))
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
-    whole = {key: row.in_address(read(key)) for key, row in rows.items()}
     for key, name, revision in (
         ("model", trace.model_id, trace.model_revision),
         (controls.draft, trace.draft_id, trace.draft_revision),
@@ -93,12 +92,9 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         if parameters.get(key) == name and name not in settings().models:
             parameters[key] = pinned(name, revision)
     changed = _changed(said, config, controls)
-    whole = {key: said for key, said in (whole | _set(parameters)).items() if said}
+    whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
+    whole = {key: said for key, said in whole.items() if said}
     return RunLink(parameters, settings_caption(trace), words, changed, whole)
-
-
-def _set(parameters: dict[str, str | None]) -> dict[str, str]:
-    return {key: said for key, said in parameters.items() if said is not None}
 
 
 def _said(view: View, trace: Trace, controls: RunControls) -> tuple[dict[str, Any], list[str]]:

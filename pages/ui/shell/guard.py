@@ -134,7 +134,7 @@ def guard_pages() -> None:
     AppSession._guarded = True  # type: ignore[attr-defined]
 
 
-def is_on_page() -> None:
+def remember_page() -> None:
     """The session's browser is told of the page that runs."""
     context = get_script_run_ctx()
     if context is not None and st.session_state.get(_SHOWN) != context.page_script_hash:

@@ -67,7 +67,7 @@ def draft_lengths(found: LengthSweep, trace: Trace) -> Part:
 def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
     figure.chart(of_figure("positions", figures.spec_positions, trace), (view.number,), across=True)
-    narrow = style.window() == "phone"
+    narrow = style.narrow()
     table.draw(
         "metrics",
         spec_metrics_data(trace, view.comparison, view.sweep),
