@@ -28,6 +28,7 @@ from transformers import (
 
 from core import Greedy, Sampling, Shaping, collect
 from core.decoding.config import MethodConfig
+from core.models.fused.products import product
 from core.models.transformers_model import TransformersModel
 
 EMBEDDED = Path(__file__).parent.parent / "assets" / "models" / "target"
@@ -132,7 +133,7 @@ def products_call(model: TransformersModel, tokens: int) -> Callable[[], object]
     def products() -> None:
         for _ in range(tokens):
             for row, matrix in pairs:
-                torch.mm(row, matrix)
+                product(row, matrix)
 
     return products
 

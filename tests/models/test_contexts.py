@@ -256,7 +256,7 @@ def test_a_failed_forward_leaves_the_cache_as_it_was(
         # Both ways fail at their last product, when the cache has grown.
         patch.setattr(model.hf_model.lm_head, "forward", fail)
         if model._fused is not None:
-            patch.setattr(model._fused.body, "head", None)
+            patch.setattr(model._fused.body, "logits", fail)
         with pytest.raises(TypeError):
             context.extend([9, 9])
     assert context.length == 3

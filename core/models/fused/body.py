@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from core.models.fused.families import FAMILIES
 from core.models.fused.layer import Layer, first_of, matrix_of, norm_of
+from core.models.fused.products import product
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
@@ -100,8 +101,3 @@ class Body:
             self._turns[kind] = cos[0].view(shape), signed.view(shape)
         cos, sin = self._turns[kind]
         return cos[start : start + added], sin[start : start + added]
-
-
-def product(normed: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
-    """normed @ matrix + bias."""
-    return torch.mm(normed, matrix) if bias is None else torch.addmm(bias, normed, matrix)

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from core.models.cache import GrowingCache
 from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm, RootMeanSquare
+from core.models.fused.products import add_product
 
 
 class OneToken:
@@ -71,9 +72,10 @@ class OneToken:
         self._turn_to(start)
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
-            hidden.addmm_(self._attend(layer, cached, place), layer.out)
+            add_product(hidden, self._attend(layer, cached, place), layer.out, out=hidden)
             self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
-            hidden.addmm_(body.activation(self._gate).mul_(self._up), layer.down)
+            inner = body.activation(self._gate).mul_(self._up)
+            add_product(hidden, inner, layer.down, out=hidden)
         return hidden
 
     def _turn_to(self, position: int) -> None:
@@ -90,7 +92,7 @@ class OneToken:
         length = math.sqrt(float(torch.dot(flat, flat)) + norm.least)
         torch.mul(hidden, norm.scale, out=self._scaled)
         start, share = (out, 0) if bias is None else (bias, 1)
-        torch.addmm(start, self._scaled, matrix, beta=share, alpha=1 / length, out=out)
+        add_product(start, self._scaled, matrix, beta=share, alpha=1 / length, out=out)
 
     def _attend(self, layer: Layer, cached: Any, place: Tensor) -> Tensor:
         """`[1, heads * head_dim]` of the queries, keys and values that are there."""

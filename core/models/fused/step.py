@@ -15,9 +15,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from core.models.cache import GrowingCache
-from core.models.fused.body import Body, product
+from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm
 from core.models.fused.one_token import OneToken
+from core.models.fused.products import add_product, product
 
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65
@@ -170,5 +171,5 @@ def _added(
     """The residual and a product, which is normalised first where there is a norm."""
     if norm is not None:
         return hidden + norm(product(inner, matrix, bias))
-    added = torch.addmm(hidden, inner, matrix, alpha=layer.residual_scale)
+    added = add_product(hidden, inner, matrix, alpha=layer.residual_scale)
     return added if bias is None else added.add_(bias, alpha=layer.residual_scale)
