@@ -24,11 +24,16 @@ PERCENT_TICKS: Properties = {
 
 
 def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: object) -> Properties:
-    """A quiet axis that doesn't zoom under a finger and doesn't move the margins."""
+    """A quiet axis that doesn't zoom under a finger and doesn't move the margins.
+
+    Its labels have their room: Plotly would measure each to hide what leaves the figure, a third of
+    the time that a figure of tokens takes to change.
+    """
     font = {"size": 12, "color": theme.muted}
     return {
         "fixedrange": True,
         "automargin": False,
+        "ticklabeloverflow": "allow",
         "gridcolor": theme.grid,
         "linecolor": theme.grid,
         "zeroline": False,
