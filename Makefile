@@ -4,7 +4,7 @@ PY     := $(VENV)/bin/python
 # The first of these that starts and is 3.11 or newer; `make PYTHON=... run` chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-# One thread for each process in tests: two test processes beside each other would crawl otherwise. Each of
+# One thread for each process in tests: test processes beside each other would crawl otherwise. Each of
 # the many processes that they start would compile the app anew where Python is told to keep no bytecode.
 TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=
 
@@ -70,7 +70,7 @@ ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
 else
 	@echo "Running the tests that need no browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 -m "not browser"
+	@$(TEST_ENV) $(PY) -m pytest -n 3 -m "not browser"
 	@echo "Running a part of the engine's tests as on a processor without vector instructions"
 	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" $(PLAIN)
 	@$(PY) -m tests.browser.find_browser

@@ -25,6 +25,8 @@ from tests.browser.find_browser import NO_BROWSER, installed_browser
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
+    # One process less to talk to about each frame.
+    "--in-process-gpu",
     "--disable-background-networking",
     "--no-first-run",
     "--disable-sync",
