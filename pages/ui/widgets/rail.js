@@ -154,6 +154,8 @@ function update(rail, data) {
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
   Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
+  // On a phone the label is hidden.
+  knob.range.setAttribute("aria-label", label);
   knob.field.name = data.key;
   knob.field.setAttribute("aria-label", `${label}, typed`);
   knob.about.setAttribute("aria-label", `About ${label}`);
