@@ -64,7 +64,7 @@ engines: $(VENV)/.dev .engines/.vllm
 	@$(TEST_ENV) $(PY) -m pytest tests/models/remote
 
 # What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
-PLAIN := $(addprefix tests/decoding/,lab shaping)
+PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)
 test: $(VENV)/.dev
 ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -91,8 +91,9 @@ class OneToken:
         flat = hidden.view(-1)
         length = math.sqrt(float(torch.dot(flat, flat)) + norm.least)
         torch.mul(hidden, norm.scale, out=self._scaled)
-        start, share = (out, 0) if bias is None else (bias, 1)
-        add_product(start, self._scaled, matrix, beta=share, alpha=1 / length, out=out)
+        start = out if bias is None else bias
+        beta: Literal[0, 1] = 0 if bias is None else 1
+        add_product(start, self._scaled, matrix, beta=beta, alpha=1 / length, out=out)
 
     def _attend(self, layer: Layer, cached: Any, place: Tensor) -> Tensor:
         """`[1, heads * head_dim]` of the queries, keys and values that are there."""

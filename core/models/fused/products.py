@@ -7,23 +7,23 @@ it with one thread only; the matrix's parts, multiplied as a batch, are read by 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 # A smaller matrix stays in a processor's cache, where one thread is as quick.
 _LEAST_ELEMENTS = 300_000
-# The parts' products, which are added up, are at most this share of the matrix.
-_MOST_SUMS = 4
+# The parts' products, which are added up, take at most the matrix's numbers divided by this.
+_LEAST_SHARE = 4
 
 
 def product(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     """rows @ matrix + bias, `[n, out]` of `[n, in]` and `[in, out]`."""
+    if bias is not None:
+        return add_product(bias, rows, matrix)
     parts = _parts(rows, matrix)
-    if parts > 1:
-        found = _product_of_parts(rows, matrix, parts)
-        return found if bias is None else found.add_(bias)
-    return torch.mm(rows, matrix) if bias is None else torch.addmm(bias, rows, matrix)
+    return torch.mm(rows, matrix) if parts == 1 else _product_of_parts(rows, matrix, parts)
 
 
 def add_product(
@@ -31,11 +31,11 @@ def add_product(
     rows: Tensor,
     matrix: Tensor,
     *,
-    beta: float = 1,
+    beta: Literal[0, 1] = 1,
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """beta * start + alpha * rows @ matrix, as `torch.addmm`."""
+    """start + alpha * rows @ matrix, as `torch.addmm`; with `beta` 0 without what start holds."""
     parts = _parts(rows, matrix)
     if parts == 1:
         return torch.addmm(start, rows, matrix, beta=beta, alpha=alpha, out=out)
@@ -55,7 +55,7 @@ def _parts(rows: Tensor, matrix: Tensor) -> int:
 
 @lru_cache(maxsize=1024)
 def _parts_for(rows: int, width: int, threads: int) -> int:
-    most = min(threads, width // (_MOST_SUMS * rows))
+    most = min(threads, width // (_LEAST_SHARE * rows))
     return next((parts for parts in range(most, 1, -1) if width % parts == 0), 1)
 
 
