@@ -1,9 +1,9 @@
 """The sampling lab while a knob moves: server time of a rerun, and the same in a browser.
 
-Server time: the page's script under `AppTest` after a slider was moved, the step's logits being
-there; every figure but the flips and the rolls is built anew, those follow from a worker thread,
-whose time is measured too. On screen: from the key that moves the slider until the stages stand
-anew in a browser.
+Server time: what runs of the page's script under `AppTest` when the browser reports a moved knob,
+the step's logits being there; every figure but the flips and the rolls is built anew, those follow
+from a worker thread, whose time is measured too. On screen: from the key that moves the slider
+until the stages stand anew in a browser.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.app import ROOT, answers, free_port
 from tests.browser.find_browser import installed_browser
-from tests.ui.knobs import move
+from tests.ui.knobs import report
 
 # With the milliseconds that a rerun of the whole page may take on the server.
 VOCABULARIES = ((None, 60), (151_936, 150))
@@ -68,10 +68,11 @@ def server_times(model: Any, repeats: int) -> tuple[int, float, float, float]:
     app.segmented_control(key="at").set_value("prompt").run()
     times = []
     for turn in range(repeats + 3):
-        _rest(app)
-        move(app, "temperature", 0.5 + turn / 50)
-        started = perf_counter()
+        # The whole page: `report` looks for the knob in what ran last.
         app.run()
+        _rest(app)
+        started = perf_counter()
+        report(app, temperature=0.5 + turn / 50)
         times.append(perf_counter() - started)
     lab = app.session_state["lab"]
     _rest(app)

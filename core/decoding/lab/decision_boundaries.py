@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.step import StepLogits, noise_of, processors_of, shaped
 from core.decoding.lab.types import KnobBoundaries, TokenInterval
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.draws import draw
 from core.decoding.shaping.orders import Order
 from core.decoding.shaping.stages import Distribution, raw_distribution, shape
@@ -23,7 +21,7 @@ _SCAN_POINTS = 33
 _COARSE, _FINE = 1 / 512, 1e-6
 # Where token follows on token, the figure draws anything narrower than this as "many tokens".
 _CROWDED = 1 / 64
-# So many values are tried on the step's own row, those next to the knob aside.
+# So many values are tried beside those of the scan, those next to the knob aside.
 _MOST_TRIES = 160
 
 
@@ -40,20 +38,16 @@ def every_flip(
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
     two values give different tokens, the change between them is bisected: to a millionth of the
     range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
-    until 160 values were tried. A token that only lives between two tried values is missed.
-
-    The scan runs on the tokens sorted by logit, which is several times as fast; their sums round
-    otherwise. So it only gives places to look at: every end of an interval was tried on the
-    step's own row.
+    until 160 more values were tried. A token that only lives between two tried values is missed.
 
     Args:
         ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
             that is beyond it is searched up to its value.
         should_stop: asked before each try; True ends the search with what is known.
     """
-    rows = _own_row(step_logits, config, number), _sorted_row(step_logits, config, number)
+    raw, noise = raw_distribution(step_logits.logits), noise_of(step_logits, config, number)
     return tuple(
-        _knob_flips(step_logits, rows, config, order, name, reach, should_stop)
+        _knob_flips(step_logits, raw, noise, config, order, name, reach, should_stop)
         for name, reach in ranges.items()
     )
 
@@ -72,39 +66,10 @@ def flips(
     return every_flip(step_logits, config, order, number, {name: (low, high)}, should_stop)[0]
 
 
-class _Row(NamedTuple):
-    """The step's tokens in some order.
-
-    Args:
-        ids: `[vocab]`, the token at each place.
-        raw: over the places.
-        previous: prompt and generated tokens, as places.
-        noise: of the places.
-    """
-
-    ids: Tensor
-    raw: Distribution
-    previous: Sequence[int]
-    noise: Tensor
-
-
-def _own_row(step_logits: StepLogits, config: Sampling, number: int) -> _Row:
-    raw, noise = raw_distribution(step_logits.logits), noise_of(step_logits, config, number)
-    return _Row(torch.arange(len(step_logits.logits)), raw, step_logits.previous_ids, noise)
-
-
-def _sorted_row(step_logits: StepLogits, config: Sampling, number: int) -> _Row:
-    """By falling logit, ties by id."""
-    logits, ids = torch.sort(step_logits.logits, descending=True, stable=True)
-    ranks = torch.empty_like(ids).scatter_(0, ids, torch.arange(len(ids)))
-    previous = [int(ranks[token]) for token in set(step_logits.previous_ids) if token < len(ids)]
-    noise = noise_of(step_logits, config, number)
-    return _Row(ids, raw_distribution(logits), previous, noise[ids] if noise.dim() else noise)
-
-
 def _knob_flips(
     step_logits: StepLogits,
-    rows: tuple[_Row, _Row],
+    raw: Distribution,
+    noise: Tensor,
     config: Sampling,
     order: Order,
     name: str,
@@ -114,17 +79,15 @@ def _knob_flips(
     value = float(getattr(config.shaping, name))
     if order.lacks(name):
         return KnobBoundaries(name, value, (), acts=False)
-    whole = isinstance(getattr(config.shaping, name), int)
-    on_own, on_sorted = (_drawing(row, config, order, name, whole) for row in rows)
+    whole = SETTINGS[name].whole
     search = _Search(
-        token_at=on_own,
+        token_at=_drawing(raw, step_logits.previous_ids, noise, config, order, name),
         span=max(reach[1], value) - min(reach[0], value),
         whole=whole,
         gap=MIN_TEMPERATURE if name == "temperature" else 0.0,
         should_stop=should_stop,
     )
-    scan = _scan(name, value, reach, whole)
-    runs = search.runs(_telling(scan, value, on_sorted, should_stop))
+    runs = search.runs(_scan(name, value, reach, whole))
     text = step_logits.model.token_text
     pieces = (
         TokenInterval(a, b, token, text(token)) for a, b, token in search.refined(runs, value)
@@ -133,26 +96,30 @@ def _knob_flips(
 
 
 def _drawing(
-    row: _Row, config: Sampling, order: Order, name: str, whole: bool
+    raw: Distribution,
+    previous_ids: Sequence[int],
+    noise: Tensor,
+    config: Sampling,
+    order: Order,
+    name: str,
 ) -> Callable[[float], int]:
     """The token that is drawn at a value; what acts before the knob runs once."""
     after = order.processors[order.processors.index(name) :]
-    vocab_size = len(row.ids)
+    kind, vocab_size = (int if SETTINGS[name].whole else float), len(raw.logits)
 
     def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
-        every = processors_of(row.previous, shaping, order)
+        every = processors_of(previous_ids, shaping, order)
         return [(own, act) for own, act in every if (own in after) == late]
 
-    before = shape(row.raw, acts(config.shaping, False))[-1]
+    before = shape(raw, acts(config.shaping, False))[-1]
 
     def token_at(value: float) -> int:
-        setting = int(value) if whole else value
-        shaping = replace(config.shaping, **{name: setting})  # type: ignore[arg-type]
+        shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
         if 0 in (shaping.temperature, config.shaping.temperature):
-            stages = shaped(row.raw, row.previous, shaping, order)
+            stages = shaped(raw, previous_ids, shaping, order)
         else:
             stages = shape(before, acts(shaping, True), vocab_size)
-        return int(row.ids[draw(stages[-1], config.draw, row.noise).token_id])
+        return draw(stages[-1], config.draw, noise).token_id
 
     return token_at
 
@@ -174,22 +141,6 @@ def _spread(low: float, high: float) -> set[float]:
     return {low + (high - low) * at / (_SCAN_POINTS - 1) for at in range(_SCAN_POINTS)}
 
 
-def _telling(
-    points: Sequence[float],
-    value: float,
-    token_at: Callable[[float], int],
-    should_stop: Callable[[], bool],
-) -> list[float]:
-    """The points without those between equal neighbours; the first, the last and the value stay."""
-    tokens: list[int] = []
-    for point in points:
-        if should_stop():
-            break
-        tokens.append(token_at(point))
-    beside = zip(points, [None, *tokens], tokens, [*tokens[1:], None], strict=False)
-    return [at for at, left, own, right in beside if at == value or not left == own == right]
-
-
 _Run = tuple[float, float, int]
 
 
@@ -201,7 +152,7 @@ class _Search:
         span: from the lowest to the highest value.
         whole: the knob takes whole numbers only.
         gap: values between 0 and this one don't exist.
-        tried: values apart from the refined ones.
+        tried: values between those of the scan, the refined ones aside.
     """
 
     token_at: Callable[[float], int]
@@ -217,7 +168,6 @@ class _Search:
         for point in points:
             if self.should_stop():
                 break
-            self.tried.append(point)
             here: _Run = (point, point, self.token_at(point))
             found += self._between(found.pop(), here) if found else [here]
         return found

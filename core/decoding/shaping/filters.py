@@ -15,11 +15,14 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.long_rows import cut_below, highest
+from core.decoding.shaping.long_rows import ascending, cut_below, highest
 
+# From so many tokens on a threshold is found sooner than a mask of what is sorted.
+_THRESHOLD_FROM = 2048
 # Rows longer than this are cut by looking at their top only, where that is certain to be enough.
 _PARTIAL_SORT_FROM = 4096
-_PARTIAL_SIZES = (256, 4096)
+_FEW_FIRST = 256
+_PARTIAL_SIZES = (_FEW_FIRST, 4096)
 # float32 sums of a whole row differ by less than this, in whatever order they are added.
 _SUM_ERROR = 1e-5
 
@@ -128,31 +131,46 @@ def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
 
 def top_p(logits: Tensor, p: float, min_tokens_to_keep: int = 1) -> Tensor:
     """Keep the smallest set of most probable tokens with mass p or more (Holtzman et al. 2020)."""
-    if logits.dim() == min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
-        lowest_kept = _top_p_threshold(logits, p)
+    if logits.dim() == 1 and len(logits) >= _THRESHOLD_FROM:
+        lowest_kept = _top_p_threshold(logits, p, min_tokens_to_keep)
         if lowest_kept is not None:
             return cut_below(logits, lowest_kept)
     ordered, order = torch.sort(logits, descending=False)
-    remove = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
-    remove[..., -min_tokens_to_keep:] = False
+    remove = _removed_by_top_p(ordered, p, min_tokens_to_keep)
     return logits.masked_fill(remove.scatter(-1, order, remove), -math.inf)
 
 
-def _top_p_threshold(logits: Tensor, p: float) -> float | None:
-    """The lowest logit that top-p keeps, from a row's top alone; None where that is not certain."""
+def _removed_by_top_p(ordered: Tensor, p: float, min_tokens_to_keep: int) -> Tensor:
+    remove = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
+    remove[..., -min_tokens_to_keep:] = False
+    return remove
+
+
+def _top_p_threshold(logits: Tensor, p: float, min_tokens_to_keep: int) -> float | None:
+    """The lowest of `[vocab]` logits that top-p keeps; None where tied tokens straddle the cut."""
+    if min_tokens_to_keep == 1 and len(logits) > _PARTIAL_SORT_FROM:
+        lowest_kept = _top_p_threshold_of_first(logits, p)
+        if lowest_kept is not None:
+            return lowest_kept
+    ordered = ascending(logits)
+    removed = int(_removed_by_top_p(ordered, p, min_tokens_to_keep).sum())
+    tied = removed > 0 and bool(ordered[removed - 1] == ordered[removed])
+    return None if tied else float(ordered[removed])
+
+
+def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
+    """As `_top_p_threshold`, from a row's highest alone; None where that is not certain."""
     log_norm = torch.logsumexp(logits, dim=-1)
-    for size in _PARTIAL_SIZES:
-        top = highest(logits, size)[0]
-        probs = (top - log_norm).double().exp()
-        before = probs.cumsum(dim=-1) - probs
-        cut = int((before < p).sum())
-        if cut == size:
-            continue
-        cut = max(cut, 1)
-        near = (before[cut - 1 : cut + 1] - p).abs().min() if cut > 1 else (before[cut] - p).abs()
-        tied = bool(top[cut - 1] == top[cut])
-        return None if tied or near < _SUM_ERROR else float(top[cut - 1])
-    return None
+    top = highest(logits, _FEW_FIRST)[0]
+    probs = (top - log_norm).double().exp()
+    before = probs.cumsum(dim=-1) - probs
+    cut = int((before < p).sum())
+    if cut == len(top):
+        return None
+    cut = max(cut, 1)
+    near = (before[cut - 1 : cut + 1] - p).abs().min() if cut > 1 else (before[cut] - p).abs()
+    tied = bool(top[cut - 1] == top[cut])
+    return None if tied or near < _SUM_ERROR else float(top[cut - 1])
 
 
 def min_p(logits: Tensor, share: float, min_tokens_to_keep: int = 1) -> Tensor:

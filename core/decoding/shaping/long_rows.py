@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -73,6 +74,11 @@ def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) ->
     return Ranking(ids, [-negated for negated, _ in pairs[: len(ids)]], torch.tensor(ids))
 
 
+def ascending(logits: Tensor) -> Tensor:
+    """`[vocab]` by rising value: numpy's sort is vectorised, torch's takes ten times as long."""
+    return torch.from_numpy(np.sort(logits.numpy()))
+
+
 def first_maximum(logits: Tensor) -> int:
     """The place of the highest of `[vocab]`, the first of equal ones."""
     if len(logits) < LONG:
@@ -113,7 +119,8 @@ def cut_below(logits: Tensor, floor: float) -> Tensor:
 
     `threshold` keeps what is greater: greater than the number before the floor.
     """
-    before = torch.nextafter(logits.new_tensor(floor), logits.new_tensor(-math.inf))
+    exact = logits.numpy().dtype.type
+    before = np.nextafter(exact(floor), exact(-math.inf))
     return F.threshold(logits, float(before), -math.inf)
 
 

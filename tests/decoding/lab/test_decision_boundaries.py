@@ -52,7 +52,7 @@ def test_just_inside_and_just_outside_a_flip_the_token_differs(name, order, draw
             assert token_at(scene, config, order, name, beyond) == other.token_id
 
 
-@pytest.mark.parametrize("name", ["temperature", "top_p", "min_p", "typical_p", "epsilon_cutoff"])
+@pytest.mark.parametrize("name", KNOB_RANGES)
 def test_every_piece_gives_its_token_at_both_ends_and_pieces_are_in_order(name) -> None:
     scene = random_scene(200, seed=4)
     knob = flips(scene, BASE, TRANSFORMERS, 0, name, *KNOB_RANGES[name])
@@ -64,26 +64,6 @@ def test_every_piece_gives_its_token_at_both_ends_and_pieces_are_in_order(name) 
     assert (knob.pieces[0].low, knob.pieces[-1].high) == KNOB_RANGES[name]
 
 
-@pytest.mark.parametrize("order", [TRANSFORMERS, LLAMA_CPP], ids=lambda order: order.key)
-@pytest.mark.parametrize("name", KNOB_RANGES)
-def test_what_the_sorted_row_says_is_shown_only_where_the_own_row_says_it(name, order) -> None:
-    """The sorted row is off here by more than any rounding."""
-    scene, real = random_scene(200, seed=4), decision_boundaries._sorted_row
-
-    def off(scene, *rest):
-        noise = 0.3 * torch.randn(200, generator=torch.Generator().manual_seed(1))
-        return real(scene._replace(logits=scene.logits + noise), *rest)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decision_boundaries, "_sorted_row", off)
-        knob = flips(scene, BASE, order, 0, name, *KNOB_RANGES[name])
-    for piece in knob.pieces:
-        assert token_at(scene, BASE, order, name, piece.low) == piece.token_id
-        assert token_at(scene, BASE, order, name, piece.high) == piece.token_id
-    if knob.acts:
-        assert knob.pieces[knob.here].token_id == lab_step(scene, BASE, order).step.token_id
-
-
 def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
     """u picks token 1 while u * kept mass >= 0.5: token 2 must be in, so p above 0.8 flips."""
     scene = probabilities(0.5, 0.3, 0.2)
@@ -93,6 +73,15 @@ def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
     # All three kept: u * 1 > 0.5, token 1. Two kept: u * 0.8 < 0.5, token 0.
     assert [piece.token_id for piece in knob.pieces] == [0, 1]
     assert knob.below is not None and knob.below.high == pytest.approx(0.8, abs=2e-6)
+
+
+def test_a_knob_between_whole_numbers_is_searched_there_too_where_it_is_an_int() -> None:
+    scene = random_scene(200, seed=4)
+    drawn = [
+        flips(scene, replace(BASE, shaping=Shaping(top_p=one)), TRANSFORMERS, 0, "top_p", 0.0, 1.0)
+        for one in (1, 1.0)
+    ]
+    assert drawn[0] == drawn[1] and len(drawn[0].pieces) > 2
 
 
 def _uniform(seed: int) -> torch.Tensor:

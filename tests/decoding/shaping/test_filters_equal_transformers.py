@@ -33,7 +33,8 @@ HAND_MADE = [
 def _rows() -> list[Tensor]:
     generator = torch.Generator().manual_seed(7)
     rows = list(HAND_MADE)
-    for size, scale in [(50, 1), (50, 4), (1000, 2), (20_000, 0.5), (20_000, 2), (20_000, 6)]:
+    long = [(4096, 1), (20_000, 0.5), (20_000, 2), (20_000, 6)]
+    for size, scale in [(50, 1), (50, 4), (1000, 2), *long]:
         rows.append(scale * torch.randn(size, generator=generator))
         rows.append((2 * torch.randn(size, generator=generator)).round() * scale / 2)
     return rows
@@ -66,6 +67,16 @@ def test_a_filter_keeps_exactly_what_transformers_keeps(name: str, row: int) -> 
     for value in values:
         expected = warper(value)(IDS, logits[None].clone())[0]
         assert torch.equal(ours(logits, value), expected), f"{name}={value}"
+
+
+@pytest.mark.parametrize("row", range(len(_rows())))
+def test_top_p_leaves_as_many_tokens_as_transformers(row: int) -> None:
+    logits = _rows()[row]
+    for kept in (2, 7):
+        for p in (0.0, 0.25, 0.9):
+            warper = hf.TopPLogitsWarper(p, min_tokens_to_keep=kept)
+            expected = warper(IDS, logits[None].clone())[0]
+            assert torch.equal(shaping.top_p(logits, p, kept), expected), f"{kept} with {p}"
 
 
 @pytest.mark.parametrize("biases", [((0, 1.5),), ((1, -100.0), (3, 0.1), (6, 100.0))])

@@ -9,6 +9,7 @@ import torch
 
 from core.decoding.loop.recording import ranked_ids
 from core.decoding.shaping.long_rows import (
+    ascending,
     count_above,
     count_equal,
     cut_below,
@@ -38,6 +39,12 @@ def test_the_highest_values_are_topks_and_stand_where_they_are_said_to(size: int
             assert torch.equal(values, torch.topk(row, count).values)
             assert torch.equal(row[places], values)
             assert len(set(places.tolist())) == count
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_rising_values_are_those_of_a_sort(size: int) -> None:
+    for row in _rows(size):
+        assert torch.equal(ascending(row), torch.sort(row).values)
 
 
 @pytest.mark.parametrize("size", SIZES)
