@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -76,7 +75,9 @@ def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) ->
 
 def ascending(logits: Tensor) -> Tensor:
     """`[vocab]` by rising value: numpy's sort is vectorised, torch's takes ten times as long."""
-    return torch.from_numpy(np.sort(logits.numpy()))
+    ordered = logits.clone()
+    ordered.numpy().sort()
+    return ordered
 
 
 def first_maximum(logits: Tensor) -> int:
@@ -119,8 +120,7 @@ def cut_below(logits: Tensor, floor: float) -> Tensor:
 
     `threshold` keeps what is greater: greater than the number before the floor.
     """
-    exact = logits.numpy().dtype.type
-    before = np.nextafter(exact(floor), exact(-math.inf))
+    before = torch.nextafter(logits.new_tensor(floor), logits.new_tensor(-math.inf))
     return F.threshold(logits, float(before), -math.inf)
 
 
