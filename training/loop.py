@@ -54,7 +54,7 @@ def bfloat16_is_faster(device: str) -> bool:
     for dtype in (torch.float32, torch.bfloat16):
         left, right = torch.ones(1024, 256, dtype=dtype), torch.ones(256, 704, dtype=dtype)
         timer = Timer("left @ right", globals={"left": left, "right": right})
-        seconds[dtype] = min(timer.repeat(5, 5))
+        seconds[dtype] = min(timer.repeat(repeat=5, number=1))
     return seconds[torch.bfloat16] < seconds[torch.float32]
 
 

@@ -346,6 +346,27 @@ def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> Non
         assert begun(told).page_script_hash == page
 
 
+def test_a_menu_that_closes_on_the_way_to_another_page_brings_nobody_back(own: str) -> None:
+    """As the export menu does where the next click is one on the navigation."""
+    with dial(own) as connection:
+        told, page, beam, menu = messages_of(connection), "", "", ""
+        for message in itertools.takewhile(lambda message: not finished(message), told):
+            menu = message.delta.new_element.button.id or menu
+            if message.HasField("navigation"):
+                page = message.navigation.page_script_hash
+                others = {one.url_pathname: one for one in message.navigation.app_pages}
+                beam = others["beam"].page_script_hash
+        rerun(connection, menu, page_script_hash=page)
+        assert begun(told).page_script_hash == page
+        rerun(connection, page_script_hash=beam)
+        rerun(connection, menu, page_script_hash=page)
+        assert begun(told).page_script_hash == beam
+        left = itertools.takewhile(lambda message: not finished(message), told)
+        assert not [message for message in left if message.HasField("new_session")]
+        rerun(connection, page_script_hash=page)
+        assert begun(told).page_script_hash == page
+
+
 def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
     for path in ("/v1/models", "/metrics"):
         assert ask(shared, path).status == 401

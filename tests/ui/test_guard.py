@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
@@ -92,3 +95,16 @@ def test_a_wrong_setting_is_named_as_the_page_names_it(wrong, said):
 
 def test_what_no_control_sets_is_said_as_it_is():
     assert in_words(ConfigError("budgets must rise.")) == "budgets must rise."
+
+
+def test_who_goes_to_another_page_gets_there_though_this_one_begins_anew(monkeypatch) -> None:
+    guard.guard_pages()
+    requests = ScriptRequests()
+    requests.request_rerun(RerunData(page_script_hash="next"))
+    context = SimpleNamespace(page_script_hash="this")
+    monkeypatch.setattr(guard, "get_script_run_ctx", lambda **_: context)
+    assert requests.request_rerun(RerunData(page_script_hash="this"))
+    assert requests.on_scriptrunner_yield().rerun_data.page_script_hash == "next"
+    requests.request_rerun(RerunData(page_script_hash="this"))
+    requests.request_rerun(RerunData(page_script_hash="switched to"))
+    assert requests.on_scriptrunner_yield().rerun_data.page_script_hash == "switched to"

@@ -117,6 +117,7 @@ def test_work_of_a_browser_that_went_ends_soon(monkeypatch: pytest.MonkeyPatch) 
 def test_pages_look_more_seldom_while_many_sessions_are_busy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(jobs, "_active", set())
     assert jobs.poll_seconds() == jobs.POLL_SECONDS
     monkeypatch.setattr(type(jobs.QUEUE), "sessions", 4)
     assert jobs.poll_seconds() == 4 * jobs.POLL_SECONDS
@@ -128,6 +129,7 @@ def test_pages_look_more_seldom_while_many_sessions_are_busy(
 
 def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any of them stands in line for its time."""
+    monkeypatch.setattr(jobs, "_active", set())  # An earlier test's page may still be at work.
     names, loaded = iter(range(5)), Event()
     monkeypatch.setattr(jobs, "_session", lambda: f"visitor {next(names)}")
     loading = [jobs.start(lambda _: loaded.wait(SECONDS)) for _ in range(5)]

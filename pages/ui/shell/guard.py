@@ -10,13 +10,17 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 import streamlit as st
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value
+from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    ScriptRequests,
+    ScriptRequestType,
+    _has_active_trigger_value,
+)
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
@@ -110,12 +114,27 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     SessionState._guarded = True  # type: ignore[attr-defined]
 
 
+class _Way(NamedTuple):
+    """What a browser asked for last.
+
+    Args:
+        told: the widgets whose values it told.
+        left: the page that it left with that; None where it stayed.
+        own: that page's own widgets. Who goes to a page doesn't tell of them.
+    """
+
+    told: frozenset[str] = frozenset()
+    left: str | None = None
+    own: frozenset[str] = frozenset()
+
+
 def guard_pages() -> None:
-    """From now on what a page asks for after it was left is not answered; for the whole server.
+    """From now on who leaves a page leaves it, whatever it still asks for; for the whole server.
 
     Until the next page has come a browser goes on with the one before: a timer ends, a figure says
-    that it is drawn. Streamlit would go back to that page, or run its part after the next page: the
-    browser empties a page whose answer has another's name.
+    that it is drawn, a menu closes. Streamlit would go back to that page, or run its part after the
+    next page: the browser empties a page whose answer has another's name. Nor would it go on where
+    the page that is left begins itself anew.
     """
     if getattr(AppSession, "_guarded", False):
         return
@@ -124,12 +143,26 @@ def guard_pages() -> None:
     def request_rerun(self: AppSession, asked: ClientState | None) -> None:
         page = asked.page_script_hash if asked else ""
         if asked and page and _SHOWN in self.session_state:
-            shown, left = self.session_state[_SHOWN], getattr(self, "_left", None)
-            if _is_of_a_part(asked) and (page != shown or page == left):
+            shown, way = self.session_state[_SHOWN], getattr(self, "_way", _Way())
+            told = frozenset(widget.id for widget in asked.widget_states.widgets)
+            if _is_of_a_part(asked) and page != shown:
                 return
-            self._left = None if page == shown else shown  # type: ignore[attr-defined]
+            if page == way.left and (_is_of_a_part(asked) or told & way.own):
+                return
+            gone = _Way(told) if page == shown else _Way(told, shown, way.told - told)
+            self._way = gone  # type: ignore[attr-defined]
         ask(self, asked)
 
+    fold = ScriptRequests._request_rerun_locked
+
+    def fold_in(self: ScriptRequests, asked: RerunData) -> bool:
+        context, waiting = get_script_run_ctx(suppress_warning=True), self._rerun_data
+        goes = self._state is ScriptRequestType.RERUN and waiting.page_script_hash
+        if context and goes and asked.page_script_hash == context.page_script_hash != goes:
+            return True
+        return fold(self, asked)
+
+    ScriptRequests._request_rerun_locked = fold_in  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
     AppSession._guarded = True  # type: ignore[attr-defined]
 
