@@ -29,8 +29,11 @@ def prepare() -> None:
                 "theme": style.theme().name,
                 "window": style.window(),
                 "drawn": drawn_at(),
-                "free": control.free_menus(),
-                "longest": control.longest_texts(),
+                # Menus that take any text, and how long other texts may be.
+                "free": [row.key for row in control.rows(control.Menu) if row.free()],
+                "longest": {
+                    row.key: row.max_chars for row in control.rows(control.Text) if row.max_chars
+                },
                 "script": SCRIPT,
             },
             # The run that either starts draws everything in the other theme, or at the other width.

@@ -7,10 +7,10 @@ A page declares its rows once with `declare`. From a row come the widget (`draw`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -21,6 +21,7 @@ from pages.ui.widgets.knob import Knob
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
+R = TypeVar("R", bound="Control")
 # Of any field: a browser holds to its `max_chars`, others needn't.
 LONGEST_TEXT = 20_000
 _rows: dict[str, Control] = {}
@@ -291,15 +292,9 @@ def slider(knob: Knob, **more: Any) -> Slider:
     return Slider(knob.key, knob.label, knob.default, knob, **more)
 
 
-def free_menus() -> list[str]:
-    """The keys of the menus that take any text."""
-    return [row.key for row in _rows.values() if isinstance(row, Menu) and row.free()]
-
-
-def longest_texts() -> dict[str, int]:
-    """The most characters of the fields of text that have such a bound, by their keys."""
-    texts = (row for row in _rows.values() if isinstance(row, Text))
-    return {row.key: row.max_chars for row in texts if row.max_chars}
+def rows(kind: type[R]) -> Iterator[R]:
+    """The declared rows of a kind."""
+    return (row for row in _rows.values() if isinstance(row, kind))
 
 
 def rows_in_address() -> dict[str, Control]:
