@@ -271,6 +271,8 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     decode.run()
     decode.tokens.nth(4).click()
     decode.expect_step(4)
+    # The step is drawn before the server knows of it; then the address has it.
+    expect(lab.page).to_have_url(re.compile("step=4"))
     lab.page.get_by_role("link", name="Sampling lab").click()
     lab.expect_open()
     expect(lab.page.get_by_role("button", name=re.compile("Step 5 of 12"))).to_be_visible()
