@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core import ByEngine, Greedy, load_model
-from core.decoding.errors import DecodingError, EvaluationError
+from core.decoding.errors import EvaluationError
 from core.decoding.reasoning.config import Reasoning
 from core.evaluation import in_flight
 from core.evaluation.in_flight import all_on_servers, rows_in_flight
@@ -133,8 +133,7 @@ def test_an_evaluation_in_flight_is_that_of_one_after_the_other(
     assert all_on_servers(models.values()) and not all_on_servers([local()])
     alone = run_evaluation(models, plan)
     script.fail(faults.status(400), after=20)
-    # An `EvaluationError` of a run that had tokens, a `LostModelError` of one that had none.
-    with pytest.raises(DecodingError, match=r"refuses the request \(status 400: not now\)"):
+    with pytest.raises(EvaluationError, match=r"refuses the request \(status 400: not now\)"):
         evaluate_to_file(models, plan, path, in_flight=4)
     script.fault = None
     begun = path.read_bytes()

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect
-from core.decoding.errors import EvaluationError
+from core.decoding.errors import EvaluationError, LostModelError
 from core.decoding.loop.text import join_text, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
@@ -143,15 +143,18 @@ class _Runners:
             self._prompts[way.draft].read(ids, own)
             draft.forwards = 0
         target.forwards = 0
-        trace = collect(
-            target.as_model(),
-            ids,
-            config,
-            draft=draft.as_model() if draft else None,
-            on_step=on_step,
-            should_stop=should_stop,
-            prompt_text=question.asked,
-        )
+        try:
+            trace = collect(
+                target.as_model(),
+                ids,
+                config,
+                draft=draft.as_model() if draft else None,
+                on_step=on_step,
+                should_stop=should_stop,
+                prompt_text=question.asked,
+            )
+        except LostModelError as error:  # Before its first token: `collect` has no trace of it.
+            raise EvaluationError(str(error)) from None
         if trace.finish_reason == "cancelled":
             if not should_stop() and trace.notes:
                 raise EvaluationError(trace.notes[-1])

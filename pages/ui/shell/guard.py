@@ -145,12 +145,13 @@ def guard_pages() -> None:
         if asked and page and _SHOWN in self.session_state:
             shown, way = self.session_state[_SHOWN], getattr(self, "_way", _Way())
             told = frozenset(widget.id for widget in asked.widget_states.widgets)
-            if _is_of_a_part(asked) and page != shown:
+            of_a_part = _is_of_a_part(asked)
+            if of_a_part and page != shown:
                 return
-            if page == way.left and (_is_of_a_part(asked) or told & way.own):
+            if page == way.left and (of_a_part or told & way.own):
                 return
-            gone = _Way(told) if page == shown else _Way(told, shown, way.told - told)
-            self._way = gone  # type: ignore[attr-defined]
+            way = _Way(told) if page == shown else _Way(told, shown, way.told - told)
+            self._way = way  # type: ignore[attr-defined]
         ask(self, asked)
 
     fold = ScriptRequests._request_rerun_locked
