@@ -58,9 +58,9 @@ def test_a_text_is_the_token_that_adds_just_it() -> None:
     for kind in (ScriptedModel, _Spaced):
         model = kind({(): [0.2] * 5}, tokens=tokens)
         for text, token in ((" ", 1), ("cat", 2), (" cat", 3), ("s", 4)):
-            assert lines.token_of(model, text) == token
+            assert lines.token_of(model, text, "logit_bias") == token
         with pytest.raises(ConfigError, match="give each token a line, or name it as #id"):
-            lines.token_of(model, " cats")
+            lines.token_of(model, " cats", "logit_bias")
 
 
 def bias_of(app: AppTest) -> object:

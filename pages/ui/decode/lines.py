@@ -20,7 +20,7 @@ _TOKENS: dict[tuple[str, str], int] = {}
 _MOST_TOKENS = 10_000
 
 
-def token_of(model: Any, text: str, setting: str = "logit_bias") -> int:
+def token_of(model: Any, text: str, setting: str) -> int:
     """The one token of a loaded model that adds just this text, or has it as its name.
 
     Args:

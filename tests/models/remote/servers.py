@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -291,12 +292,20 @@ ROUTES: dict[str, Callable[[Script, Any], Any]] = {
 }
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print the error, unless a client left, as one whose run was stopped does."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serving(script: Script | None = None) -> Iterator[tuple[str, Script]]:
     """The server for a while; its URL, and its script."""
     script = script or Script()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Handler,), {"script": script}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("Own", (Handler,), {"script": script}))
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
