@@ -25,7 +25,10 @@ FORMATS = ("svg", "pdf", "png")
 # Of a figure whose width is in px: twice the pixels of a plain screen.
 _SCREEN_DPI = 192
 # Which step, round or part of a run a figure says that it shows; "of 40" is left out.
-_SHOWN = re.compile(r"\b(?:(?:step|round|position)s? \d+(?: to \d+)?|own token\b)", re.IGNORECASE)
+_SHOWN = re.compile(
+    r"\b(?:(?:step|round|position)s? \d+(?: to \d+)?|(?<=, the target’s )own token\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,12 @@ def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None
         told = " ".join(str(words.get(key) or "") for key in ("title", "subtitle", "part"))
         shown = dict.fromkeys(map(str.lower, _SHOWN.findall(told)))
         name = "-".join([name.removesuffix("-step") if shown else name, *shown])
+    method = config.method if config else ""
+    if name.split("-")[0] == method:  # It is the page's name too.
+        method = ""
     drawn = config is not None and bool(getattr(config, "draws", config.can_draw))
     seed = getattr(config, "seed", None) if drawn else None
-    parts = (name, config.method if config else "", f"seed{seed}" if seed is not None else "")
+    parts = (name, method, f"seed{seed}" if seed is not None else "")
     return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
 
 

@@ -93,6 +93,7 @@ def test_the_seed_is_named_where_one_was_used() -> None:
         ("verification", {"title": "Round 3, position 1"}, "verification-round-3-position-1"),
         ("verification", {"title": "Round 3, the target’s own token"},
          "verification-round-3-own-token"),
+        ("timeline", {"subtitle": "Its last row is the target’s own token."}, "timeline"),
         ("tree", {"subtitle": "Steps 1 to 14 of 40. Every edge"}, "tree-steps-1-to-14"),
         ("prompt", {"subtitle": "Each", "part": "Position 9 of 9"}, "prompt-position-9"),
         ("lens-step-3", {"subtitle": "From position 5"}, "lens-step-3"),

@@ -157,10 +157,10 @@ def test_caption_names_draw_cache_and_length_when_they_differ():
 def test_caption_shows_three_stop_strings_cut_and_counts_the_rest():
     stops = ("x" * 500, "\n", "日" * 30, *(f"stop {at}" for at in range(61)))
     trace = replace(make_trace(40), config=Greedy(stop_strings=stops))
-    shown = f"stop strings {'x' * 19}…, ↵, {'日' * 9}… and 61 more"
+    shown = f"stop strings “{'x' * 19}…”, “↵”, “{'日' * 9}…” and 61 more"
     assert settings_caption(trace) == f"embedded:target · greedy · {shown}"
     few = replace(trace, config=Greedy(stop_strings=("a", "b", "c")))
-    assert settings_caption(few).endswith("stop strings a, b, c")
+    assert settings_caption(few).endswith("stop strings “a”, “b”, “c”")
 
 
 def test_a_caption_with_stop_strings_stays_inside_the_figure():

@@ -17,13 +17,13 @@ from core.figures.base.fonts import FACES, advances
 from core.figures.base.labels import visible_token
 from core.figures.base.measure import fitted, markup_width, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SMALL
-from core.figures.beam.bands import part_of, stem_of
+from core.figures.beam.bands import bands_of, part_of, stem_of
 from core.figures.beam.columns import rows_of
 from core.figures.beam.graph import beam_graph, node_of, path_to
 from tests.figures.beams import make_search
 from tests.figures.font_advances import measured
 from tests.figures.gallery import draw, entries
-from tests.figures.looking import strings, trace_named
+from tests.figures.looking import figure_names, strings, trace_named
 from tests.figures.traces import make_trace
 
 COLUMN = printed("85mm")
@@ -74,6 +74,10 @@ def test_text_is_measured_cut_and_broken_by_the_fonts_advances() -> None:
 def in_print() -> dict[str, go.Figure]:
     """Every figure in a column, by the entry's name."""
     return {entry[0]: draw(entry, paper=COLUMN) for entry in entries()}
+
+
+def test_every_figure_is_among_those_that_the_tests_draw() -> None:
+    assert set(figure_names()) <= {name for _, name, *_ in entries()}
 
 
 def test_print_says_nothing_of_clicking_and_has_its_own_size() -> None:
@@ -175,6 +179,21 @@ def test_every_step_of_a_window_stands_in_one_of_its_rows() -> None:
         for figure in (wide, narrow)
     ]
     assert nodes[0] == nodes[1]
+
+
+def test_a_row_of_steps_begins_with_the_end_of_the_row_before() -> None:
+    """With its number, and its nodes in the same order."""
+    search = make_search(5, 20)
+    figure = beam_tree(search, pruned=False, paper=printed("85mm"))
+    numbers = next(trace.text for trace in figure.data if trace.name == "step numbers")
+    assert numbers[:2] == tuple(str(int(figure.layout.xaxis.ticktext[-1]) + at) for at in (0, 1))
+    tree = beam_graph(search.beam_steps)
+    one, two = bands_of(
+        tree, (0, 8), lambda _: "a word", 160, pruned=False, best=(), selected=None
+    )[:2]
+    start = [at.node for at in two.layout.positions if at.column == 0]
+    before = [at.node for at in one.layout.positions if at.node in start]
+    assert start == before and set(start) == set(tree.graph["beams"][one.layout.last])
 
 
 def test_rows_hold_what_fits_and_miss_no_column() -> None:

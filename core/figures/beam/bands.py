@@ -72,15 +72,24 @@ def bands_of(
     look = {"pruned": pruned, "best": best, "selected": selected}
     whole = lay_out_beams(tree, window, **look)  # type: ignore[arg-type]
     wanted = _widths(whole, text, stem)
-    bands, at, top = [], 0, 0.0
+    bands, at, top, layout = [], 0, 0.0, whole
+    start: list[Node] = []
     for count in rows_of(wanted, total, bool(stem)):
         part = (window[0] + at, window[0] + at + count)
-        layout = whole if part == window else lay_out_beams(tree, part, **look)  # type: ignore[arg-type]
+        if part != window:
+            layout = lay_out_beams(tree, part, start=start, **look)  # type: ignore[arg-type]
         widths = wanted if layout is whole else _widths(layout, text, stem if at == 0 else ())
         bands.append(Band(layout, columns_of(widths, total, bool(stem) and at == 0), top))
         top += layout.lanes + _APART
         at += count
+        start = _last_beam(tree, layout)
     return bands
+
+
+def _last_beam(tree: nx.DiGraph, layout: BeamLayout) -> list[Node]:
+    """The beam after a row of steps, in the order of its nodes there."""
+    going_on = set(tree.graph["beams"][layout.last])
+    return [one.node for one in layout.positions if one.node in going_on]
 
 
 def _widths(layout: BeamLayout, text: Callable[[Node], str], stem: Collection[str]) -> list[float]:

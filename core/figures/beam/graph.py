@@ -112,6 +112,7 @@ def lay_out_beams(
     pruned: bool,
     best: Sequence[Node] = (),
     selected: Node | None = None,
+    start: Sequence[Node] = (),
 ) -> BeamLayout:
     """Rows in the order of their parents, so that no two edges cross, each near its parent.
 
@@ -119,9 +120,10 @@ def lay_out_beams(
         window: the first step and the one after the last.
         pruned: place what was pruned as well; without it, `selected` alone.
         best: these nodes stay level where they can.
+        start: the beam before the window in the order in which it is drawn; its own by default.
     """
     first, last = window
-    columns = [tree.graph["beams"][first]]
+    columns = [list(start) or tree.graph["beams"][first]]
     for _ in range(first, last):
         columns.append(_next_column(tree, columns[-1], pruned, selected))
     left_out = 0

@@ -72,7 +72,7 @@ def beam_step(
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
     names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    sheet.layout["xaxis"] = axis(theme, "nats", 6, range=list(across), nticks=6)
+    sheet.layout["xaxis"] = axis(theme, "difference, nats", 6, range=list(across), nticks=6)
     sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
@@ -164,11 +164,11 @@ def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:
 
 def _subtitle(step: BeamStep, shown: Sequence[int]) -> str:
     if step.margin(step.candidates[shown[0]]) is None:
-        return "Nothing went on after this step: nats behind its best."
+        return "No path was kept after this step: each log-probability against the best one's."
     hidden = len(_own(step, shown[0])) - len(shown)
     left_out = f" {hidden} more are pruned." if hidden else ""
     drawn = "" if step.origin == "argmax" else " Drawn, in this order."
-    return f"Nats before or behind the last one that went on.{drawn}{left_out}"
+    return f"Log-probability of each path against the last one kept.{drawn}{left_out}"
 
 
 def _name(step: BeamStep, place: int, strong: int | None) -> str:

@@ -130,7 +130,7 @@ def _add_numbers(sheet: Sheet, bands: Sequence[Band]) -> None:
     """The steps' numbers over each row of steps."""
     sheet.layout["xaxis"] = _step_axis(bands[0], sheet.theme)
     for band in bands[1:]:
-        axis_of = _step_axis(band, sheet.theme)
+        axis_of = _step_axis(band, sheet.theme, continued=True)
         places, names = axis_of["tickvals"], axis_of["ticktext"]
         sheet.traces.append(
             {
@@ -146,14 +146,17 @@ def _add_numbers(sheet: Sheet, bands: Sequence[Band]) -> None:
         )
 
 
-def _step_axis(band: Band, theme: Theme) -> Properties:
+def _step_axis(band: Band, theme: Theme, *, continued: bool = False) -> Properties:
+    """The axis of a row's steps; one that is `continued` begins with the last step of the row
+    before."""
     layout, columns = band.layout, band.columns
-    count = layout.last - layout.first
-    middles = [columns.starts[at + 1] + columns.rooms[at + 1] / 2 for at in range(count)]
-    names = [str(nth(layout.first + at)) for at in range(count)]
+    numbered = range(0 if continued else 1, layout.columns)
+    middles = [columns.starts[at] + columns.rooms[at] / 2 for at in numbered]
+    numbers = [nth(layout.first + at - 1) for at in numbered]
     apart = min((b - a for a, b in pairwise(middles)), default=99.0)
     every = 1 if apart > 20 else 5
-    shown = [at for at in range(count) if at == 0 or nth(layout.first + at) % every == 0]
+    shown = [at for at, number in enumerate(numbers) if at == 0 or number % every == 0]
+    names = [str(number) for number in numbers]
     return top_axis(
         theme, [0, columns.total], [middles[at] for at in shown], [names[at] for at in shown]
     )

@@ -79,7 +79,7 @@ def candidate_bars(
     sheet.traces = [_raw_bars(step, shown, theme)]
     # What a server drew from is known by its outcome alone.
     sheet.traces += [] if by_server else [_final_bars(step, shown, theme)]
-    sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
+    sheet.layout |= {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}
     sheet.layout |= _axes(step, shown, theme)
     name_rows(sheet, "token and its rank", left)
     add_key(sheet, _key(shown, theme, final=not by_server), left, offset=44)

@@ -50,7 +50,7 @@ def evaluate_accuracy(
         plot_height=row * len(found) + 6,
         left=EDGE,
         right=EDGE,
-        below=26,
+        below=44,
     )
     sheet.traces = [_bars(found, theme, row)]
     for at, (one, lines) in enumerate(zip(found, costs, strict=True)):
@@ -62,7 +62,7 @@ def evaluate_accuracy(
         label_bar(sheet, low, "<br>".join(lines), size=_COST_SIZE)
     ends = [len(found) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row]
     sheet.layout |= {
-        "xaxis": axis(theme, range=[0, 1.02], **PERCENT_TICKS),
+        "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
         "yaxis": axis(theme, range=ends, visible=False),
     }
     return sheet.figure()

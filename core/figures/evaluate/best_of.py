@@ -13,7 +13,7 @@ from core.evaluation.types import AnswerRule
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import hover_texts
+from core.figures.base.marks import hover_texts, name_rows
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
@@ -21,7 +21,7 @@ from core.figures.reasoning.compare import RULE_WORDS
 from core.figures.reasoning.words import share_errors, share_record, share_words
 
 _TITLE = "One answer out of N samples"
-_LEFT, _HEIGHT, _APART = 52, 250, 0.13
+_LEFT, _HEIGHT, _APART = 62, 250, 0.13
 _THIN = 1.9
 _MARKS: dict[AnswerRule, tuple[str, str, str]] = {
     "majority": ("blue", "circle", "●"),
@@ -60,6 +60,7 @@ def best_of(
         "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
     }
     words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
+    name_rows(sheet, "right answers", _LEFT)
     add_key(sheet, ["".join(words)], _LEFT, offset=46)
     return sheet.figure()
 

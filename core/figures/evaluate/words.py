@@ -16,7 +16,7 @@ def caption(evaluation: Evaluation) -> str:
     models = ", ".join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
     asked = f"{count}: {plain_name(plan.questions.name, 80)}"
-    return f"{models} · {asked} · right by {', '.join(plan.metrics)}"
+    return f"{models} · {asked} · right by {' or '.join(plan.metrics)}"
 
 
 def so_far(evaluation: Evaluation) -> str:

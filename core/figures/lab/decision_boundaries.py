@@ -66,7 +66,7 @@ def lab_decision_boundaries(
     for row, knob in enumerate(knobs):
         _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
-        label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=1)
+        label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=3)
     sheet.layout |= overlaid(SMALL)
     sheet.layout["xaxis"] = axis(theme, range=[0, 1], visible=False)
     sheet.layout["yaxis"] = axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False)

@@ -63,7 +63,7 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     for row, (name, token) in enumerate(rows):
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
-        label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=-1)
+        label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
     sheet.layout |= overlaid(SMALL)

@@ -12,7 +12,7 @@ from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend
-from core.figures.base.marks import add_line, add_note, hover_texts
+from core.figures.base.marks import add_line, add_note, hover_texts, name_rows
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -28,7 +28,7 @@ from core.figures.reasoning.words import (
 )
 
 _TITLE = "Accuracy against the budget"
-LEFT, _HEIGHT = 52, 260
+LEFT, _HEIGHT = 62, 260
 # The ends of an axis of shares, with room for the marks at both.
 SHARES = [-0.02, 1.04]
 COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
@@ -65,6 +65,7 @@ def reason_accuracy(
         "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
         "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
     }
+    name_rows(sheet, "right answers", LEFT)
     where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
         _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")

@@ -10,7 +10,7 @@ from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import PAPER, add_note
+from core.figures.base.marks import PAPER, add_note, name_rows
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -44,7 +44,8 @@ def reason_difficulty(
     )
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
-    # One title for the axes of all panels, below them.
+    # One title for the axes of all panels, below them and beside them.
+    name_rows(sheet, "right answers", LEFT)
     words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
     shift = {"yshift": -24, "borderpad": 0}
     add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)

@@ -13,7 +13,7 @@ from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import OUTCOMES, AttemptOutcome
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
-from core.figures.base.marks import hover_texts
+from core.figures.base.marks import hover_texts, name_rows
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
@@ -28,7 +28,7 @@ from core.figures.reasoning.words import (
 )
 
 _TITLE, _SPENT_TITLE = "What became of the runs", "What the budget costs"
-_LEFT = 52
+_LEFT = 62
 _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
 
@@ -42,7 +42,7 @@ def reason_outcomes(
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
     sheet = canvas.lay_out(
-        subtitle="Every run ends in one of four ways." + so_far(sweep),
+        subtitle="How the runs ended, at each budget." + so_far(sweep),
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
@@ -56,6 +56,7 @@ def reason_outcomes(
         "xaxis": _budgets(points, sweep, theme),
         "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
     }
+    name_rows(sheet, "share of the runs", _LEFT)
     entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
     add_key(sheet, ["".join(entries[:2]), "".join(entries[2:])], _LEFT, offset=46)
     return sheet.figure()

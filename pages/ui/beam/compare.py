@@ -51,9 +51,9 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
         "hypotheses",
         {
             "rank": range(1, len(rows) + 1),
+            "text": [table_text(r.text) for r in rows],
             "score": [r.score for r in rows],
             "sum of log-probs": [r.sum_logprob for r in rows],
-            "text": [table_text(r.text) for r in rows],
             "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
             "tokens": [len(r.token_ids) for r in rows],
             "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],

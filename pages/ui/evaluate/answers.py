@@ -24,7 +24,7 @@ from pages.ui.widgets.control import row_of
 # px: on a phone the three that matter are in view.
 _WIDE = {"way": 215, "verdict": 120, "answer": 480, "tokens": 70}
 _PHONE = {"way": 105, "verdict": 85, "answer": 170, "tokens": 70}
-_TWO_LINES, _FOUR_LINES = 52, 90
+_TWO_LINES, _FOUR_LINES = 66, 90
 _OPEN, _SHUT = "⟦", "⟧"
 
 

@@ -26,7 +26,7 @@ _WORDS = (
 
 def draw(view: EvaluateView) -> None:
     """Where the files are given."""
-    with st.popover("My plan", icon=":material/upload_file:", key="own-plan"):
+    with st.popover("Plan file", icon=":material/upload_file:", key="own-plan"):
         st.markdown(_WORDS)
         for key, label, types in (
             ("plan_file", "Plan", ["yaml", "yml", "txt"]),

@@ -64,7 +64,8 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         page = registry.page_of(trace.config.method)
         _open_button(page.title, partial(_open, page, trace, record))
         if page.path == registry.PAGES[0].path and trace.token_steps:
-            _open_button(registry.page_of("lab").title, partial(_open_in_lab, view, trace))
+            open_it = partial(_open_in_lab, view, trace)
+            _open_button(registry.page_of("lab").title, open_it, "Open this step in the lab")
         if inside.shows(trace):
             open_it = partial(inside.open_run, trace, view.selected)
             _open_button("Inside", open_it, "Open this step inside")

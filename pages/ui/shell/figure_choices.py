@@ -61,6 +61,7 @@ def shared() -> bool:
 
 
 def words() -> str:
-    """The choices in one line."""
+    """The choices in one line, and where they are made."""
     clear = ["transparent"] if value("figure_clear") else []
-    return " · ".join([str(value("figure_width")), theme().name, *clear])
+    chosen = " · ".join([str(value("figure_width")), theme().name, *clear])
+    return f"{chosen} (to change: Exported figures, in the sidebar)"

@@ -10,17 +10,14 @@ function save({ name, type, content }) {
 }
 
 // A figure is laid out with the fonts that its file will have: they must be there before.
-async function loadFonts(signs) {
-  if (![...document.fonts].some((face) => face.family.includes("Decoding Signs"))) {
-    document.fonts.add(new FontFace("Decoding Signs", `url(data:font/woff2;base64,${signs})`));
-  }
+async function loadFonts() {
   const families = ["Source Sans", "Source Code Pro", "Decoding Signs"];
   const wanted = families.flatMap((family) => [400, 700].map((weight) => `${weight} 12px '${family}'`));
   await Promise.all(wanted.map((font) => document.fonts.load(font)));
 }
 
-async function draw(text, signs) {
-  await loadFonts(signs);
+async function draw(text) {
+  await loadFonts();
   const { data, layout } = JSON.parse(text);
   const { width, height } = layout;
   const url = await window.Plotly.toImage({ data, layout }, { format: "svg", width, height });
@@ -38,7 +35,7 @@ async function work(root) {
   if (!task || task.id === root.done) return;
   root.done = task.id;
   try {
-    const svg = await draw(task.figure, root.data.signs);
+    const svg = await draw(task.figure);
     root.tell("drawn", { id: task.id, svg });
   } catch (error) {
     root.status.textContent = window.Plotly ? "The browser could not draw this figure." : "The chart is still loading. Try again in a moment.";

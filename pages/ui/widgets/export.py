@@ -8,7 +8,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
 from typing import Any
 
@@ -37,14 +36,6 @@ def component(name: str, html: str) -> Callable[..., Any]:
         js=source("widgets/export.js"),
     )
     return made
-
-
-@cache
-def signs() -> str:
-    """The project's font of signs, for a browser."""
-    from core.export.font_files import SIGNS
-
-    return b64encode(SIGNS.path.read_bytes()).decode()
 
 
 @dataclass
@@ -84,7 +75,6 @@ class Desk:
             "task": task,
             "file": self.file,
             "said": self.said,
-            "signs": signs() if task else "",
             "choices": figure_choices.words(),
             "drawn": drawn_at(),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.decoding.counting import nth
+from core.decoding.errors import FigureError
 from core.export.part import Part, stem
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
@@ -105,7 +107,7 @@ def _offered(
     name: str, draw: Callable[..., go.Figure], look: Look, depends: tuple[Hashable, ...]
 ) -> Offer:
     """The figure of a tab that may be closed."""
-    said = st.session_state.get(_SAID, ())
+    said = _said()
 
     def build(_: Inputs) -> Shown:
         bare = look.drawing(draw)
@@ -154,10 +156,21 @@ def _drawn(
         made = found if isinstance(found, Drawing) else look.drawing(draw)
         kept[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
     drawn = kept[name]
-    caption = drawn.caption not in st.session_state.get(_SAID, ())
+    caption = drawn.caption not in _said()
     if caption not in drawn.forms:
         drawn.forms[caption] = look.drawing(draw, caption=caption)
     return drawn.forms[caption]
+
+
+def _page() -> str:
+    """The path of the page that this session looks at."""
+    return str(st.session_state.get("page_before", ""))
+
+
+def _said() -> tuple[str, ...]:
+    """The captions that this page says once."""
+    page, captions = st.session_state.get(_SAID, ("", ()))
+    return captions if page == _page() else ()
 
 
 def said(*captions: str) -> None:
@@ -165,12 +178,12 @@ def said(*captions: str) -> None:
 
     An exported figure has its own.
     """
-    st.session_state[_SAID] = captions
+    st.session_state[_SAID] = (_page(), captions)
 
 
 def said_before(caption: str) -> None:
     """Leave out the caption of what is measured anew just now: its mark says that it is older."""
-    st.session_state[_SAID] = (*st.session_state.get(_SAID, ()), caption)
+    said(*_said(), caption)
 
 
 def _export(part: Part, shown: Drawing) -> None:
@@ -188,12 +201,12 @@ def _export(part: Part, shown: Drawing) -> None:
 
 def of_step(index: int) -> None:
     """Say that the page's figures are of this step, which their own words don't name."""
-    st.session_state[_STEP] = (st.session_state.get("page_before", ""), index)
+    st.session_state[_STEP] = (_page(), index)
 
 
 def _named(name: str) -> Namer:
     """Names a figure's files: its page, what it shows, its step, round or part, method, seed."""
-    path = st.session_state.get("page_before", "")
+    path = _page()
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
     said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
@@ -205,6 +218,11 @@ def _named(name: str) -> Namer:
 def _leave(shown: Drawing, part: Part, named: Namer) -> None:
     """The buttons of a figure's files; a fragment, so that a press draws no page."""
     desk, key = Desk.of(part.name), f"export-bar-{part.name}"
+    said = shown.words
+    # A press says what is wrong with the chosen width.
+    with suppress(FigureError):
+        # The files may hold a smaller part than the page.
+        said = part.figure(figure_choices.theme(), figure_choices.paper()).layout.meta
 
     def asked() -> None:
         desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))
@@ -213,8 +231,8 @@ def _leave(shown: Drawing, part: Part, named: Namer) -> None:
         key=key,
         data={
             **desk.data(),
-            "caption": shown.words["caption"],
-            "alt": shown.words["alt"],
+            "caption": said["caption"],
+            "alt": said["alt"],
         },
         on_asked_change=asked,
         on_drawn_change=lambda: desk.take(st.session_state[key].drawn),

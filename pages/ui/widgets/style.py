@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
+from core.figures.base.fonts import FAMILIES, FONTS
 from core.figures.base.paper import SCREEN
 from core.figures.base.theme import DARK, LIGHT, Theme
 
@@ -19,7 +21,12 @@ BESIDE = 660
 
 @cache
 def _css() -> str:
-    return (ASSETS / "css" / "app.css").read_text(encoding="utf-8")
+    """The app's rules, and the font of signs, without which a figure's would be as wide as in
+    another font."""
+    signs = b64encode(FONTS["signs"].read_bytes()).decode()
+    source = f"url(data:font/woff2;base64,{signs})"
+    face = f"@font-face{{font-family:'{FAMILIES['signs']}';src:{source}}}"
+    return face + (ASSETS / "css" / "app.css").read_text(encoding="utf-8")
 
 
 def theme() -> Theme:
