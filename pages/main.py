@@ -21,6 +21,7 @@ from pages.ui.widgets import ahead, link, style
 
 guard.guard_callbacks(fragments.reset)
 guard.guard_pages()
+guard.begin_at_root()
 fragments.reset()
 ahead.withdraw()
 st.set_page_config(

@@ -6,8 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
+from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
@@ -108,3 +110,69 @@ def test_who_goes_to_another_page_gets_there_though_this_one_begins_anew(monkeyp
     requests.request_rerun(RerunData(page_script_hash="this"))
     requests.request_rerun(RerunData(page_script_hash="switched to"))
     assert requests.on_scriptrunner_yield().rerun_data.page_script_hash == "switched to"
+
+
+def asks(page: str, *told: str, part: str = "") -> ClientState:
+    asked = ClientState(page_script_hash=page, fragment_id=part)
+    for widget in told:
+        asked.widget_states.widgets.add(id=widget, int_value=1)
+    return asked
+
+
+def walk(*asked: tuple[ClientState, str]) -> list[bool]:
+    """Which of some requests are answered, each with the page that is shown as it comes."""
+    way, answered = guard._Way(), []
+    for one, shown in asked:
+        after = way.after(one, shown)
+        answered.append(after is not None)
+        way = after or way
+    return answered
+
+
+def test_who_goes_back_gets_there_though_the_page_told_of_the_sidebar() -> None:
+    """A page without a prompt tells of the prompt for a while: the browser still holds it."""
+    assert (
+        walk(
+            (asks("decode", "model", "prompt", "temperature"), "decode"),
+            (asks("reasoning", "model", "prompt"), "decode"),
+            (asks("reasoning", "model", "prompt", "budget"), "reasoning"),
+            (asks("decode", "model"), "reasoning"),
+            (asks("reasoning", "model", "prompt"), "decode"),
+        )
+        == [True] * 5
+    )
+
+
+def test_a_page_that_was_left_brings_nobody_back() -> None:
+    on, off = asks("decode", "model", "menu"), asks("beam", "model")
+    assert walk((on, "decode"), (off, "decode"), (on, "decode"), (on, "beam")) == [
+        *(True, True),
+        *(False, False),
+    ]
+    # Nor where another page was asked for meanwhile.
+    assert walk(
+        *((on, "decode"), (off, "decode"), (asks("inside", "model"), "decode"), (on, "decode"))
+    ) == [True, True, True, False]
+    assert walk((on, "decode"), (off, "decode"), (asks("decode", part="a"), "beam")) == [
+        *(True, True),
+        False,
+    ]
+
+
+def test_a_page_is_drawn_from_its_root_on() -> None:
+    def script() -> None:
+        import streamlit as st
+        from streamlit.delta_generator_singletons import context_dg_stack
+
+        from pages.ui.shell import guard
+
+        left = st.container()
+        context_dg_stack.set((*context_dg_stack.get(), left))
+        st.text("inside")
+        guard.begin_at_root()
+        st.text("at the root")
+
+    app = AppTest.from_function(script).run()
+    assert [text.value for text in app.text] == ["inside", "at the root"]
+    first, second = app.main.children.values()
+    assert [text.value for text in first.text] == ["inside"] and second.value == "at the root"

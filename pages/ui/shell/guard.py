@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any, NamedTuple, ParamSpec
 
 import streamlit as st
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
@@ -121,11 +122,31 @@ class _Way(NamedTuple):
         told: the widgets whose values it told.
         left: the page that it left with that; None where it stayed.
         own: that page's own widgets. Who goes to a page doesn't tell of them.
+        shared: those of the frame around all pages: whoever went to a page told of them.
     """
 
     told: frozenset[str] = frozenset()
     left: str | None = None
     own: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+
+    def after(self, asked: ClientState, shown: str) -> _Way | None:
+        """What is known with another request; None where that is not to be answered.
+
+        Args:
+            shown: the page that runs or ran last.
+        """
+        page, of_a_part = asked.page_script_hash, _is_of_a_part(asked)
+        told = frozenset(widget.id for widget in asked.widget_states.widgets)
+        if of_a_part and page != shown:
+            return None
+        if page == self.left and (of_a_part or told & self.own):
+            return None
+        if page == shown:
+            return _Way(told, shared=self.shared)
+        before = self.own if self.left == shown else frozenset()
+        shared = self.shared | told
+        return _Way(told, shown, (before | self.told) - shared, shared)
 
 
 def guard_pages() -> None:
@@ -141,16 +162,11 @@ def guard_pages() -> None:
     ask = AppSession.request_rerun
 
     def request_rerun(self: AppSession, asked: ClientState | None) -> None:
-        page = asked.page_script_hash if asked else ""
-        if asked and page and _SHOWN in self.session_state:
-            shown, way = self.session_state[_SHOWN], getattr(self, "_way", _Way())
-            told = frozenset(widget.id for widget in asked.widget_states.widgets)
-            of_a_part = _is_of_a_part(asked)
-            if of_a_part and page != shown:
+        if asked and asked.page_script_hash and _SHOWN in self.session_state:
+            way = getattr(self, "_way", _Way()).after(asked, self.session_state[_SHOWN])
+            # Streamlit would log a part that is gone, a line for each tick of a timer.
+            if way is None or (asked.fragment_id and not self.has_fragment(asked.fragment_id)):
                 return
-            if page == way.left and (of_a_part or told & way.own):
-                return
-            way = _Way(told) if page == shown else _Way(told, shown, way.told - told)
             self._way = way  # type: ignore[attr-defined]
         ask(self, asked)
 
@@ -166,6 +182,16 @@ def guard_pages() -> None:
     ScriptRequests._request_rerun_locked = fold_in  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
     AppSession._guarded = True  # type: ignore[attr-defined]
+
+
+def begin_at_root() -> None:
+    """Draw the page from its root on, whatever this thread has drawn before.
+
+    Streamlit leaves a thread inside the fragment that it ran last, where the request for the page
+    came as the fragment ended: the browser would get the page into that fragment's place, and show
+    nothing.
+    """
+    context_dg_stack.set(get_default_dg_stack_value())
 
 
 def remember_page() -> None:
