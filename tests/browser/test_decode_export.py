@@ -77,7 +77,9 @@ def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) ->
     page.goto(f"{server}/?figure_width=640px&figure_theme=Dark&figure_clear=true")
     decode = DecodePage(page, server)
     open_export(decode, "candidates")
-    expect(page.locator(".export .choices")).to_have_text("640px · dark · transparent (to change: Exported figures, in the sidebar)")
+    expect(page.locator(".export .choices")).to_have_text(
+        "640px · dark · transparent (to change: Exported figures, in the sidebar)"
+    )
     svg = bytes_of(download(decode, "SVG")).decode()
     root = ElementTree.fromstring(svg)
     assert root.get("width") == "640" and "rgb(232, 237, 242)" in svg
