@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from base64 import b64encode
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
 from core.export.font_files import OWN, SIGNS
+from core.figures.base.fonts import font_face
 
 NO_CHROME = (
     "A figure is drawn by Plotly in a browser: install kaleido (pip install -r "
@@ -51,12 +50,6 @@ def _font_rules() -> str:
     """The fonts as the page's own, loaded before a figure is laid out."""
     files = [(family, weight, file.path) for (family, weight), file in OWN.items()]
     files.append(("Decoding Signs", 400, SIGNS.path))
-    rules = "".join(_rule(*one) for one in files)
+    rules = "".join(font_face(f, w, path.read_bytes()) for f, w, path in files)
     loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
     return f"<style>{rules}</style><script>Promise.all([{loads}])</script>"
-
-
-def _rule(family: str, weight: int, path: Path) -> str:
-    data = b64encode(path.read_bytes()).decode()
-    source = f'url(data:font/woff2;base64,{data}) format("woff2")'
-    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'

@@ -7,7 +7,6 @@ the machine, so that no renderer has to choose another font.
 from __future__ import annotations
 
 import io
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +28,7 @@ from core.export.font_files import (
     covered,
     on_machine,
 )
+from core.figures.base.fonts import font_face
 
 # Nearly every figure has no more of a font than this; cutting the whole font takes a second.
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
@@ -48,11 +48,7 @@ class Face:
 
     def css(self) -> str:
         """Its `@font-face` rule, with the font in it."""
-        source = b64encode(self.woff2()).decode()
-        return (
-            f'@font-face{{font-family:"{self.family}";font-weight:{self.weight};'
-            f'src:url(data:font/woff2;base64,{source}) format("woff2")}}'
-        )
+        return font_face(self.family, self.weight, self.woff2())
 
     def woff2(self) -> bytes:
         """The same font as browsers take it."""

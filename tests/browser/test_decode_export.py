@@ -80,6 +80,8 @@ def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) ->
     expect(page.locator(".export .choices")).to_have_text(
         "640px · dark · transparent (to change: Exported figures, in the sidebar)"
     )
+    # The file's, not the screen's.
+    expect(page.locator(".export .caption")).to_contain_text("prompt “Once upon a time”")
     svg = bytes_of(download(decode, "SVG")).decode()
     root = ElementTree.fromstring(svg)
     assert root.get("width") == "640" and "rgb(232, 237, 242)" in svg

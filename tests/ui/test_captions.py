@@ -3,6 +3,8 @@
 import json
 from functools import partial
 
+from streamlit.testing.v1 import AppTest
+
 from core.figures import probability_heatmap, settings_caption
 from core.figures.base.paper import WIDE
 from core.figures.base.plain import plain_values
@@ -42,3 +44,20 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     assert one == other
     assert any(note.get("name") == "caption" for note in whole["layout"]["annotations"])
     assert bare["layout"]["words"]["caption"] == whole["layout"]["meta"]["caption"]
+
+
+def test_what_one_page_says_is_no_other_page_s() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.widgets import figure
+
+        st.session_state["page_before"] = ""
+        figure.said("settings")
+        figure.said_before("older settings")
+        st.text(" and ".join(figure._said()))
+        st.session_state["page_before"] = "inside"
+        st.text(len(figure._said()))
+
+    texts = [text.value for text in AppTest.from_function(script).run().text]
+    assert texts == ["settings and older settings", "0"]

@@ -7,6 +7,7 @@ signs that both lack, out of DejaVu Sans Mono.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,6 +29,12 @@ FACES: dict[Face, tuple[str, int | None]] = {
     "signs": ("signs", None),
 }
 ADVANCES = FOLDER / "advances.json"
+
+
+def font_face(family: str, weight: int, woff2: bytes) -> str:
+    """The `@font-face` rule of a font, with the font in it."""
+    source = f'url(data:font/woff2;base64,{b64encode(woff2).decode()}) format("woff2")'
+    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'
 
 
 @cache

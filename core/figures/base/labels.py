@@ -226,7 +226,7 @@ def _setting(name: str, value: object) -> str:
         return "drawn"
     words = name.replace("_", " ")
     if isinstance(value, tuple):
-        shown = ", ".join(f"“{visible_token(item, 20)}”" for item in value[:_MOST_ITEMS])
+        shown = ", ".join(f"“{visible_token(str(item), 20)}”" for item in value[:_MOST_ITEMS])
         more = f" and {len(value) - _MOST_ITEMS} more" if len(value) > _MOST_ITEMS else ""
         return f"{words} {shown}{more}" if value else ""
     if isinstance(value, bool):

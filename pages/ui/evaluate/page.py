@@ -20,9 +20,7 @@ from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
 LIVE_SECONDS = 3.0
-NO_PLAN = (
-    "Open a plan of your own under Plan file; a lesson's plan can be saved there as a beginning."
-)
+NO_PLAN = "Open a plan of your own under Plan file; a lesson's plan can be saved as a beginning."
 _NOTICE = {
     "leak": """
 **What to notice**

@@ -195,8 +195,13 @@ def _export(part: Part, shown: Drawing) -> None:
         on_change="rerun",
     )
     if popover.open:
+        words = shown.words
+        # A press says what is wrong with the chosen width.
+        with suppress(FigureError):
+            # The files may hold a smaller part than the page.
+            words = part.figure(figure_choices.theme(), figure_choices.paper()).layout.meta
         with popover:
-            fragments.mount(_leave)(shown, part, _named(part.name))
+            fragments.mount(_leave)(shown, words, part, _named(part.name))
 
 
 def of_step(index: int) -> None:
@@ -215,14 +220,13 @@ def _named(name: str) -> Namer:
     return partial(stem, said, trace.config if trace else None)
 
 
-def _leave(shown: Drawing, part: Part, named: Namer) -> None:
-    """The buttons of a figure's files; a fragment, so that a press draws no page."""
+def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -> None:
+    """The buttons of a figure's files; a fragment, so that a press draws no page.
+
+    Args:
+        words: those of the files' figure.
+    """
     desk, key = Desk.of(part.name), f"export-bar-{part.name}"
-    said = shown.words
-    # A press says what is wrong with the chosen width.
-    with suppress(FigureError):
-        # The files may hold a smaller part than the page.
-        said = part.figure(figure_choices.theme(), figure_choices.paper()).layout.meta
 
     def asked() -> None:
         desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))
@@ -231,8 +235,8 @@ def _leave(shown: Drawing, part: Part, named: Namer) -> None:
         key=key,
         data={
             **desk.data(),
-            "caption": said["caption"],
-            "alt": said["alt"],
+            "caption": words["caption"],
+            "alt": words["alt"],
         },
         on_asked_change=asked,
         on_drawn_change=lambda: desk.take(st.session_state[key].drawn),

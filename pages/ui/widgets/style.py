@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
-from core.figures.base.fonts import FAMILIES, FONTS
+from core.figures.base.fonts import FAMILIES, FONTS, font_face
 from core.figures.base.paper import SCREEN
 from core.figures.base.theme import DARK, LIGHT, Theme
 
@@ -21,12 +20,9 @@ BESIDE = 660
 
 @cache
 def _css() -> str:
-    """The app's rules, and the font of signs, without which a figure's would be as wide as in
-    another font."""
-    signs = b64encode(FONTS["signs"].read_bytes()).decode()
-    source = f"url(data:font/woff2;base64,{signs})"
-    face = f"@font-face{{font-family:'{FAMILIES['signs']}';src:{source}}}"
-    return face + (ASSETS / "css" / "app.css").read_text(encoding="utf-8")
+    """The app's rules, and the font of the signs in figures: their layout counts on its widths."""
+    signs = font_face(FAMILIES["signs"], 400, FONTS["signs"].read_bytes())
+    return signs + (ASSETS / "css" / "app.css").read_text(encoding="utf-8")
 
 
 def theme() -> Theme:
