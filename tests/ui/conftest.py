@@ -123,9 +123,11 @@ def example() -> Trace:
 def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
     """Open a page of the app on the example, with these parameters in the address.
 
-    The charts are there at once; a browser gets them after the text.
+    The charts are there at once; a browser gets them after the text. A session lasts as long as
+    its test: what a page offers is gone with it.
     """
     set_example(monkeypatch, DecodeView, example)
+    sessions = []
 
     def open_it(script: str = "decode.py", /, **parameters: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
@@ -134,6 +136,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
         view = DecodeView.initial()
         view.painted = True
         app.session_state["view"] = view
+        sessions.append(app)
         return open_page(app, script)
 
     return open_it
