@@ -76,8 +76,8 @@ def server_times(model: Any, repeats: int) -> tuple[int, float, float, float]:
         times.append(perf_counter() - started)
     lab = app.session_state["lab"]
     _rest(app)
-    _, scene = lab.cached["logits"]
-    return (model.vocab_size, statistics.median(times[3:]), *_measured(scene))
+    _, step_logits = lab.cached["logits"]
+    return (model.vocab_size, statistics.median(times[3:]), *_measured(step_logits))
 
 
 def _rest(app: Any) -> None:
@@ -88,10 +88,10 @@ def _rest(app: Any) -> None:
         sleep(0.02)
 
 
-def _measured(scene: Any) -> tuple[float, float]:
+def _measured(step_logits: Any) -> tuple[float, float]:
     """Seconds of all flips and of 1,000 rolls under the page's defaults."""
     from core import Sampling, Shaping
-    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll
     from core.decoding.shaping.config import KNOB_RANGES
     from core.decoding.shaping.orders import TRANSFORMERS
@@ -99,9 +99,9 @@ def _measured(scene: Any) -> tuple[float, float]:
 
     config = Sampling(seed=7, shaping=Shaping(temperature=0.8, top_p=0.95))
     started = perf_counter()
-    every_flip(scene, config, TRANSFORMERS, 0, KNOB_RANGES)
+    all_boundaries(step_logits, config, TRANSFORMERS, 0, KNOB_RANGES)
     middle = perf_counter()
-    roll(scene, config, TRANSFORMERS, 0, ROLLS)
+    roll(step_logits, config, TRANSFORMERS, 0, ROLLS)
     return middle - started, perf_counter() - middle
 
 

@@ -17,7 +17,7 @@ _BUDGETS = (0, 32, 64, 96, 128)
 def run(repeats: int = 5) -> None:
     """Print a table of seconds, medians."""
     from core import Reasoning, Shaping, collect, load_model
-    from core.decoding.reasoning.batch import Run, reason_in_batch
+    from core.decoding.reasoning.batch import BatchRun, reason_in_batch
     from core.evaluation.asking import prompt_ids_of
     from core.evaluation.problems import make_problems
     from core.evaluation.sweep.run import run_sweep
@@ -28,7 +28,7 @@ def run(repeats: int = 5) -> None:
     problem = next(one for one in problems.problems if one.steps == 5)
     ids = prompt_ids_of(model, problem)
     config = Reasoning(do_sample=True, shaping=Shaping(temperature=0.8))
-    runs = [Run(ids, own) for own in seeded(config, SAMPLES)]
+    runs = [BatchRun(ids, own) for own in seeded(config, SAMPLES)]
     ways: dict[str, Callable[[], object]] = {
         f"{SAMPLES} in one batch": lambda: list(reason_in_batch(model, runs)),
         f"{SAMPLES} batches of one": lambda: [list(reason_in_batch(model, [one])) for one in runs],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -201,6 +202,17 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         for found in imports_of(path) & set(names.values()) - {names[path]}
     )
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """A reader meets it in any file; a name with an underscore is its file's own."""
+    places = defaultdict(list)
+    for path in (*files_of("core"), *files_of("pages/ui")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    assert len(places) > 300
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:

@@ -20,7 +20,7 @@ from core.traces.bounded_file import shown, unwritable
 MAX_PROMPT = 10_000_000
 
 
-class Request(NamedTuple):
+class DecodeArguments(NamedTuple):
     """What the arguments ask for, before a model is loaded."""
 
     options: MethodOptions
@@ -70,13 +70,13 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def request_of(args: Namespace) -> Request:
+def request_of(args: Namespace) -> DecodeArguments:
     """Settings and prompt.
 
     Raises:
         ConfigError, PromptError: as `config_of` and `prompt_of`.
     """
-    return Request(options_of(method_of(args)), config_of(args), prompt_of(args))
+    return DecodeArguments(options_of(method_of(args)), config_of(args), prompt_of(args))
 
 
 def nothing(_: Any) -> None:
@@ -84,7 +84,7 @@ def nothing(_: Any) -> None:
 
 
 def carry_out(
-    args: Namespace, request: Request, loaded: Callable[[Any], object] = nothing
+    args: Namespace, request: DecodeArguments, loaded: Callable[[Any], object] = nothing
 ) -> Trace:
     """Load the models, stream the text to stdout and what the run was to stderr.
 

@@ -65,7 +65,7 @@ class _Part(NamedTuple):
     plain: Plain | None = None
 
 
-class Layout:
+class RecordLayout:
     """How a record is stored.
 
     Args:

@@ -14,17 +14,17 @@ from core.decoding.trace import PromptStep, Step, TokenStep
 Config = TypeVar("Config", bound=MethodConfig)
 
 
-class Emitted(NamedTuple):
+class RunTokens(NamedTuple):
     """What a run's steps amount to: the generated ids, and what a search holds at its end."""
 
     token_ids: tuple[int, ...]
     hypotheses: tuple[Hypothesis, ...] = ()
 
 
-def emitted_tokens(steps: Sequence[Step], _: MethodConfig) -> Emitted:
+def emitted_tokens(steps: Sequence[Step], _: MethodConfig) -> RunTokens:
     """Of a method whose steps emit tokens for good, one after the other."""
     emitting = (step for step in steps if not isinstance(step, PromptStep | BeamStep))
-    return Emitted(tuple(token_id for step in emitting for token_id in step.token_ids))
+    return RunTokens(tuple(token_id for step in emitting for token_id in step.token_ids))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Method(Generic[Config]):
     takes_known: bool = False
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1
-    outcome: Callable[[Sequence[Step], Config], Emitted] = emitted_tokens
+    outcome: Callable[[Sequence[Step], Config], RunTokens] = emitted_tokens
     notes: Callable[[Config], tuple[str, ...]] = lambda _: ()
     require_draft: Callable[[Config, str | None], None] | None = None
     reference: Callable[[Config], dict[str, Any] | None] = lambda _: None

@@ -150,6 +150,27 @@ class LanguageModel(Vocabulary, Protocol):
         ...
 
 
+@runtime_checkable
+class Chats(Protocol):
+    """A model that may have a chat template."""
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether `encode_chat` can be used."""
+        ...
+
+    def encode_chat(
+        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]:
+        """The conversation's token ids.
+
+        Raises:
+            ModelError: the model has no chat template.
+            PromptError: the template refuses the messages.
+        """
+        ...
+
+
 class Wrapped:
     """A model or a context around another; what it doesn't have is the other's."""
 

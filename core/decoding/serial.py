@@ -11,7 +11,7 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.layout import Codec, Codecs, Layout
+from core.decoding.layout import Codec, Codecs, RecordLayout
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.trace import Trace
 from core.decoding.validation import brief
@@ -20,8 +20,8 @@ CODECS: Codecs = {MethodConfig: Codec(config_to_dict, config_from_dict)}
 
 
 @cache
-def _layout() -> Layout:
-    return Layout(Trace, CODECS)
+def _layout() -> RecordLayout:
+    return RecordLayout(Trace, CODECS)
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:

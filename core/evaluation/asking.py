@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
-
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Chats, LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.types import Problem
-
-
-@runtime_checkable
-class Chats(Protocol):
-    """A model that may have a chat template."""
-
-    @property
-    def has_chat_template(self) -> bool: ...
-
-    def encode_chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
 
 
 def prompt_ids_of(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.batch import Run, reason_in_batch
+from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.trace import FinishReason, Trace
@@ -17,7 +17,7 @@ from core.evaluation.types import Attempt, Problem, Transcript
 ROWS = 64
 
 
-class Task(NamedTuple):
+class AttemptTask(NamedTuple):
     """A problem, the prompt that asks it, and how to reason about it."""
 
     problem: Problem
@@ -27,7 +27,7 @@ class Task(NamedTuple):
 
 def attempt_all(
     model: LanguageModel,
-    tasks: Sequence[Task],
+    tasks: Sequence[AttemptTask],
     *,
     rows: int = ROWS,
     should_stop: Callable[[], bool] | None = None,
@@ -45,7 +45,7 @@ def attempt_all(
     require_rows(rows)
     for first in range(0, len(tasks), rows):
         batch = tasks[first : first + rows]
-        runs = [Run(task.prompt_ids, task.config) for task in batch]
+        runs = [BatchRun(task.prompt_ids, task.config) for task in batch]
         for ended in reason_in_batch(model, runs):
             for one in ended:
                 task, made = batch[one.at], (one.pieces, one.logprobs)

@@ -10,7 +10,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
-from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
 from core.evaluation.intervals import wilson
 from core.evaluation.types import (
     AnswerRule,
@@ -76,7 +76,7 @@ def compare_rivals(
     configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
     found: dict[int, Attempt] = {}
     asked = zip(problems.problems, prompts, strict=True)
-    tasks = [Task(problem, ids, own) for problem, ids in asked for own in configs]
+    tasks = [AttemptTask(problem, ids, own) for problem, ids in asked for own in configs]
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
         found[at] = attempt
         if on_attempt is not None:

@@ -12,7 +12,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
 from core.decoding.trace import TokenStep, Trace
-from core.evaluation.attempts import ROWS, Task, attempt_all, attempt_of
+from core.evaluation.attempts import ROWS, AttemptTask, attempt_all, attempt_of
 from core.evaluation.types import Attempt, Problem, StopPoint, StopStrip
 
 MAX_POINTS = 200
@@ -48,7 +48,7 @@ def stop_strip(
     end_ids = encode_plain(model, config.think_end)
     greedy = replace(config, do_sample=False, calculator=False)
     tasks = [
-        Task(problem, [*trace.prompt_ids, *trace.token_ids[:place], *end_ids], greedy)
+        AttemptTask(problem, [*trace.prompt_ids, *trace.token_ids[:place], *end_ids], greedy)
         for place in places
     ]
     attempts = dict(attempt_all(model, tasks, rows=ROWS, should_stop=should_stop))

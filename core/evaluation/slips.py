@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from core.decoding.reasoning.calculator import ERROR
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.answers import normal_number
 
 _NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+")
 _MOST = 3
 
 
-def slips(question: str, calls: Sequence[Call], answer: str | None) -> tuple[str, ...]:
+def slips(question: str, calls: Sequence[CalculatorCall], answer: str | None) -> tuple[str, ...]:
     """Sentences on numbers of the calls that nobody gave, and on an answer that no call gave.
 
     Args:

@@ -13,7 +13,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.validation import MAX_SEED
 from core.evaluation.asking import prompt_ids_of
-from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
 from core.evaluation.types import Attempt, Ballot, Problem, Vote
 
 Verifier: TypeAlias = Callable[[Problem, str], float]
@@ -47,7 +47,7 @@ def sample_and_vote(
         as `reason_in_batch`.
     """
     ids = prompt_ids_of(model, problem, marks)
-    tasks = [Task(problem, ids, own) for own in seeded(config, samples)]
+    tasks = [AttemptTask(problem, ids, own) for own in seeded(config, samples)]
     found: dict[int, Attempt] = {}
     rows = min(ROWS, samples)
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):

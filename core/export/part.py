@@ -19,7 +19,7 @@ from core.figures.base.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from core.export.svg import Drawing
+    from core.export.svg import SvgDrawing
 
 FORMATS = ("svg", "pdf", "png")
 # Of a figure whose width is in px: twice the pixels of a plain screen.
@@ -118,7 +118,7 @@ def table_file(part: Part) -> bytes:
     return csv_file(part.data(), f"{said['title']} · {said['caption']}")
 
 
-def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> Drawing:
+def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
     """Plotly's SVG of a figure, finished."""
     from core.export.svg import finish
 
@@ -133,7 +133,7 @@ def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> Drawing:
     )
 
 
-def encoded(drawn: Drawing, form: str) -> bytes:
+def encoded(drawn: SvgDrawing, form: str) -> bytes:
     """A drawing as one of `FORMATS`."""
     from core.export import render
 

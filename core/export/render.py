@@ -13,7 +13,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from core.decoding.errors import FigureError
-from core.export.svg import Drawing
+from core.export.svg import SvgDrawing
 
 # Points of print in a px of the drawing.
 _POINTS = 72 / 96
@@ -26,7 +26,7 @@ _PAGE = """#set document(title: sys.inputs.title, date: none)
 """
 
 
-def pdf(drawing: Drawing) -> bytes:
+def pdf(drawing: SvgDrawing) -> bytes:
     """One page of the drawing's printed size: vectors, and the text with its fonts.
 
     Raises:
@@ -35,7 +35,7 @@ def pdf(drawing: Drawing) -> bytes:
     return _compile(drawing, "pdf")
 
 
-def png(drawing: Drawing, dpi: int = PRINT_DPI) -> bytes:
+def png(drawing: SvgDrawing, dpi: int = PRINT_DPI) -> bytes:
     """The drawing at so many pixels an inch of its printed size, which the file says."""
     with Image.open(io.BytesIO(_compile(drawing, "png", dpi))) as image:
         said = PngInfo()
@@ -46,7 +46,7 @@ def png(drawing: Drawing, dpi: int = PRINT_DPI) -> bytes:
     return out.getvalue()
 
 
-def _compile(drawing: Drawing, form: Literal["pdf", "png"], dpi: int = PRINT_DPI) -> bytes:
+def _compile(drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int = PRINT_DPI) -> bytes:
     points, text = drawing.scale * _POINTS, drawing.text
     width, height = (side * points for side in (drawing.width, drawing.height))
     if form == "png":
@@ -73,7 +73,7 @@ def _in_whole_pixels(svg: str, width: float, height: float, dpi: int) -> tuple[s
     return drawn, (across - 0.01) * 72 / dpi, (down - 0.01) * 72 / dpi
 
 
-def _typeset(root: Path, drawing: Drawing, form: Literal["pdf", "png"], dpi: int) -> bytes:
+def _typeset(root: Path, drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int) -> bytes:
     fonts: list[Path] = [root]
     try:
         made: bytes = typst.compile(

@@ -32,7 +32,7 @@ _PNG = "data:image/png;base64,"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class SvgDrawing:
     """A figure's SVG and what its renderers need.
 
     Args:
@@ -57,7 +57,7 @@ class Drawing:
 
 def finish(
     raw: str, *, name: str, title: str, alt: str, caption: str = "", mm: float | None = None
-) -> Drawing:
+) -> SvgDrawing:
     """What Plotly drew, as a file that looks and reads the same anywhere.
 
     Args:
@@ -79,7 +79,7 @@ def finish(
         root.set(side, f"{length * scale * 25.4 / 96:.6g}mm" if mm else f"{length:.6g}")
     _describe(root, name, title, "\n".join(filter(None, (alt, caption))), fonts)
     text = Tree.tostring(root, encoding="unicode")
-    return Drawing(text + "\n", width, height, scale, title, alt, fonts)
+    return SvgDrawing(text + "\n", width, height, scale, title, alt, fonts)
 
 
 def _parsed(raw: str) -> Tree.Element:

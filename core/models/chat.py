@@ -14,11 +14,11 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.validation import shortened
-from core.models.isolation.client import LimitError, Limits, ask
+from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.stopping import current
 
 Messages = Sequence[dict[str, str]]
-LIMITS = Limits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
+LIMITS = RequestLimits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
 
 
 def render_chat(

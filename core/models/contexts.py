@@ -9,10 +9,10 @@ import torch
 
 from core.decoding.protocol import TokenRows
 from core.models.cache import GrowingCache
-from core.models.inputs import Limits, check_branch
+from core.models.inputs import InputLimits, check_branch
 
 
-class Forward(Protocol):
+class ForwardFunction(Protocol):
     """Logits `[rows, keep, vocab]` of ids `[rows, n]`, float32 on the CPU; keep 0: all."""
 
     def __call__(
@@ -29,7 +29,7 @@ class Forward(Protocol):
 class TransformersContext:
     """What both states share; `logits` belongs to the last token, `[rows, vocab]`."""
 
-    def __init__(self, forward: Forward, limits: Limits, device: torch.device) -> None:
+    def __init__(self, forward: ForwardFunction, limits: InputLimits, device: torch.device) -> None:
         self._forward = forward
         self._limits = limits
         self._device = device
@@ -77,7 +77,11 @@ class CachedContext(TransformersContext):
     """Runs only the new tokens; what came before is in the key-value cache."""
 
     def __init__(
-        self, forward: Forward, limits: Limits, device: torch.device, cache: GrowingCache
+        self,
+        forward: ForwardFunction,
+        limits: InputLimits,
+        device: torch.device,
+        cache: GrowingCache,
     ) -> None:
         super().__init__(forward, limits, device)
         self._cache = cache
@@ -138,7 +142,7 @@ class CachedContext(TransformersContext):
 class UncachedContext(TransformersContext):
     """Keeps the ids and runs the whole sequence at every `extend`."""
 
-    def __init__(self, forward: Forward, limits: Limits, device: torch.device) -> None:
+    def __init__(self, forward: ForwardFunction, limits: InputLimits, device: torch.device) -> None:
         super().__init__(forward, limits, device)
         self._ids: list[list[int]] = [[]]
 

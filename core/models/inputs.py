@@ -9,7 +9,7 @@ from core.decoding.errors import PromptError
 from core.decoding.protocol import TokenRows
 
 
-class Limits:
+class InputLimits:
     """What ids and how many of them a model takes."""
 
     __slots__ = ("vocab_size", "window")

@@ -10,7 +10,7 @@ import torch
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits, TokenRows
-from core.models.inputs import Limits, check_branch
+from core.models.inputs import InputLimits, check_branch
 from core.models.token_text import display_text
 
 Row = Sequence[float] | torch.Tensor
@@ -50,7 +50,7 @@ class ScriptedModel:
         self._tokens = [token.encode() if isinstance(token, str) else token for token in tokens]
         self._script = script
         self._given = given
-        self._limits = Limits(len(tokens), context_window)
+        self._limits = InputLimits(len(tokens), context_window)
         self._longest_key = max(map(len, script), default=0) if isinstance(script, Mapping) else 0
 
     @property
@@ -150,7 +150,7 @@ class ScriptedContext:
     """Rows of ids; every question goes to the script."""
 
     def __init__(
-        self, logits_after: Callable[[Sequence[int]], torch.Tensor], limits: Limits
+        self, logits_after: Callable[[Sequence[int]], torch.Tensor], limits: InputLimits
     ) -> None:
         self._logits_after = logits_after
         self._limits = limits

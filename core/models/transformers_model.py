@@ -18,7 +18,7 @@ from core.models.cache import GrowingCache, attention_layer_types
 from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused.check import fused_step
 from core.models.fused.step import MOST_TOKENS, FusedStep
-from core.models.inputs import Limits
+from core.models.inputs import InputLimits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
 from core.models.tokenizing import Tokenizing, TokenNames
@@ -68,7 +68,7 @@ class TransformersModel(Tokenizing):
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
         self.context_window = _context_window(model)
-        self._limits = Limits(self.vocab_size, self.context_window)
+        self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
         if lay_out_weights:

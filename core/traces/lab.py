@@ -14,7 +14,7 @@ from typing import Any
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
 from core.decoding.lab.types import Continuations, LabExample
-from core.decoding.layout import Codec, Codecs, Layout
+from core.decoding.layout import Codec, Codecs, RecordLayout
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.serial import CODECS as TRACE_CODECS
 from core.decoding.serial import require_header
@@ -59,8 +59,8 @@ CODECS: Codecs = {
 
 
 @cache
-def _layout() -> Layout:
-    return Layout(LabExample, CODECS)
+def _layout() -> RecordLayout:
+    return RecordLayout(LabExample, CODECS)
 
 
 def example_to_dict(example: LabExample) -> Any:
@@ -131,7 +131,7 @@ def make_lab(trace: Trace) -> LabExample:
         DecodingError: the run is no sampling, or its model can't be loaded.
     """
     from core.decoding.lab.continuations import continue_in_batch, rows_of
-    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
     from core.decoding.lab.step import lab_step, read_step_logits
     from core.models.registry import load_model
@@ -149,7 +149,7 @@ def make_lab(trace: Trace) -> LabExample:
     return LabExample(
         index=index,
         step=step,
-        flips=every_flip(step_logits, config, order, index, KNOB_RANGES),
+        flips=all_boundaries(step_logits, config, order, index, KNOB_RANGES),
         rolls=roll(step_logits, config, order, index, ROLLS),
         sweep=sweep(step_logits, config, order, TEMPERATURES),
         continuations=Continuations(

@@ -15,7 +15,7 @@ from core import Sampling, Shaping, Trace, collect, figures
 from core.export.part import Part
 from core.export.save import save_figure
 from core.export.web import bundle
-from core.export.web.run_page import Run, run_page
+from core.export.web.run_page import PageText, run_page
 from core.figures import LIGHT
 from core.figures.base.labels import percent
 from core.figures.decode.knobs import knobs_of
@@ -127,7 +127,7 @@ def test_a_runs_page_holds_in_a_frame_and_hostile_text_is_text(page: Page, tmp_p
         Part("candidates", partial(figures.candidate_bars, step, trace)),
         Part("stages", partial(figures.step_stages, step, trace)),
     ]
-    run = Run("A run", "settings", trace.prompt, trace.text)
+    run = PageText("A run", "settings", trace.prompt, trace.text)
     path = tmp_path / "run.html"
     path.write_bytes(run_page(run, parts, LIGHT))
     for width in (360, 640):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.slips import slips
 
 
-def call(expression: str, result: str) -> Call:
-    return Call(expression, result, 0, 0)
+def call(expression: str, result: str) -> CalculatorCall:
+    return CalculatorCall(expression, result, 0, 0)
 
 
 @pytest.mark.parametrize(

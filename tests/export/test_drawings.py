@@ -19,7 +19,7 @@ from PIL import Image
 from core.decoding.errors import FigureError
 from core.export import chrome, font_files
 from core.export.render import pdf, png
-from core.export.svg import Drawing, finish
+from core.export.svg import SvgDrawing, finish
 from tests.export.drawings import PIXEL, raw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -32,11 +32,11 @@ DAMAGED = (
 )
 
 
-def finished(text: str = "word", *, mm: float | None = None, id_: str = "3f9a2c") -> Drawing:
+def finished(text: str = "word", *, mm: float | None = None, id_: str = "3f9a2c") -> SvgDrawing:
     return finish(raw(text, id_=id_), name="fig", title="A <title>", alt="What is seen", mm=mm)
 
 
-def embedded(drawing: Drawing) -> dict[tuple[str, int], set[str]]:
+def embedded(drawing: SvgDrawing) -> dict[tuple[str, int], set[str]]:
     """The characters of the fonts in the file, by family and weight."""
     rule = r'font-family:"([^"]+)";font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)\)'
     found = re.findall(rule, drawing.text)

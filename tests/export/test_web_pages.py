@@ -20,8 +20,8 @@ from core.export.part import Part
 from core.export.save import save_figure
 from core.export.web import bundle
 from core.export.web.chart import WIDTHS, chart_of
-from core.export.web.page import Look, figure_page, page_of
-from core.export.web.run_page import Run, run_page
+from core.export.web.page import PageLook, figure_page, page_of
+from core.export.web.run_page import PageText, run_page
 from core.figures import DARK, LIGHT, printed
 from core.figures.base.paper import Paper
 from core.figures.decode.knobs import knobs_of
@@ -35,7 +35,7 @@ SHAPED = Shaping(temperature=1.8, top_k=40, top_p=0.9)
 def page_for(entry: Entry) -> bytes:
     _, name, arguments, options = entry
     draw = partial(getattr(figures, name), *arguments, **options)
-    return figure_page(chart_of(draw), Look(shared=True))
+    return figure_page(chart_of(draw), PageLook(shared=True))
 
 
 def candidates(*, hostile: bool = False, shaping: Shaping = SHAPED) -> partial:
@@ -95,7 +95,7 @@ def test_the_policy_names_the_pages_own_script_and_style_and_nothing_else() -> N
 
 
 def test_hostile_text_is_text_on_a_page() -> None:
-    run = Run("<script>1</script>", "<b>settings</b>", HOSTILE[0], HOSTILE[11], notes=[])
+    run = PageText("<script>1</script>", "<b>settings</b>", HOSTILE[0], HOSTILE[11], notes=[])
     part = Part("candidates", candidates(hostile=True))
     lacking = Part("sweep <i>", needs="measure <u> first")
     for page in (page_of(part.drawn(), None, Paper()), run_page(run, [part, lacking], DARK)):
@@ -111,10 +111,10 @@ def test_the_saved_page_of_a_run_is_small_and_opens_in_the_theme_on_screen() -> 
         Part("candidates", candidates()),
         Part("time", needs="time it first"),
     ]
-    page = run_page(Run("A run", "settings", "prompt", "text"), parts, DARK)
+    page = run_page(PageText("A run", "settings", "prompt", "text"), parts, DARK)
     assert len(page) < 900_000 and b'<html lang="en" data-theme="dark">' in page
     assert page.count(b"<figure") == 2 and b"time (time it first)" in page
-    assert b'data-theme="light"' in run_page(Run("A run", "", "", ""), [], LIGHT)
+    assert b'data-theme="light"' in run_page(PageText("A run", "", "", ""), [], LIGHT)
 
 
 def test_knobs_are_there_where_the_data_allow_it() -> None:

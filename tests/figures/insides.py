@@ -11,21 +11,23 @@ from core.decoding.inside.types import (
     LensPosition,
     ModuleRun,
 )
-from core.traces.data_path.types import Call, Value
+from core.traces.data_path.types import FunctionCall, Value
 from tests.figures.traces import HOSTILE
 
 STEPS = "core/decoding/decode.py"
 
 
 def call(
-    function: str, start: float, seconds: float, *calls: Call, file: str = "core/a.py",
+    function: str, start: float, seconds: float, *calls: FunctionCall, file: str = "core/a.py",
     resumed: bool = False,
-) -> Call:  # fmt: skip
+) -> FunctionCall:  # fmt: skip
     arguments = (Value("text", HOSTILE[0]),)
-    return Call(function, file, 7, "loop", arguments, HOSTILE[0], resumed, start, seconds, calls)
+    return FunctionCall(
+        function, file, 7, "loop", arguments, HOSTILE[0], resumed, start, seconds, calls
+    )
 
 
-def make_calls() -> tuple[Call, ...]:
+def make_calls() -> tuple[FunctionCall, ...]:
     """A prompt and two steps; of the second all five acts."""
     acts = (
         call("CachedContext.extend", 3.0, 1.0, file="core/models/contexts.py"),

@@ -6,7 +6,7 @@ from functools import cache
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DrawMethod
-from core.decoding.lab.decision_boundaries import every_flip
+from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.series import roll, sweep
 from core.decoding.lab.step import StepLogits, lab_step
 from core.decoding.lab.types import Continuation, Continuations, LabExample, RowToken
@@ -61,7 +61,7 @@ def make_lab(
     return LabExample(
         index=2,
         step=step,
-        flips=every_flip(scene, config, order, 2, KNOB_RANGES),
+        flips=all_boundaries(scene, config, order, 2, KNOB_RANGES),
         rolls=roll(scene, config, order, 2, 300),
         sweep=sweep(scene, config, order, (0.0, 0.5, 0.8, 1.0, 2.0)),
         continuations=make_rows(hostile=hostile, name=name),

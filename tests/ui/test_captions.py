@@ -28,7 +28,9 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
     whole = plain_values(probability_heatmap(make_trace()))
     bare = json.loads(
-        figure.Look(LIGHT, WIDE.width).drawing(partial(probability_heatmap, make_trace())).text
+        figure.FigureLook(LIGHT, WIDE.width)
+        .drawing(partial(probability_heatmap, make_trace()))
+        .text
     )
     heights, margins = zip(
         *((one["layout"]["height"], one["layout"]["margin"]) for one in (whole, bare)),

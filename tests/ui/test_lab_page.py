@@ -525,7 +525,7 @@ def saved(app: AppTest) -> LabExample:
     """What the page's menu would save."""
     lab = lab_of(app)
     ref, *settings = lab.step_of
-    return lab_share.shown(lab, ref, lab_controls.Settings(*settings), lab.step)
+    return lab_share.shown(lab, ref, lab_controls.LabSettings(*settings), lab.step)
 
 
 @pytest.mark.usefixtures("scripted")

@@ -10,7 +10,7 @@ import pytest
 from core.decoding.decode import collect
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.attempts import transcript_of
 from core.evaluation.tools import both_ways
 from core.models.scripted import END, ScriptedModel
@@ -116,7 +116,7 @@ def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     ],
 )
 def test_a_call_says_how_exactly_it_was_worked_out(call: tuple[str, str], words: str) -> None:
-    assert words in reason_tools._worked(Call(*call, 0, 1))
+    assert words in reason_tools._worked(CalculatorCall(*call, 0, 1))
 
 
 def test_a_split_mark_is_told_from_one_of_one_token() -> None:

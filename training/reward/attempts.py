@@ -16,7 +16,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.evaluation.asking import prompt_ids_of
-from core.evaluation.attempts import Task, attempt_all
+from core.evaluation.attempts import AttemptTask, attempt_all
 from core.evaluation.chains import MOST_STEPS, Chain, draw_chain
 from core.evaluation.problems import THINKING_SYSTEM
 from core.evaluation.types import Attempt, Problem
@@ -72,7 +72,7 @@ def draw_attempts(
     for first in range(0, count, _BATCH):
         problems = [draw_problem(rng, held_out) for _ in range(min(_BATCH, count - first))]
         tasks = [
-            Task(problem, prompt_ids_of(model, problem), config)
+            AttemptTask(problem, prompt_ids_of(model, problem), config)
             for problem in problems
             for config in _configs(rng)
         ]
@@ -90,7 +90,7 @@ def _configs(rng: random.Random) -> list[Reasoning]:
     ]
 
 
-def _labelled(task: Task, attempt: Attempt) -> Labelled:
+def _labelled(task: AttemptTask, attempt: Attempt) -> Labelled:
     return Labelled(
         task.problem.question,
         whole_reply(attempt, task.config),

@@ -34,7 +34,7 @@ def looked_at(config: BeamSearch, model: LanguageModel) -> int:
     return max(2, 1 + len(eos_rows(model))) * (config.num_beams // config.num_beam_groups)
 
 
-class Choice(NamedTuple):
+class RankedCandidates(NamedTuple):
     """The candidates of one group in the order of choice.
 
     Args:
@@ -79,7 +79,7 @@ class LogProbabilities:
         return log_probs, entropies.clamp_(min=0).tolist()
 
 
-class Shaper:
+class BeamShaper:
     """What transformers' processors make of log-probabilities, for one run."""
 
     def __init__(self, config: BeamSearch, eos_ids: Sequence[int]) -> None:
@@ -130,7 +130,7 @@ def choose(
     beams: int,
     count: int,
     generator: torch.Generator | None,
-) -> Choice:
+) -> RankedCandidates:
     """The `count` best continuations of a group's rows, or so many drawn without replacement.
 
     Args:
@@ -152,7 +152,7 @@ def choose(
     places = [place for place, lives in enumerate(alive) if lives]
     values, flat = values[places], flat[places]
     parents = torch.div(flat, vocab, rounding_mode="floor")
-    return Choice(places, values.tolist(), parents.tolist(), (flat % vocab).tolist())
+    return RankedCandidates(places, values.tolist(), parents.tolist(), (flat % vocab).tolist())
 
 
 def _over_all(

@@ -19,7 +19,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import Choice, LogProbabilities, Shaper, choose, looked_at
+from core.decoding.beam.candidates import (
+    BeamShaper,
+    LogProbabilities,
+    RankedCandidates,
+    choose,
+    looked_at,
+)
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
@@ -60,7 +66,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch
         forward = perf_counter() - started
 
 
-class _Row(NamedTuple):
+class _BeamRow(NamedTuple):
     """A path in the beam, with what the rules must know of it.
 
     `ids` (prompt and generated) is empty where no penalty reads it; `text` is the generated one.
@@ -79,7 +85,7 @@ class _Group:
 
     number: int
     hypotheses: BeamHypotheses[Ended]
-    rows: list[_Row]
+    rows: list[_BeamRow]
     first: int
     stopped_by: StopReason | None = None
 
@@ -96,7 +102,7 @@ class _Found(NamedTuple):
     """
 
     group: _Group
-    choice: Choice
+    choice: RankedCandidates
     ends: list[Ended | None]
     kept: list[int]
     logprobs: list[float]
@@ -114,12 +120,12 @@ class _Search:
         self._eos_ids, self._limit, self._index = frozenset(eos_ids), limit, 0
         self._beams = config.num_beams // groups
         self._count = min(looked_at(config, model), self._beams * model.vocab_size)
-        self._read, self._shaper = LogProbabilities(), Shaper(config, eos_ids)
+        self._read, self._shaper = LogProbabilities(), BeamShaper(config, eos_ids)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1
         self._generator = new_generator(config.seed) if config.draws else None
         rules = (config.length_penalty, config.early_stopping, limit)
-        prompt = _Row(0, 0, 0.0, list(prompt_ids), b"")
+        prompt = _BeamRow(0, 0, 0.0, list(prompt_ids), b"")
         self._groups = [
             _Group(n, BeamHypotheses(self._beams, *rules), [prompt], n) for n in range(groups)
         ]
@@ -191,7 +197,7 @@ class _Search:
         table = shaped[:, [choice.token_ids[place] for place in kept]].t().tolist()
         return _Found(group, choice, ends, kept, shaped[at].tolist(), own[at].tolist(), table)
 
-    def _ending(self, row: _Row, token_id: int) -> Ended | None:
+    def _ending(self, row: _BeamRow, token_id: int) -> Ended | None:
         if token_id in self._eos_ids:
             return "eos"
         if self._stops:
@@ -202,7 +208,7 @@ class _Search:
                 return "stop"
         return "length" if self._index + 1 == self._limit else None
 
-    def _survivors(self, choice: Choice, ends: Sequence[Ended | None]) -> list[int]:
+    def _survivors(self, choice: RankedCandidates, ends: Sequence[Ended | None]) -> list[int]:
         """The best candidates that nothing ended, by transformers' own call, ties included."""
         running = [NOTHING] * self._count
         for place, total, end in zip(choice.places, choice.sums, ends, strict=True):
@@ -212,7 +218,7 @@ class _Search:
         return [at[place] for place in best if running[place] > NOTHING / 2]
 
     def _finished(
-        self, choice: Choice, ends: Sequence[Ended | None]
+        self, choice: RankedCandidates, ends: Sequence[Ended | None]
     ) -> Iterator[tuple[int, Ended]]:
         """Only the first num_beams of the K may finish; the rest are there to go on."""
         for at, (place, end) in enumerate(zip(choice.places, ends, strict=True)):
@@ -257,7 +263,7 @@ class _Search:
 
     def _advance(self, order: Sequence[tuple[_Found, int]]) -> None:
         """Make the next beam of candidates, which are ordered by group."""
-        rows: dict[int, list[_Row]] = {}
+        rows: dict[int, list[_BeamRow]] = {}
         for found, at in order:
             rows.setdefault(found.group.number, []).append(self._next_row(found, at))
         self.rows = [row for group in rows.values() for row in group]
@@ -267,13 +273,13 @@ class _Search:
             first += len(group.rows)
         self._index += 1
 
-    def _next_row(self, found: _Found, at: int) -> _Row:
+    def _next_row(self, found: _Found, at: int) -> _BeamRow:
         choice = found.choice
         parent, token_id = choice.parents[at], choice.token_ids[at]
         before = found.group.rows[parent]
         ids = [*before.ids, token_id] if self._shaper.reads_ids else []
         text = before.text + self._model.token_bytes(token_id)
-        return _Row(found.group.first + parent, token_id, choice.sums[at], ids, text)
+        return _BeamRow(found.group.first + parent, token_id, choice.sums[at], ids, text)
 
     def _finish_reason(self) -> Ended | None:
         best = max(

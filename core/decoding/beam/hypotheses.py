@@ -37,7 +37,7 @@ def score_of(sum_logprob: float, length: int, length_penalty: float) -> float:
     return float32(float32(sum_logprob) / float32(length**length_penalty))
 
 
-class Ended(NamedTuple, Generic[Item]):
+class FinishedPath(NamedTuple, Generic[Item]):
     """A finished path that is still held, with whatever the caller needs to find it again."""
 
     score: float
@@ -59,12 +59,12 @@ class BeamHypotheses(Generic[Item]):
         self._length_penalty = length_penalty
         self._early_stopping = early_stopping
         self._limit = limit
-        self.entries: list[Ended[Item]] = []
+        self.entries: list[FinishedPath[Item]] = []
 
     def add(self, finished: Sequence[tuple[float, Item]], length: int) -> None:
         """Add this step's finished paths `(sum_logprob, item)`; the worst ones fall out."""
         scored = [(score_of(total, length, self._length_penalty), item) for total, item in finished]
-        entries = [*self.entries, *(Ended(*pair) for pair in scored if pair[0] > NOTHING)]
+        entries = [*self.entries, *(FinishedPath(*pair) for pair in scored if pair[0] > NOTHING)]
         # A stable sort: of equal scores the older one stays.
         self.entries = sorted(entries, key=lambda entry: -entry.score)[: self._size]
 

@@ -8,17 +8,17 @@ from typing import Any
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
-from core.decoding.method import Emitted, Method
+from core.decoding.method import Method, RunTokens
 from core.decoding.trace import Step
 
 
-def _outcome(steps: Sequence[Step], config: BeamSearch) -> Emitted:
+def _outcome(steps: Sequence[Step], config: BeamSearch) -> RunTokens:
     """The best hypothesis; of a search that was cancelled without any, the best row."""
     searched = [step for step in steps if isinstance(step, BeamStep)]
     hypotheses = replay(searched, config).hypotheses
     if hypotheses:
-        return Emitted(hypotheses[0].token_ids, hypotheses)
-    return Emitted(tuple(candidate.token_id for candidate in best_row(searched)))
+        return RunTokens(hypotheses[0].token_ids, hypotheses)
+    return RunTokens(tuple(candidate.token_id for candidate in best_row(searched)))
 
 
 def _notes(config: BeamSearch) -> tuple[str, ...]:

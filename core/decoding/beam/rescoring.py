@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import Shaper, looked_at
+from core.decoding.beam.candidates import BeamShaper, looked_at
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.redraw import Redraw
@@ -48,7 +48,7 @@ class Rescoring:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
         self._config = trace.config
         self._eos_ids = eos_rows(model)
-        self._shaper = Shaper(self._config, self._eos_ids)
+        self._shaper = BeamShaper(self._config, self._eos_ids)
         self._most = looked_at(self._config, model)
         self._possible: dict[_Place, int] = {}
         self._redraw = Redraw(trace, model.vocab_size, self._most) if self._config.draws else None

@@ -68,7 +68,7 @@ def replayed_fault(
     return ""
 
 
-class _Row(NamedTuple):
+class _StageRow(NamedTuple):
     """Logits `[vocab]` after a stage, -inf where removed; `near` marks tokens next to a cut."""
 
     logits: Tensor
@@ -85,20 +85,20 @@ def _rows(
     previous_ids: Sequence[int],
     eos_ids: Sequence[int],
     tolerance: float,
-) -> Iterator[_Row | None]:
+) -> Iterator[_StageRow | None]:
     """A row for every stage up to the draw; None where the recorded cut can't be made."""
     shaping = config.shaping
     held_back = eos_ids if step.index < config.min_new_tokens else []
     processors = dict(penalties(shaping, previous_ids, held_back))
     processors |= {name: process for name, process in warpers(shaping) if name in RESCALING}
-    yield (row := _Row(logits, tolerance))
+    yield (row := _StageRow(logits, tolerance))
     for stage in step.stages[1:-1]:
         before, name = row, stage.name
         if name in ("argmax", "forced"):
             return
         if name in RESCALING and name in processors:
             stretch = SETTINGS[name].stretch(getattr(shaping, name))
-            row = _Row(processors[name](before.logits), before.tolerance * stretch)
+            row = _StageRow(processors[name](before.logits), before.tolerance * stretch)
         elif name in processors:
             row = _without(before, processors[name](before.logits))
         elif cut := _cut(before, stage, shaping):
@@ -109,10 +109,10 @@ def _rows(
         yield row
 
 
-def _without(before: _Row, logits: Tensor, near: Tensor | None = None) -> _Row:
+def _without(before: _StageRow, logits: Tensor, near: Tensor | None = None) -> _StageRow:
     removed = 1 - (torch.logsumexp(logits, -1) - torch.logsumexp(before.logits, -1)).exp()
     near_mass = 0.0 if near is None else float(before.logits.softmax(-1)[near].sum())
-    return _Row(logits, before.tolerance, float(removed), near, near_mass)
+    return _StageRow(logits, before.tolerance, float(removed), near, near_mass)
 
 
 class _Edge(NamedTuple):
@@ -155,7 +155,7 @@ def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, logits: Tensor) ->
     return edge.at_floor(rule.level(value, seen_in(logits)), rule.sway(value))
 
 
-def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
+def _cut(before: _StageRow, stage: Stage, shaping: Shaping) -> _StageRow | None:
     """The row cut so that as many tokens stay as were recorded; None where that cut is wrong."""
     logits, rule = before.logits, SETTINGS[stage.name].cut if stage.name in SETTINGS else None
     alive = int((logits > -math.inf).sum())
@@ -186,7 +186,7 @@ def _cut(before: _Row, stage: Stage, shaping: Shaping) -> _Row | None:
     return _without(before, row, near)
 
 
-def _difference(stage: Stage, row: _Row, ids: Tensor) -> str:
+def _difference(stage: Stage, row: _StageRow, ids: Tensor) -> str:
     """In which of its numbers a stage differs from the row, empty where in none."""
     slack = MASS_TOLERANCE + 4 * row.tolerance + row.near_mass
     if stage.kept != int((row.logits > -math.inf).sum()):

@@ -25,7 +25,7 @@ _CROWDED = 1 / 64
 _MOST_TRIES = 160
 
 
-def every_flip(
+def all_boundaries(
     step_logits: StepLogits,
     config: Sampling,
     order: Order,
@@ -33,7 +33,7 @@ def every_flip(
     ranges: Mapping[str, tuple[float, float]],
     should_stop: Callable[[], bool] = bool,
 ) -> tuple[KnobBoundaries, ...]:
-    """which token the noise picks over each knob's whole range, the other knobs as they are.
+    """Which token the noise picks over each knob's whole range, the other knobs as they are.
 
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
     two values give different tokens, the change between them is bisected: to a millionth of the
@@ -47,26 +47,12 @@ def every_flip(
     """
     raw, noise = raw_distribution(step_logits.logits), noise_of(step_logits, config, number)
     return tuple(
-        _knob_flips(step_logits, raw, noise, config, order, name, reach, should_stop)
+        _knob_boundaries(step_logits, raw, noise, config, order, name, reach, should_stop)
         for name, reach in ranges.items()
     )
 
 
-def flips(
-    step_logits: StepLogits,
-    config: Sampling,
-    order: Order,
-    number: int,
-    name: str,
-    low: float,
-    high: float,
-    should_stop: Callable[[], bool] = bool,
-) -> KnobBoundaries:
-    """As `every_flip`, of one knob between two values."""
-    return every_flip(step_logits, config, order, number, {name: (low, high)}, should_stop)[0]
-
-
-def _knob_flips(
+def _knob_boundaries(
     step_logits: StepLogits,
     raw: Distribution,
     noise: Tensor,

@@ -27,7 +27,7 @@ PROMPT_CANDIDATES = 5
 _AT_ONCE = 5 * 2**17  # logits of a prompt's positions
 
 
-class Reading(NamedTuple):
+class StepNumbers(NamedTuple):
     """A step's numbers, ready for a TokenStep."""
 
     candidates: tuple[Candidate, ...]
@@ -44,7 +44,7 @@ def read_step(
     pick: Pick,
     top_candidates: int,
     top: Ranking | None = None,
-) -> Reading:
+) -> StepNumbers:
     """The candidates by rank, the chosen one among them, and what every stage did to them.
 
     Args:
@@ -75,7 +75,7 @@ def read_step(
     if pick.noise is not None:
         scores = tuple(noisy_scores(pick, wanted, log_probs[-1]))
     surprisal = -log_probs[0][ids.index(pick.token_id)]
-    return Reading(candidates, tuple(records), entropy, tails[0], surprisal, scores)
+    return StepNumbers(candidates, tuple(records), entropy, tails[0], surprisal, scores)
 
 
 def _entropy(raw: Distribution, top: float) -> float:

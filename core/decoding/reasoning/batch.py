@@ -26,14 +26,14 @@ _HELD = 16 * 2**20
 _DROP_AT = 0.25
 
 
-class Run(NamedTuple):
+class BatchRun(NamedTuple):
     """A prompt, at least one id, and how to reason about it."""
 
     prompt_ids: Sequence[int]
     config: Reasoning
 
 
-class Finished(NamedTuple):
+class FinishedRun(NamedTuple):
     """A run that came to its end.
 
     Args:
@@ -50,7 +50,9 @@ class Finished(NamedTuple):
     seconds: float
 
 
-def reason_in_batch(model: LanguageModel, runs: Sequence[Run]) -> Iterator[tuple[Finished, ...]]:
+def reason_in_batch(
+    model: LanguageModel, runs: Sequence[BatchRun]
+) -> Iterator[tuple[FinishedRun, ...]]:
     """Yield after every forward the runs that ended with it, often none.
 
     Rows of one context have equal length, prompts don't: a row whose prompt is over writes on while
@@ -63,7 +65,7 @@ def reason_in_batch(model: LanguageModel, runs: Sequence[Run]) -> Iterator[tuple
     """
     require_all_tokens(model, "a batch")
     started = perf_counter()
-    rows = [_Row(model, at, run) for at, run in enumerate(runs)]
+    rows = [_BatchRow(model, at, run) for at, run in enumerate(runs)]
     if not rows:
         return
     context = _read_prompts(model, [row.ids for row in rows], use_cache=runs[0].config.use_cache)
@@ -101,7 +103,7 @@ def _read_prompts(
     return context
 
 
-def _step(rows: Sequence[_Row], context: Context) -> None:
+def _step(rows: Sequence[_BatchRow], context: Context) -> None:
     """Give every row whose prompt is over its next token."""
     at_end = [
         at for at, row in enumerate(rows) if row.reason is None and len(row.ids) == context.length
@@ -122,10 +124,10 @@ def _step(rows: Sequence[_Row], context: Context) -> None:
         rows[at].logprobs.append(logprob)
 
 
-class _Row:
+class _BatchRow:
     """One run of the batch."""
 
-    def __init__(self, model: LanguageModel, at: int, run: Run) -> None:
+    def __init__(self, model: LanguageModel, at: int, run: BatchRun) -> None:
         self.model, self._at = model, at
         self.ids = encode_prompt(model, run.prompt_ids)
         self._prompt_length = len(self.ids)
@@ -155,8 +157,8 @@ class _Row:
         picked = self._picker.pick(len(self._pieces), logits, self.ids)
         return picked.pick.token_id
 
-    def finished(self) -> Finished:
-        return Finished(
+    def finished(self) -> FinishedRun:
+        return FinishedRun(
             at=self._at,
             token_ids=tuple(self.ids[self._prompt_length :]),
             pieces=tuple(self._pieces),

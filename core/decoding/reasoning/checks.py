@@ -15,7 +15,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController
-from core.decoding.reasoning.transcript import Piece, Reading, pieces_of, read_run
+from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
 from core.decoding.trace import Check, Trace
 
 
@@ -23,7 +23,7 @@ class _Run(NamedTuple):
     """A trace as these checks see it."""
 
     pieces: tuple[Piece, ...]
-    reading: Reading
+    reading: ReasoningSummary
     config: Reasoning
 
 

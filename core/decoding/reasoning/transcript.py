@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.decoding.reasoning.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.decoding.trace import ForcedAs, Phase, TokenStep
 
 
@@ -22,7 +22,7 @@ class Piece(NamedTuple):
     instead_of: int | None
 
 
-class Reading(NamedTuple):
+class ReasoningSummary(NamedTuple):
     """What a run says and what it spent.
 
     Args:
@@ -43,7 +43,7 @@ class Reading(NamedTuple):
     waits: int
     closed: bool
     closed_by_budget: bool
-    calls: tuple[Call, ...]
+    calls: tuple[CalculatorCall, ...]
 
 
 def pieces_of(steps: Sequence[TokenStep]) -> tuple[Piece, ...]:
@@ -59,7 +59,7 @@ def written_by(pieces: Sequence[Piece]) -> str:
     return "".join(p.visible if p.visible in CALL_MARKS else p.text for p in pieces)
 
 
-def read_run(pieces: Sequence[Piece], config: Reasoning) -> Reading:
+def read_run(pieces: Sequence[Piece], config: Reasoning) -> ReasoningSummary:
     """What a run says and what it spent, from its tokens in order."""
     thinking = [piece for piece in pieces if piece.phase == "thinking"]
     inside = [p for p in thinking if p.forced_as not in ("think_start", "think_end")]
@@ -70,7 +70,7 @@ def read_run(pieces: Sequence[Piece], config: Reasoning) -> Reading:
     if by_model:
         text = text.partition(config.think_end)[0]
     answer = [piece for piece in pieces if piece.phase == "answer"]
-    return Reading(
+    return ReasoningSummary(
         thinking=text,
         answer=written_by(answer),
         thinking_tokens=len(inside) - by_model,
@@ -98,7 +98,7 @@ def mark_sizes(pieces: Sequence[Piece], config: Reasoning) -> tuple[int, int]:
     return opening, len(inside) - before if mark >= 0 else 0
 
 
-def _calls(pieces: Sequence[Piece]) -> Iterator[Call]:
+def _calls(pieces: Sequence[Piece]) -> Iterator[CalculatorCall]:
     written, phase = "", "thinking"
     for at, piece in enumerate(pieces):
         written, phase = (written if piece.phase == phase else "") + piece.visible, piece.phase
@@ -113,5 +113,5 @@ def _calls(pieces: Sequence[Piece]) -> Iterator[Call]:
         while last + 1 < len(pieces) and pieces[last + 1].forced_as == "result":
             last += 1
         result = "".join(piece.visible for piece in pieces[at + 1 : last + 1])
-        yield Call(expression, result.removesuffix(END_RESULT), first, last)
+        yield CalculatorCall(expression, result.removesuffix(END_RESULT), first, last)
         written = ""

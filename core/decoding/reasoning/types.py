@@ -22,7 +22,7 @@ class ThinkMarks(NamedTuple):
     instruction: str = ""
 
 
-class Call(NamedTuple):
+class CalculatorCall(NamedTuple):
     """A calculator call in a run.
 
     `expression` is what the model wrote between the marks, `result` what was put in (`error` where

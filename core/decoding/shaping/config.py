@@ -17,7 +17,7 @@ from core.decoding.shaping.spec import (
     Mass,
     Rank,
     SettingSpec,
-    Slider,
+    SliderRange,
     setting,
     specs_of,
 )
@@ -47,7 +47,7 @@ class Shaping:
             help="Below 1 the likely tokens get likelier; above 1 all tokens get more alike. "
             "0 means greedy.",
             interval=TEMPERATURE,
-            slider=Slider(0.0, 2.0, 0.05, typed=10.0, start=0.8, decode=True),
+            slider=SliderRange(0.0, 2.0, 0.05, typed=10.0, start=0.8, decode=True),
             stretch=lambda value: 1 / value,
         ),
     )
@@ -61,7 +61,7 @@ class Shaping:
             interval=Interval(0.0, 100.0),
             # An error of the logits is one of their deviation too, n times.
             cut=Floor(lambda n, seen: seen.highest * math.exp(-n * seen.deviation), sway=float),
-            slider=Slider(0.0, 3.0, 0.05, typed=100.0, decode=True),
+            slider=SliderRange(0.0, 3.0, 0.05, typed=100.0, decode=True),
             generate=None,
         ),
     )
@@ -73,7 +73,7 @@ class Shaping:
             help="Keep the k most probable tokens. 0 is off.",
             interval=Interval(0, 10_000_000),
             cut=Rank(),
-            slider=Slider(0, 100, 1, typed=10_000, decode=True),
+            slider=SliderRange(0, 100, 1, typed=10_000, decode=True),
         ),
     )
     top_p: float = setting(
@@ -84,7 +84,7 @@ class Shaping:
             help="Keep the most probable tokens that together reach this probability. 1 is off.",
             interval=_SHARE,
             cut=Mass(),
-            slider=Slider(0.0, 1.0, 0.01, start=0.95, decode=True),
+            slider=SliderRange(0.0, 1.0, 0.01, start=0.95, decode=True),
         ),
     )
     min_p: float = setting(
@@ -95,7 +95,7 @@ class Shaping:
             help="Drop tokens below this share of the top token's probability. 0 is off.",
             interval=_SHARE,
             cut=Floor(lambda share, seen: share * seen.highest),
-            slider=Slider(0.0, 1.0, 0.01, decode=True),
+            slider=SliderRange(0.0, 1.0, 0.01, decode=True),
             passed=lambda value: float(value) or None,
         ),
     )
@@ -108,7 +108,7 @@ class Shaping:
             "probability. 1 is off.",
             interval=Interval(0.0, 1.0, open_low=True),
             cut=Mass(first="typical"),
-            slider=Slider(0.01, 1.0, 0.01),
+            slider=SliderRange(0.01, 1.0, 0.01),
         ),
     )
     epsilon_cutoff: float = setting(
@@ -121,7 +121,7 @@ class Shaping:
             name="epsilon cutoff",
             key="epsilon",
             cut=Floor(lambda epsilon, _: epsilon),
-            slider=Slider(0.0, 0.1, 0.001, typed=0.99, digits=3),
+            slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
     eta_cutoff: float = setting(
@@ -134,7 +134,7 @@ class Shaping:
             name="eta cutoff",
             key="eta",
             cut=Floor(lambda eta, seen: min(eta, math.sqrt(eta) * math.exp(-seen.entropy))),
-            slider=Slider(0.0, 0.1, 0.001, typed=0.99, digits=3),
+            slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
     logit_bias: tuple[tuple[int, float], ...] | Mapping[int, float] = setting(
@@ -172,7 +172,7 @@ class Shaping:
             interval=Interval(0.01, 100.0),
             name="repetition penalty",
             key="penalty",
-            slider=Slider(1.0, 2.0, 0.05, typed=10.0, decode=True),
+            slider=SliderRange(1.0, 2.0, 0.05, typed=10.0, decode=True),
             stretch=lambda value: max(value, 1 / value),
         ),
     )

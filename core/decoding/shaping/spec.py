@@ -59,7 +59,7 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
-class Slider:
+class SliderRange:
     """How far a knob slides, in which steps, and how far one may type.
 
     Args:
@@ -136,7 +136,7 @@ class SettingSpec:
     name: str = ""
     key: str = ""
     cut: Rank | Mass | Floor | None = None
-    slider: Slider | None = None
+    slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
     generate: str | None = ""

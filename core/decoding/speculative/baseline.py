@@ -15,7 +15,7 @@ from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import Shaper
+from core.decoding.speculative.distributions import PositionShaper
 from core.decoding.speculative.report import TargetRun
 from core.decoding.trace import StepSeconds
 
@@ -45,7 +45,7 @@ def run_alone(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     limit = token_limit(model, prompt_ids, config)
-    shaper = Shaper(config.shaping, config.min_new_tokens, eos_rows(model))
+    shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model))
     ending, generator = Ending(model, config, limit), new_generator(config.seed)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     seconds: list[StepSeconds] = []

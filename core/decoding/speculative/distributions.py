@@ -90,7 +90,7 @@ def join(parts: Sequence[Rows]) -> Rows:
     return Rows(None, [token_id for part in parts for token_id in part.only])
 
 
-class Shaper:
+class PositionShaper:
     """From the logits of consecutive positions to their distributions."""
 
     def __init__(self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int]) -> None:

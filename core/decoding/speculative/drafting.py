@@ -14,7 +14,7 @@ from core.decoding.errors import PromptError
 from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import Rows, Shaper, join
+from core.decoding.speculative.distributions import PositionShaper, Rows, join
 from core.decoding.speculative.types import CacheSizes, DraftEnd
 
 Noise = Callable[[int], list[float]]
@@ -64,7 +64,7 @@ class ModelDraft:
         self._context, self._window = context, window
         self.prefill = 0.0
         self._target, self._eos_ids = target, target.eos_ids
-        self._shaper = Shaper(config.draft_shaping, config.min_new_tokens, eos_rows(target))
+        self._shaper = PositionShaper(config.draft_shaping, config.min_new_tokens, eos_rows(target))
         self._threshold = config.draft_threshold
         self._before = self._peak = context.length
 

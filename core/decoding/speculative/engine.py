@@ -20,7 +20,7 @@ from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
-from core.decoding.speculative.distributions import Rows, Shaper, residual_masses
+from core.decoding.speculative.distributions import PositionShaper, Rows, residual_masses
 from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal
 from core.decoding.speculative.scoring import feed
 from core.decoding.speculative.types import (
@@ -124,7 +124,7 @@ class Rounds:
         self._prompt_length = len(prompt_ids)
         self._limit = token_limit(model, prompt_ids, config)
         self._ending = Ending(model, config, self._limit)
-        self._shaper = Shaper(config.shaping, config.min_new_tokens, eos_rows(model))
+        self._shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model))
         self._generator = new_generator(config.seed)
         self._length = config.draft_length
         self._index, self._prefill = 0, draft.prefill

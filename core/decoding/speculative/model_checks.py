@@ -33,7 +33,7 @@ from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
 from core.decoding.speculative.acceptance import typical_threshold
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import Rows, Shaper, entropies, residual_masses
+from core.decoding.speculative.distributions import PositionShaper, Rows, entropies, residual_masses
 from core.decoding.speculative.drafting import fit
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
@@ -104,7 +104,7 @@ class _Side(NamedTuple):
 
     logits: Tensor
     shaping: Shaping
-    shaper: Shaper
+    shaper: PositionShaper
     tolerance: float
     raw: int
     shaped: int
@@ -118,7 +118,7 @@ def _rescored(
     models = [(model, config.shaping, 4, 2)]
     if draft is not None:
         models.append((draft, config.draft_shaping, 5, 3))
-    shapers = [Shaper(shaping, config.min_new_tokens, eos_ids) for _, shaping, *_ in models]
+    shapers = [PositionShaper(shaping, config.min_new_tokens, eos_ids) for _, shaping, *_ in models]
     raw_errors, faults = [0.0], [""]
     replays = [_replay(trace, own) for own, *_ in models]
     for step, *logits in zip(trace.rounds, *replays, strict=True):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.decoding.loop.text import join_prompt
-from core.decoding.protocol import LanguageModel
-from core.evaluation.asking import Chats
+from core.decoding.protocol import Chats, LanguageModel
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.questions.types import Question
 

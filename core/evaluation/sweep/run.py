@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
-from core.evaluation.attempts import ROWS, Task, attempt_all
+from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
 from core.evaluation.row_file import gathered
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
@@ -56,7 +56,7 @@ def sweep_rows(
         for problem in {problem.key: problem for problem, _, _ in todo}.values()
     }
     tasks = [
-        Task(problem, prompts[problem.key], config_of(plan, budget, sample))
+        AttemptTask(problem, prompts[problem.key], config_of(plan, budget, sample))
         for problem, budget, sample in todo
     ]
     for at, attempt in attempt_all(model, tasks, rows=batch, should_stop=should_stop):

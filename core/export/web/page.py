@@ -33,7 +33,7 @@ _EMPTY = bundle.sha256(b"")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageLook:
     """How a page of figures looks and where its Plotly is.
 
     Args:
@@ -56,13 +56,13 @@ def page_of(
     """
     chart = chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper)
     clear = paper.transparent
-    look = Look(theme, shared)
+    look = PageLook(theme, shared)
     return figure_page(chart, look, title=paper.title, caption=paper.caption, transparent=clear)
 
 
 def figure_page(
     chart: Chart,
-    look: Look | None = None,
+    look: PageLook | None = None,
     *,
     title: bool = True,
     caption: bool = True,
@@ -81,7 +81,7 @@ def figure_page(
     foot = chart.caption if caption and chart.bare else ""
     ground = ' class="clear"' if transparent else ""
     body = f"<body{ground}><main>{framed(chart, said, foot)}{STATUS}</main>"
-    return page(chart.title, body, [chart], look or Look())
+    return page(chart.title, body, [chart], look or PageLook())
 
 
 def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
@@ -112,7 +112,7 @@ def _knobs(chart: Chart) -> str:
     return f'<form class="knobs" hidden>{fields}<button type="button">Reset</button>{words}</form>'
 
 
-def page(title: str, body: str, charts: Sequence[Chart], look: Look) -> bytes:
+def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> bytes:
     """A whole page around its body, with the figures' data, fonts and scripts."""
     script = _script()
     style = _style(look.theme.name if look.theme else "") + font_rules(charts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from core.export.part import Part
 from core.export.web.chart import LIGHT_AND_DARK, Chart, chart_of
-from core.export.web.page import STATUS, Look, framed, page
+from core.export.web.page import STATUS, PageLook, framed, page
 from core.figures.base.paper import LIVE_WINDOW, Paper
 from core.figures.base.theme import Theme
 
@@ -21,7 +21,7 @@ Note: TypeAlias = "tuple[str, DataFrame | None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PageText:
     """What stands around a run's figures; all texts are plain.
 
     Args:
@@ -42,7 +42,7 @@ class Run:
 PAPER = Paper(width=LIVE_WINDOW, selection=True)
 
 
-def run_page(run: Run, parts: Sequence[Part], theme: Theme) -> bytes:
+def run_page(run: PageText, parts: Sequence[Part], theme: Theme) -> bytes:
     """The page, in this theme until its reader turns it.
 
     Args:
@@ -60,7 +60,7 @@ def run_page(run: Run, parts: Sequence[Part], theme: Theme) -> bytes:
         f"<pre><b>{escape(run.prompt)}</b>{told}</pre>{STATUS}{figures}"
         f"{notes}{_lacking(lacked)}</main>"
     )
-    return page(run.title, body, charts, Look(theme))
+    return page(run.title, body, charts, PageLook(theme))
 
 
 def _section(chart: Chart, settings: str) -> str:

@@ -74,7 +74,7 @@ class Spot:
         return self.band.columns.rooms[self.position.column]
 
 
-class Drawing:
+class TreeDrawing:
     """The rows of a tree's steps on their way to Plotly's traces.
 
     Args:

@@ -22,7 +22,7 @@ from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
 from core.figures.beam.columns import TEXT_SIZE
-from core.figures.beam.drawing import Drawing, lane_height, node_text
+from core.figures.beam.drawing import TreeDrawing, lane_height, node_text
 from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
@@ -79,7 +79,7 @@ def beam_tree(
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
     said = _subtitle(bands, len(steps), len(shared), paper), _alt(trace, drawn, whole, strong)
     sheet = _sheet(trace, bands, said, theme, paper)
-    Drawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
+    TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
     add_key(sheet, [_key(theme, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
     sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]

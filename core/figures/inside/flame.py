@@ -17,7 +17,7 @@ from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
-from core.traces.data_path.types import Call
+from core.traces.data_path.types import FunctionCall
 
 _TITLE = "The calls, over time"
 _ROW, _TEXT_SIZE = 22, 11
@@ -44,14 +44,14 @@ _COLUMNS = "step depth act function file line start_ms ms in out".split()
 class _Mark(NamedTuple):
     """A call with its place; `step` is the run's, -1 outside of any."""
 
-    call: Call
+    call: FunctionCall
     depth: int
     act: str
     step: int
 
 
 def flame_chart(
-    calls: tuple[Call, ...],
+    calls: tuple[FunctionCall, ...],
     *,
     caption: str,
     prompt: str = "",
@@ -95,7 +95,7 @@ def flame_chart(
     return sheet.figure()
 
 
-def _marks(calls: Iterable[Call], depth: int, around: str, step: int) -> Iterator[_Mark]:
+def _marks(calls: Iterable[FunctionCall], depth: int, around: str, step: int) -> Iterator[_Mark]:
     for call in calls:
         step += starts_step(call)
         act = part_of(call) or (around if around != "other" else act_of(call)) or "other"
@@ -150,7 +150,7 @@ def _bars(
     }
 
 
-def _label(call: Call, room: float) -> str:
+def _label(call: FunctionCall, room: float) -> str:
     """The function's own name, as far as there is room, px."""
     if room < _LEAST:
         return ""
@@ -204,7 +204,7 @@ def _alt(marks: list[_Mark], what: str, total: float) -> str:
     )
 
 
-def flame_chart_data(calls: tuple[Call, ...], *, first_step: int = -1) -> pd.DataFrame:
+def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -> pd.DataFrame:
     """Every call, one a row, in the order of their beginnings; those left out of the figure too."""
     rows = [
         (

@@ -25,7 +25,7 @@ _COLUMNS = "forward module class layer shape_in shape_out ms parameters".split()
 _PARTS = {"norm": "norms", "attention": "attention", "mlp": "MLP", "other": "other"}
 
 
-class _Row(NamedTuple):
+class _ModuleRow(NamedTuple):
     """Modules that are one bar: of a layer, or of all layers where there are many."""
 
     name: str
@@ -74,13 +74,13 @@ def module_times(
     return sheet.figure()
 
 
-def _rows(forward: Forward) -> list[_Row]:
+def _rows(forward: Forward) -> list[_ModuleRow]:
     """Embedding, each layer's parts, the last norm, the head, in the order of the forward."""
     layers = sorted({run.layer for run in forward.modules if run.layer is not None})
     outside = [run for run in forward.modules if run.layer is None and run.part != "other"]
-    first = [_Row("embedding", (run,)) for run in outside if run.part == "embedding"]
-    last = [_Row("last norm", (run,)) for run in outside if run.part == "norm"]
-    last += [_Row("head", (run,)) for run in outside if run.part == "head"]
+    first = [_ModuleRow("embedding", (run,)) for run in outside if run.part == "embedding"]
+    last = [_ModuleRow("last norm", (run,)) for run in outside if run.part == "norm"]
+    last += [_ModuleRow("head", (run,)) for run in outside if run.part == "head"]
     groups: list[tuple[int, Sequence[int]]] = [(at, [at]) for at in layers]
     if len(layers) > _MOST_LAYERS:
         groups = [(-1, layers)]
@@ -89,12 +89,12 @@ def _rows(forward: Forward) -> list[_Row]:
         for part, word in _PARTS.items():
             runs = tuple(r for r in forward.modules if r.layer in own and r.part == part)
             name = f"layer {nth(at)} {word}" if at >= 0 else f"a layer's {word}"
-            rows += [_Row(name, runs, len(own))] if runs else []
+            rows += [_ModuleRow(name, runs, len(own))] if runs else []
     return [*first, *rows, *last]
 
 
 def _bars(
-    name: str, rows: Sequence[_Row], names: Sequence[str], color: str, theme: Theme
+    name: str, rows: Sequence[_ModuleRow], names: Sequence[str], color: str, theme: Theme
 ) -> Properties:
     return {
         "type": "bar",
@@ -122,7 +122,7 @@ def _names_axis(theme: Theme, names: Sequence[str]) -> Properties:
     )
 
 
-def _hover(name: str, row: _Row) -> str:
+def _hover(name: str, row: _ModuleRow) -> str:
     first, last = row.modules[0], row.modules[-1]
     kinds = ", ".join(dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules))
     parameters = sum(run.parameters for run in row.modules) // row.layers

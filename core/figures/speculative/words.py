@@ -43,7 +43,7 @@ _SOFT = {"light": 0.68, "dark": 0.74, "grey": 0.5}
 _LIGHTER = {"light": 0.0, "dark": 0.22, "grey": 0.35}
 
 
-class Emitted(NamedTuple):
+class EmittedToken(NamedTuple):
     """A token of the text: the round and the place in it that it came from."""
 
     round: int
@@ -82,16 +82,16 @@ def extra_kind(step: DraftRound) -> Kind:
     return "recovered" if step.recovered is not None else "bonus"
 
 
-def emitted(trace: Trace) -> list[Emitted]:
+def emitted(trace: Trace) -> list[EmittedToken]:
     """The tokens of the text in their order."""
     found = []
     for at, step in enumerate(trace.rounds):
         texts = iter(step.texts)
         for place, token in enumerate(step.accepted):
-            found.append(Emitted(at, place, "accepted", next(texts, ""), token.text))
+            found.append(EmittedToken(at, place, "accepted", next(texts, ""), token.text))
         if step.extra is not None:
             kind = extra_kind(step)
-            found.append(Emitted(at, EXTRA, kind, next(texts, ""), step.extra.text))
+            found.append(EmittedToken(at, EXTRA, kind, next(texts, ""), step.extra.text))
     return found
 
 

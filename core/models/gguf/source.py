@@ -18,7 +18,7 @@ from core.models.gguf.cache import (
 )
 from core.models.gguf.header import SUFFIX, GgufHeader, read_header
 from core.models.isolation import client
-from core.models.isolation.client import LimitError, Limits
+from core.models.isolation.client import LimitError, RequestLimits
 from core.models.loading.folder import CONFIG_FILE
 from core.models.loading.memory import check_memory, free_bytes, in_words, reserved
 from core.models.reporting import current_report
@@ -113,13 +113,13 @@ def _check_kind(header: GgufHeader, name: str) -> None:
         )
 
 
-def _limits(header: GgufHeader, needed: int) -> Limits:
+def _limits(header: GgufHeader, needed: int) -> RequestLimits:
     beside = _BESIDE_BYTES + _BESIDE_HEADER * header.data_start
-    return Limits(_CPU_SECONDS, _SECONDS, needed + beside)
+    return RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
 
 
 def _convert(
-    file: Path, name: str, out: Path, dtype: str, limits: Limits, should_stop: ShouldStop
+    file: Path, name: str, out: Path, dtype: str, limits: RequestLimits, should_stop: ShouldStop
 ) -> None:
     arguments: dict[str, Any] = {
         "path": str(file.absolute()),

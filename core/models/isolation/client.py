@@ -39,7 +39,7 @@ AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """What one request may take.
 
     Args:
@@ -156,7 +156,7 @@ def prepare() -> None:
 
 
 def ask(
-    task: str, limits: Limits, should_stop: ShouldStop = never, **arguments: Any
+    task: str, limits: RequestLimits, should_stop: ShouldStop = never, **arguments: Any
 ) -> Any:  # JSON: the caller knows the task's shape.
     """Do a task in a child process of its own and return what it returns.
 

@@ -26,7 +26,7 @@ from core.models.gguf.conversion import source_of
 from core.models.gguf.source import converted_folder, gguf_in
 from core.models.hub_id import hub_id
 from core.models.isolation import client
-from core.models.isolation.client import LimitError, Limits
+from core.models.isolation.client import LimitError, RequestLimits
 from core.models.loading import hub
 from core.models.loading.bounds import check_config, least_parameters
 from core.models.loading.device import device_named, number_type_named
@@ -57,7 +57,7 @@ Assemble: TypeAlias = Callable[
     [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "Source", str], T
 ]
 
-_FETCHING = Limits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
+_FETCHING = RequestLimits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
 _MOST_INSPECTION_BYTES = 3 * 2**29
 
 hold_while_building()
@@ -194,7 +194,7 @@ def _inspect(
     if not client.AVAILABLE:
         return size * least_parameters(files.config)
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
-    limits = Limits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
+    limits = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
     try:
         arguments = {
             "folder": str(folder.absolute()),

@@ -14,7 +14,7 @@ from core.decoding.errors import LostModelError, ModelError
 from core.decoding.protocol import OnLogits
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.contexts import UncachedContext
-from core.models.inputs import Limits
+from core.models.inputs import InputLimits
 from core.models.remote.engine import Engine, Facts
 from core.models.remote.http import Client
 from core.models.remote.rows import full_row, known_row, require_sum
@@ -71,7 +71,7 @@ class RemoteModel:
         # How many tokens of each step it names; None where all.
         self.known = facts.most
         self._advice = advice
-        self._limits = Limits(vocab_size, facts.window)
+        self._limits = InputLimits(vocab_size, facts.window)
         self.eos_ids = frozenset(one for one in tokens.eos_ids if one < vocab_size)
 
     @property

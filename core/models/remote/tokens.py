@@ -13,7 +13,7 @@ from core.decoding.errors import ModelError, PromptError
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.hub_id import hub_id
 from core.models.isolation import client
-from core.models.isolation.client import Limits
+from core.models.isolation.client import RequestLimits
 from core.models.loading.folder import check_small_files
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
@@ -26,7 +26,7 @@ from core.models.tokenizing import Texts, Tokenizing, no_text
 
 # English, code, digits, an accent, CJK, a symbol outside the basic plane.
 SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")
-_INSPECTING = Limits(cpu_seconds=30, seconds=120.0, memory_bytes=3 * 2**29)
+_INSPECTING = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=3 * 2**29)
 # Tokens that may be special are tried one by one, the likely ends first; others count as special.
 _MOST_TRIED = 64
 _LIKELY_ENDS = ("end", "eo", "</s>", "stop")

@@ -17,7 +17,7 @@ from core.decoding.methods import config_to_dict
 from core.decoding.protocol import Vocabulary
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import TokenLogprobs, Wanted, entry_of
-from core.server.api.parts import Delta, Ended, FinishReason, Part, Phase, Started
+from core.server.api.parts import AnswerPart, ChoiceEnded, Delta, FinishReason, Phase, Started
 from core.server.api.plan import Plan
 
 DONE = "data: [DONE]\n\n"
@@ -46,8 +46,8 @@ class Choice:
     def thinking(self) -> str:
         return self.texts.get("thinking", "")
 
-    def take(self, part: Delta | Ended) -> None:
-        if isinstance(part, Ended):
+    def take(self, part: Delta | ChoiceEnded) -> None:
+        if isinstance(part, ChoiceEnded):
             self.finish_reason = part.finish_reason
             self.tokens, self.reasoning_tokens = part.tokens, part.reasoning_tokens
             return
@@ -65,11 +65,11 @@ class Answer(Protocol):
         """Of the answer."""
         ...
 
-    def take(self, part: Part) -> None:
+    def take(self, part: AnswerPart) -> None:
         """Take in a part of the run."""
         ...
 
-    def events(self, part: Part) -> Iterator[str]:
+    def events(self, part: AnswerPart) -> Iterator[str]:
         """Take in a part, and say what a stream says of it."""
         ...
 
@@ -105,10 +105,10 @@ class Choices:
         assert self.started is not None
         return self.started.vocabulary
 
-    def take(self, part: Part) -> None:
+    def take(self, part: AnswerPart) -> None:
         if isinstance(part, Started):
             self.started = part
-        elif isinstance(part, Delta | Ended):
+        elif isinstance(part, Delta | ChoiceEnded):
             self.choices[part.choice].take(part)
 
     @property

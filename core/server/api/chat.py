@@ -19,7 +19,7 @@ from core.server.api.errors import ApiError, unsupported
 from core.server.api.fields import Fields
 from core.server.api.logprobs import MODES, Wanted
 from core.server.api.messages import read_messages
-from core.server.api.parts import Delta, Ended, Finished, Part, Started
+from core.server.api.parts import AllEnded, AnswerPart, ChoiceEnded, Delta, Started
 from core.server.api.plan import MAX_CHOICES, Chat, Plan
 
 KNOWN = frozenset(CompletionCreateParamsBase.__annotations__) | {"stream"}
@@ -148,7 +148,7 @@ class ChatAnswer(Choices):
         reason = own.finish_reason or "stop"
         return ChatChoice(index=at, message=message, finish_reason=reason, logprobs=None)
 
-    def events(self, part: Part) -> Iterator[str]:
+    def events(self, part: AnswerPart) -> Iterator[str]:
         """What a stream says of a part."""
         self.take(part)
         if isinstance(part, Started):
@@ -156,9 +156,9 @@ class ChatAnswer(Choices):
                 yield self._chunk(at, ChoiceDelta(role="assistant", content="", refusal=None))
         elif isinstance(part, Delta) and (part.text or part.logprobs):
             yield self._delta(part)
-        elif isinstance(part, Ended):
+        elif isinstance(part, ChoiceEnded):
             yield self._chunk(part.choice, ChoiceDelta(), part.finish_reason)
-        elif isinstance(part, Finished):
+        elif isinstance(part, AllEnded):
             if self._usage:
                 yield data(plain(self._envelope([]), usage=plain(self.usage()), **self.extras()))
             yield DONE

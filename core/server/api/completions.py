@@ -17,7 +17,7 @@ from core.server.api.config import Asked, read_settings
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.fields import MAX_TEXT, Fields
 from core.server.api.logprobs import LegacyLogprobs, TokenLogprobs, Wanted
-from core.server.api.parts import Delta, Ended, Finished, Part
+from core.server.api.parts import AllEnded, AnswerPart, ChoiceEnded, Delta
 from core.server.api.plan import MAX_CHOICES, Plan, Prompt
 
 KNOWN = frozenset(CompletionCreateParamsBase.__annotations__) | {"stream"}
@@ -166,14 +166,14 @@ class CompletionAnswer(Choices):
             self._lists[at] = LegacyLogprobs(self.vocabulary, text_of)
         return self._lists[at]
 
-    def events(self, part: Part) -> Iterator[str]:
+    def events(self, part: AnswerPart) -> Iterator[str]:
         """What a stream says of a part."""
         self.take(part)
         if isinstance(part, Delta) and (part.text or part.logprobs):
             yield self._delta(part)
-        elif isinstance(part, Ended):
+        elif isinstance(part, ChoiceEnded):
             yield self._chunk(part.choice, "", part.finish_reason, None)
-        elif isinstance(part, Finished):
+        elif isinstance(part, AllEnded):
             if self._options.usage:
                 yield data(plain(self._envelope([]), usage=plain(self.usage()), **self.extras()))
             yield DONE

@@ -11,7 +11,7 @@ Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EndpointRow:
     """An endpoint.
 
     Args:
@@ -30,10 +30,10 @@ class Row:
         return f"client{self.path.replace('/', '.')}.create"
 
 
-ENDPOINTS: Mapping[Endpoint, Row] = MappingProxyType(
+ENDPOINTS: Mapping[Endpoint, EndpointRow] = MappingProxyType(
     {
-        "responses": Row("Responses", "/responses", ("max_output_tokens", "max_tokens")),
-        "chat": Row("Chat", "/chat/completions", ("max_completion_tokens", "max_tokens")),
-        "completions": Row("Completions", "/completions", ("max_tokens",)),
+        "responses": EndpointRow("Responses", "/responses", ("max_output_tokens", "max_tokens")),
+        "chat": EndpointRow("Chat", "/chat/completions", ("max_completion_tokens", "max_tokens")),
+        "completions": EndpointRow("Completions", "/completions", ("max_tokens",)),
     }
 )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.beam.candidates import Shaper
+from core.decoding.beam.candidates import BeamShaper
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
 from core.decoding.loop.ending import eos_rows
@@ -35,7 +35,7 @@ def final_of(model: LanguageModel, config: MethodConfig, taken: Taken = lambda _
     certain.
     """
     if isinstance(config, BeamSearch):
-        return _scores(Shaper(config, eos_rows(model)), taken)
+        return _scores(BeamShaper(config, eos_rows(model)), taken)
     if isinstance(config, Speculative) and config.shaping.temperature > 0:
         return _drawn_from(model, config)
     return lambda _index, _row, _ids, token_id, count: certain(token_id, count)
@@ -58,7 +58,7 @@ def _drawn_from(model: LanguageModel, config: Speculative) -> Final:
     return final
 
 
-def _scores(shaper: Shaper, taken: Taken) -> Final:
+def _scores(shaper: BeamShaper, taken: Taken) -> Final:
     def final(
         index: int, row: Tensor, ids: Sequence[int], token_id: int, count: int
     ) -> TokenLogprobs:

@@ -140,7 +140,7 @@ def _rows(step: Step) -> int:
     return len(step.candidates) + 2
 
 
-class History:
+class RequestHistory:
     """The last requests of everybody; each is shown to whoever made it.
 
     Args:

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
-from core.server.api.parts import Failed, Finished, Part
+from core.server.api.parts import AllEnded, AnswerPart, Failed
 from core.server.api.service import Feed, Slot
 from core.server.hosts import Message, Receive, Send
 
@@ -136,8 +136,8 @@ class Reply:
         else:
             await self._send_body(send, first)
 
-    async def _send_body(self, send: Send, part: Part) -> None:
-        while not isinstance(part, Finished):
+    async def _send_body(self, send: Send, part: AnswerPart) -> None:
+        while not isinstance(part, AllEnded):
             self._answer.take(part)
             part = await self._feed.get()
             if isinstance(part, Failed):
@@ -148,7 +148,7 @@ class Reply:
         await asyncio.to_thread(self._keep)
         await self._send_whole(send, 200, body)
 
-    async def _send_events(self, send: Send, part: Part) -> None:
+    async def _send_events(self, send: Send, part: AnswerPart) -> None:
         headers = [
             (b"content-type", b"text/event-stream; charset=utf-8"),
             (b"cache-control", b"no-store"),
@@ -160,12 +160,12 @@ class Reply:
             text = await self._written(part)
             if text:
                 await _send_text(send, text, more=True)
-            if isinstance(part, Finished | Failed):
+            if isinstance(part, AllEnded | Failed):
                 await _send_text(send, "", more=False)
                 return
             part = await self._feed.get()
 
-    async def _written(self, part: Part) -> str:
+    async def _written(self, part: AnswerPart) -> str:
         def write() -> str:
             try:
                 if isinstance(part, Failed):
@@ -175,7 +175,7 @@ class Reply:
                 self._record.stop()
                 return "".join(self._answer.error_events(as_api_error(error)))
 
-        if not isinstance(part, Finished):
+        if not isinstance(part, AllEnded):
             return await asyncio.to_thread(write) if self._aside else write()
         text = await asyncio.to_thread(write)
         await asyncio.to_thread(self._keep)

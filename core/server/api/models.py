@@ -35,14 +35,14 @@ def model_body(name: str, created: int) -> dict[str, Any]:
     return plain(Model(id=name, object="model", created=created, owned_by=OWNER))
 
 
-class Question(NamedTuple):
+class TokenizerQuestion(NamedTuple):
     """What a model's tokenizer is asked: which model, and what makes the answer."""
 
     model: str
     answer: Callable[[LanguageModel], dict[str, Any]]
 
 
-def read_tokenize(body: Mapping[str, Any]) -> Question:
+def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
     """A request for token ids (vLLM's `/tokenize`).
 
     Raises:
@@ -69,10 +69,10 @@ def read_tokenize(body: Mapping[str, Any]) -> Question:
         window = model.context_window
         return {"count": len(ids), "max_model_len": window, "tokens": ids, "token_strs": texts}
 
-    return Question(name, answer)
+    return TokenizerQuestion(name, answer)
 
 
-def read_detokenize(body: Mapping[str, Any]) -> Question:
+def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
     """A request for the text of token ids; raises ApiError as `read_tokenize`."""
     fields = Fields(body)
     name, ids = fields.required_text("model"), fields.items("tokens")
@@ -86,4 +86,4 @@ def read_detokenize(body: Mapping[str, Any]) -> Question:
             raise fields.wrong("tokens", f"holds {wrong}; ids go to {model.vocab_size - 1}")
         return {"prompt": join_prompt(model, ids)}
 
-    return Question(name, answer)
+    return TokenizerQuestion(name, answer)

@@ -53,7 +53,7 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChoiceEnded:
     """A choice is complete."""
 
     choice: int
@@ -70,11 +70,11 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class AllEnded:
     """Every choice is complete."""
 
 
-Part: TypeAlias = Started | Delta | Ended | Failed | Finished
+AnswerPart: TypeAlias = Started | Delta | ChoiceEnded | Failed | AllEnded
 
 
 class Cutter:

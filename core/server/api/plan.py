@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 from core.decoding.loop.text import encode_plain
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Chats, LanguageModel
 from core.server.api.config import Asked, Thinks
 from core.server.api.endpoints import Endpoint
 from core.server.api.errors import ApiError
@@ -16,18 +16,6 @@ from core.server.api.messages import Message, with_instructions
 
 # Choices of one request: each is a run.
 MAX_CHOICES = 16
-
-
-@runtime_checkable
-class Chats(Protocol):
-    """A model that may have a chat template."""
-
-    @property
-    def has_chat_template(self) -> bool: ...
-
-    def encode_chat(
-        self, messages: list[Message], add_generation_prompt: bool = True
-    ) -> list[int]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.server.api.answer import DONE, named
 from core.server.api.errors import ApiError
-from core.server.api.parts import Delta, Ended, Failed, Finished, Part, Started
+from core.server.api.parts import AllEnded, AnswerPart, ChoiceEnded, Delta, Failed, Started
 from core.server.api.plan import Plan
 from core.server.api.response_body import ResponseBody
 from core.server.api.responses import ResponseOptions
@@ -26,7 +26,7 @@ class ResponseAnswer(ResponseBody):
         """The whole answer."""
         return self.snapshot(self.status, self.output())
 
-    def events(self, part: Part) -> Iterator[str]:
+    def events(self, part: AnswerPart) -> Iterator[str]:
         """What a stream says of a part."""
         self.take(part)
         if isinstance(part, Started):
@@ -34,9 +34,9 @@ class ResponseAnswer(ResponseBody):
                 yield self._event(kind, response=self.snapshot("in_progress"))
         elif isinstance(part, Delta):
             yield from self._delta(part)
-        elif isinstance(part, Ended):
+        elif isinstance(part, ChoiceEnded):
             yield from self._end_items()
-        elif isinstance(part, Finished):
+        elif isinstance(part, AllEnded):
             kind = f"response.{self.status}"
             yield self._event(kind, response=self.body())
             yield DONE

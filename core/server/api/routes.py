@@ -25,7 +25,7 @@ from core.server.api.metrics import CONTENT_TYPE
 from core.server.api.service import Feed, Service
 
 if TYPE_CHECKING:
-    from core.server.api.models import Question
+    from core.server.api.models import TokenizerQuestion
     from core.server.api.submit import Submission
 
 Handler = Callable[[Request, str], Awaitable[Any]]
@@ -152,7 +152,7 @@ class Routes:
         return await self._ask_model(request, owner, read_detokenize)
 
     async def _ask_model(
-        self, request: Request, owner: str, read: Callable[[dict[str, Any]], Question]
+        self, request: Request, owner: str, read: Callable[[dict[str, Any]], TokenizerQuestion]
     ) -> Response:
         """In a thread of its own, which a model that takes long to load may hold."""
         from core.models.stopping import stoppable

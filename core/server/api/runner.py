@@ -20,9 +20,9 @@ from core.server.api.config import NO_WINDOW
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
 from core.server.api.logprobs import MAX_ENTRIES
-from core.server.api.parts import Failed, Finished, Part, Started
+from core.server.api.parts import AllEnded, AnswerPart, Failed, Started
 from core.server.api.plan import Chat, Plan, encode
-from core.server.api.writer import Run, Writer
+from core.server.api.writer import RequestRun, Writer
 from core.server.queue import FairQueue, Turn
 from core.traces.data_path.recorder import record as data_path
 
@@ -52,7 +52,7 @@ class Runner:
     record: Record
     load: Load
     queue: FairQueue
-    put: Callable[[Part], None]
+    put: Callable[[AnswerPart], None]
 
     def run(self) -> None:
         """Make the whole answer; whatever goes wrong becomes a part of it."""
@@ -64,7 +64,7 @@ class Runner:
             if record.stopping.is_set():
                 raise LoadingStoppedError
             record.end("finished")
-            self.put(Finished())
+            self.put(AllEnded())
         except LoadingStoppedError:
             record.end("stopped")
             self.put(Failed(ApiError(STOPPED, status=503, code="stopped")))
@@ -118,7 +118,7 @@ class Runner:
     def _should_stop(self) -> bool:
         return self.record.stopping.is_set()
 
-    def _prepare(self, model: LanguageModel) -> Iterator[Run]:
+    def _prepare(self, model: LanguageModel) -> Iterator[RequestRun]:
         """The runs of the request, in order of their choices.
 
         Raises:
@@ -132,9 +132,9 @@ class Runner:
             config = plan.asked.config(model, room)
             choices = tuple(range(at * plan.n, (at + 1) * plan.n))
             for own, one in _split(config, choices):
-                yield Run(own, ids, said, one)
+                yield RequestRun(own, ids, said, one)
 
-    def _require_bounds(self, model: LanguageModel, runs: Sequence[Run]) -> None:
+    def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
         """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
         wanted, known = self.plan.logprobs, getattr(model, "known", None)
         if wanted is None:
@@ -158,7 +158,7 @@ class Runner:
             )
 
     def _decode(
-        self, model: LanguageModel, draft: LanguageModel | None, run: Run, turn: Turn
+        self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun, turn: Turn
     ) -> None:
         """One run; its parts go out as they come, and its trace is kept."""
         writer = Writer(self.plan, self.record, model, run, self.put)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
 from core.server.api.errors import ApiError
-from core.server.api.history import History, Record
+from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
-from core.server.api.parts import Part
+from core.server.api.parts import AnswerPart
 from core.server.api.store import ResponseStore
 from core.server.queue import FairQueue
 
@@ -37,14 +37,14 @@ class Feed:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._parts: asyncio.Queue[Part] = asyncio.Queue()
+        self._parts: asyncio.Queue[AnswerPart] = asyncio.Queue()
 
-    def put(self, part: Part) -> None:
+    def put(self, part: AnswerPart) -> None:
         """Called from any thread; what comes after the server's end is dropped."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._parts.put_nowait, part)
 
-    async def get(self) -> Part:
+    async def get(self) -> AnswerPart:
         """The next part."""
         return await self._parts.get()
 
@@ -85,7 +85,7 @@ class Service:
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
         self._keys = {_owner(key): _digest(key) for key in keys}
-        self.history, self.responses, self.metrics = History(), ResponseStore(), Metrics()
+        self.history, self.responses, self.metrics = RequestHistory(), ResponseStore(), Metrics()
         self.created = int(time.time())
         self._under_way: Counter[str] = Counter()
         self._watching: set[str] = set()
@@ -156,7 +156,9 @@ class Service:
 
         return Slot(free)
 
-    def start(self, plan: Plan, record: Record, put: Callable[[Part], None], slot: Slot) -> None:
+    def start(
+        self, plan: Plan, record: Record, put: Callable[[AnswerPart], None], slot: Slot
+    ) -> None:
         """Begin a run in a thread of its own."""
         self.history.add(record)
 

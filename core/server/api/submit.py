@@ -12,7 +12,7 @@ from core.server.api.completions import CompletionAnswer, read_completion
 from core.server.api.endpoints import Endpoint
 from core.server.api.history import Record
 from core.server.api.models import require_offered
-from core.server.api.parts import Part
+from core.server.api.parts import AnswerPart
 from core.server.api.plan import Plan
 from core.server.api.response_events import ResponseAnswer
 from core.server.api.responses import read_response
@@ -34,7 +34,7 @@ class Submission:
     record: Record
     keep: Callable[[], None]
 
-    def start(self, service: Service, put: Callable[[Part], None]) -> Slot:
+    def start(self, service: Service, put: Callable[[AnswerPart], None]) -> Slot:
         """Begin its run; `put` gets the parts of the answer, from another thread.
 
         Raises:

@@ -16,10 +16,10 @@ from core.server.api.final import Taken, final_of
 from core.server.api.history import Record
 from core.server.api.logprobs import TokenLogprobs, Wanted
 from core.server.api.parts import (
+    AnswerPart,
+    ChoiceEnded,
     ChoiceText,
     Delta,
-    Ended,
-    Part,
     Phase,
     finish_reason_of,
     reasoning_tokens,
@@ -32,7 +32,7 @@ from core.server.api.scoring import PromptReader, Scorer, StepReader, Tap
 STEPWISE = ("greedy", "sampling", "reasoning")
 
 
-class Run(NamedTuple):
+class RequestRun(NamedTuple):
     """One run of a request.
 
     Args:
@@ -58,8 +58,8 @@ class Writer:
         plan: Plan,
         record: Record,
         model: LanguageModel,
-        run: Run,
-        put: Callable[[Part], None],
+        run: RequestRun,
+        put: Callable[[AnswerPart], None],
     ) -> None:
         self._plan, self._record, self._run, self._put = plan, record, run, put
         self._bare, wanted = model, plan.logprobs
@@ -139,7 +139,7 @@ class Writer:
         if trace.finish_reason != "cancelled" or self._plan.only_prompt:
             reason = finish_reason_of(trace.finish_reason)
             count = len(trace.token_ids)
-            self._put(Ended(choice, reason, count, reasoning_tokens(trace)))
+            self._put(ChoiceEnded(choice, reason, count, reasoning_tokens(trace)))
 
     def _write_hypotheses(self, trace: Trace) -> None:
         for choice, found in zip(self._run.choices, trace.hypotheses, strict=False):
@@ -149,7 +149,7 @@ class Writer:
             said = "".join(one for _, one in text.push_answer(join_text(self._bare, ids)))
             said += "".join(one for _, one in text.flush())
             self._put(Delta(choice, said, "answer", ids, self._score(ids)))
-            self._put(Ended(choice, finish_reason_of(found.finish_reason), len(ids)))
+            self._put(ChoiceEnded(choice, finish_reason_of(found.finish_reason), len(ids)))
 
 
 def _taken(trace: Trace, group: int, index: int) -> Sequence[int]:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from core.traces.data_path.types import PHASES, Call, DataPath
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall
 
 SCHEMA, VERSION = "decoding-explorer-data-path", 1
 _NAME = "decoding-explorer"
@@ -27,7 +27,7 @@ def as_json(path: DataPath) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: FunctionCall) -> dict[str, Any]:
     return {
         **{name: value for name, value in call._asdict().items() if name != "calls"},
         "arguments": dict(call.arguments),
@@ -53,7 +53,7 @@ def as_chrome(path: DataPath) -> dict[str, Any]:
     return {"traceEvents": events, "displayTimeUnit": "ms"}
 
 
-def attributes(call: Call) -> dict[str, str | int]:
+def attributes(call: FunctionCall) -> dict[str, str | int]:
     """What is known of a call beside its name and times, under OpenTelemetry's names."""
     found: dict[str, str | int] = {
         "code.function.name": call.function,
@@ -90,7 +90,7 @@ def _spans(path: DataPath) -> Iterator[Any]:
     resource = Resource({"service.name": _NAME})
     tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer(_NAME)
 
-    def spans_of(call: Call, parent: Any) -> Iterator[Any]:
+    def spans_of(call: FunctionCall, parent: Any) -> Iterator[Any]:
         span = tracer.start_span(
             call.function,
             set_span_in_context(parent),

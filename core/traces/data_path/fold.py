@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from core.traces.data_path.types import Call
+from core.traces.data_path.types import FunctionCall
 
 # So many calls at most are one round of a loop.
 _LONGEST_ROUND = 8
 _Function: TypeAlias = tuple[str, int, str, bool]
 
 
-class Row(NamedTuple):
+class FoldedRow(NamedTuple):
     """A call, or a loop: rounds of the same functions that follow each other.
 
     Args:
@@ -20,10 +20,10 @@ class Row(NamedTuple):
             than what goes on.
     """
 
-    rounds: tuple[tuple[Call, ...], ...]
+    rounds: tuple[tuple[FunctionCall, ...], ...]
 
     @property
-    def first(self) -> Call:
+    def first(self) -> FunctionCall:
         """The one whose values stand for all."""
         return self.rounds[0][0]
 
@@ -42,26 +42,28 @@ class Row(NamedTuple):
         """The names of a round's functions."""
         return tuple(call.function for call in self.rounds[0])
 
-    def inside(self, at: int = 0) -> list[Row]:
+    def inside(self, at: int = 0) -> list[FoldedRow]:
         """The rows inside a round: those inside its call, or its calls where it has several."""
         calls = self.rounds[at]
-        return fold(calls[0].calls) if len(calls) == 1 else [Row(((call,),)) for call in calls]
+        return (
+            fold(calls[0].calls) if len(calls) == 1 else [FoldedRow(((call,),)) for call in calls]
+        )
 
 
-def fold(calls: Sequence[Call]) -> list[Row]:
+def fold(calls: Sequence[FunctionCall]) -> list[FoldedRow]:
     """What repeats as one row each, by the longest stretch that one round makes."""
     names = [_function(call) for call in calls]
-    rows: list[Row] = []
+    rows: list[FoldedRow] = []
     at = 0
     while at < len(calls):
         size, times = _rounds(names, at)
         ends = range(at, at + size * times, size)
-        rows.append(Row(tuple(tuple(calls[start : start + size]) for start in ends)))
+        rows.append(FoldedRow(tuple(tuple(calls[start : start + size]) for start in ends)))
         at += size * times
     return rows
 
 
-def _function(call: Call) -> _Function:
+def _function(call: FunctionCall) -> _Function:
     return call.file, call.line, call.function, call.resumed
 
 

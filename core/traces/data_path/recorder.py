@@ -21,7 +21,7 @@ from torch import nn
 
 from core.traces.data_path.phases import BEGINS
 from core.traces.data_path.short import short
-from core.traces.data_path.types import Call, DataPath, Phase, Value
+from core.traces.data_path.types import DataPath, FunctionCall, Phase, Value
 
 if TYPE_CHECKING:
     from core.models.transformers_model import TransformersModel
@@ -66,10 +66,10 @@ class _Open:
         self.arguments: tuple[Value, ...] = ()
         self.resumed = False
         self.start = 0.0
-        self.calls: list[Call] = []
+        self.calls: list[FunctionCall] = []
 
-    def close(self, result: str, seconds: float) -> Call:
-        return Call(
+    def close(self, result: str, seconds: float) -> FunctionCall:
+        return FunctionCall(
             self.name, self.file, self.line, self.phase, self.arguments, result, self.resumed,
             self.start, seconds, tuple(self.calls),
         )  # fmt: skip

@@ -16,7 +16,7 @@ LONGEST = 400
 
 @lru_cache(maxsize=256)
 def source_of(file: str, line: int) -> str:
-    """The lines of the function that is defined at a line of a file, as a `Call` names both.
+    """The lines of a function by the file and the line that a `FunctionCall` names.
 
     At most `LONGEST` lines; empty where the file isn't this project's or a model library's, or
     doesn't hold the line.

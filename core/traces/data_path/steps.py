@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from core.traces.data_path.types import Call, DataPath, Phase
+from core.traces.data_path.types import DataPath, FunctionCall, Phase
 
 # What a step does: the boxes of a picture of it.
 Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
@@ -27,7 +27,7 @@ _FORWARDS = ("core/models/contexts.py", "core/models/scripted.py")
 _FORWARD_NAMES = (".extend", ".extend_hidden", ".logits")
 
 
-def part_of(call: Call) -> str | None:
+def part_of(call: FunctionCall) -> str | None:
     """Of a recorded module whether it is `attention` or the `mlp`; None for any other call."""
     kind, _, name = call.function.partition(" ")
     if not name or "norm" in kind.lower():
@@ -35,12 +35,12 @@ def part_of(call: Call) -> str | None:
     return next((part for part in ("attention", "mlp") if part in kind.lower()), None)
 
 
-def prompt_call(path: DataPath) -> Call | None:
+def prompt_call(path: DataPath) -> FunctionCall | None:
     """The call that processed the prompt."""
     return next(_parts(path), None)
 
 
-def step_call(path: DataPath, index: int) -> Call | None:
+def step_call(path: DataPath, index: int) -> FunctionCall | None:
     """The call that made the step at this index; None where it isn't recorded."""
     for at, call in enumerate(_parts(path), start=-1):
         if at == index:
@@ -48,17 +48,17 @@ def step_call(path: DataPath, index: int) -> Call | None:
     return None
 
 
-def starts_step(call: Call) -> bool:
+def starts_step(call: FunctionCall) -> bool:
     """Whether a call goes on to the next step of a run; the first one of all makes the prompt's."""
     return (call.file, call.function) == _STEPS and call.resumed
 
 
-def _parts(path: DataPath) -> Iterator[Call]:
+def _parts(path: DataPath) -> Iterator[FunctionCall]:
     """The calls that made a step each, the prompt's first."""
     return (call for call in path.walk() if (call.file, call.function) == _STEPS)
 
 
-def act_of(call: Call) -> Act | None:
+def act_of(call: FunctionCall) -> Act | None:
     """What a call does in a step; None for one that calls others for it."""
     if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
         return "forward"
@@ -67,7 +67,7 @@ def act_of(call: Call) -> Act | None:
     return next((act for place, act in _ACTS if call.file.startswith(place)), None)
 
 
-def calls_of(call: Call, act: Act) -> list[Call]:
+def calls_of(call: FunctionCall, act: Act) -> list[FunctionCall]:
     """The calls inside that begin an act."""
     own = act_of(call)
     if own is not None:
@@ -75,9 +75,9 @@ def calls_of(call: Call, act: Act) -> list[Call]:
     return [found for inner in call.calls for found in calls_of(inner, act)]
 
 
-def calls_in(calls: Iterable[Call], phase: Phase) -> list[Call]:
+def calls_in(calls: Iterable[FunctionCall], phase: Phase) -> list[FunctionCall]:
     """The calls that begin a part of the run."""
-    found: list[Call] = []
+    found: list[FunctionCall] = []
     for call in calls:
         found += [call] if call.phase == phase else calls_in(call.calls, phase)
     return found

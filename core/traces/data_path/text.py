@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.decoding.counting import duration
-from core.traces.data_path.fold import Row, fold
-from core.traces.data_path.types import PHASES, Call, DataPath, Phase
+from core.traces.data_path.fold import FoldedRow, fold
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall, Phase
 
 _INDENT = "  "
 
@@ -22,7 +22,9 @@ def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
         yield f"({path.left_out:,} more calls were not kept)"
 
 
-def _lines(rows: list[Row], at: int, depth: int | None, around: Phase | None) -> Iterator[str]:
+def _lines(
+    rows: list[FoldedRow], at: int, depth: int | None, around: Phase | None
+) -> Iterator[str]:
     """The rows at one depth, with titles where a part of the run begins.
 
     Args:
@@ -40,7 +42,7 @@ def _lines(rows: list[Row], at: int, depth: int | None, around: Phase | None) ->
         yield from _lines(row.inside(), at + 1, depth, phase)
 
 
-def _of(row: Row, at: int) -> Iterator[str]:
+def _of(row: FoldedRow, at: int) -> Iterator[str]:
     call, indent = row.first, _INDENT * at
     if len(row.functions) > 1:
         names = ", ".join(row.functions)
@@ -55,6 +57,6 @@ def _of(row: Row, at: int) -> Iterator[str]:
         yield f"{indent}{_INDENT}<- {call.result}"
 
 
-def put_in(call: Call) -> str:
+def put_in(call: FunctionCall) -> str:
     """A call's arguments in one line."""
     return ", ".join(f"{name}: {text}" for name, text in call.arguments)

@@ -26,7 +26,7 @@ class Value(NamedTuple):
     text: str
 
 
-class Call(NamedTuple):
+class FunctionCall(NamedTuple):
     """One call of a function of this project, or of a module of the model.
 
     Args:
@@ -50,9 +50,9 @@ class Call(NamedTuple):
     resumed: bool
     start: float
     seconds: float
-    calls: tuple[Call, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
 
-    def walk(self) -> Iterator[Call]:
+    def walk(self) -> Iterator[FunctionCall]:
         """This call and all inside it, in the order of their beginnings."""
         yield self
         for call in self.calls:
@@ -67,12 +67,12 @@ class DataPath(NamedTuple):
         began: wall-clock time, nanoseconds since 1970.
     """
 
-    calls: tuple[Call, ...]
+    calls: tuple[FunctionCall, ...]
     seconds: float
     left_out: int
     began: int
 
-    def walk(self) -> Iterator[Call]:
+    def walk(self) -> Iterator[FunctionCall]:
         """Every call, in the order of their beginnings."""
         for call in self.calls:
             yield from call.walk()

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
-from core.decoding.layout import Layout, Rules
+from core.decoding.layout import RecordLayout, Rules
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.trace import TokenStep, Trace
 from core.traces.lab import CODECS, MAX_ROLL
@@ -82,6 +82,6 @@ RULES: Rules = {
 
 
 @cache
-def lab_layout() -> Layout:
+def lab_layout() -> RecordLayout:
     """A file of a step of the lab that anyone may have written."""
-    return Layout(LabExample, CODECS, RULES)
+    return RecordLayout(LabExample, CODECS, RULES)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from core.decoding.layout import Layout, Rules
+from core.decoding.layout import RecordLayout, Rules
 from core.decoding.methods import method_of
 from core.decoding.serial import CODECS
 from core.decoding.shaping.config import STAGES
@@ -145,6 +145,6 @@ RULES_IN_ANY_ORDER: Rules = {
 
 
 @cache
-def trace_layout() -> Layout:
+def trace_layout() -> RecordLayout:
     """A trace file that anyone may have written."""
-    return Layout(Trace, CODECS, RULES)
+    return RecordLayout(Trace, CODECS, RULES)

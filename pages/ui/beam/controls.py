@@ -16,9 +16,9 @@ from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    Choice,
     Number,
     Read,
+    Segments,
     Text,
     Toggle,
     declare,
@@ -77,7 +77,7 @@ ROWS = declare(
             "A path's score is its summed log-probability over its length to this power: above 0 "
             "favours long paths, below 0 short ones. After a run it ranks the stored paths anew "
             "at once."), width=270, field="length_penalty"),
-    Choice("early", "Early stopping", False, EARLY, field="early_stopping",
+    Segments("early", "Early stopping", False, EARLY, field="early_stopping",
         help="On: as soon as enough paths have finished. Off: when the best open path, at its "
         "present length, can't beat the worst of them. Never: when it can't at any length."),
     Number("returned", "Return", 3, 1, MAX_BEAMS, field="num_return_sequences",
@@ -86,10 +86,10 @@ ROWS = declare(
 declare(
     Toggle("pruned", "Pruned", False),
     Toggle("guesses", "Wrong guesses", False),
-    Choice("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
-    Choice("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
+    Segments("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
+    Segments("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
         help="Only the best hypotheses, for print: what was pruned is left out."),
-    Choice("tree_beams", "Rows of the beam", 0, {0: "All", 1: "1", 2: "2", 4: "4", 8: "8"},
+    Segments("tree_beams", "Rows of the beam", 0, {0: "All", 1: "1", 2: "2", 4: "4", 8: "8"},
         help="Only the first rows of the beam, and what led to them. Paths go before."),
     Toggle("stem", "Shared start in one box", False,
         help="What all drawn paths begin with is one box. For paths or rows that share a start."),

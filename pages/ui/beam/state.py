@@ -34,7 +34,7 @@ class Live:
     tree: Drawing
 
 
-class Linked(NamedTuple):
+class LinkedNode(NamedTuple):
     """What a link says of the tree: the node as it is written, and where the window begins."""
 
     node: str
@@ -62,12 +62,12 @@ class BeamView(View):
     ran: tuple[Ran, ...] | None = None
     live: Live | None = None
     ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
-    linked: Linked | None = None
+    linked: LinkedNode | None = None
 
     @classmethod
     def initial(cls) -> Self:
         """The example, at the node and the window that the link names."""
-        told = Linked(st.query_params.get(NODE, ""), st.query_params.get(FIRST, ""))
+        told = LinkedNode(st.query_params.get(NODE, ""), st.query_params.get(FIRST, ""))
         found, example = cls(linked=told if any(told) else None), cls.load_example()
         if example is not None:
             found.show(example, "example")
@@ -84,7 +84,7 @@ class BeamView(View):
             self._follow(self.linked)
             self.linked = None
 
-    def _follow(self, linked: Linked) -> None:
+    def _follow(self, linked: LinkedNode) -> None:
         """Look at what the link names, as far as the search has it; the rest is told."""
         first = link.whole(linked.first) if linked.first else 0
         if first is not None and first < len(self.beam_steps):

@@ -196,7 +196,7 @@ def _step_part(trace: Trace, step: int, place: int) -> Part:
 
 def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
     """What is shown of other candidates."""
-    look = figure.Look.now()
+    look = figure.FigureLook.now()
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step, place = map(int, inputs[NODE].split("."))

@@ -16,9 +16,9 @@ from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    Choice,
     Number,
     Read,
+    Segments,
     Slider,
     Text,
     Toggle,
@@ -53,9 +53,9 @@ COMMON = declare(
         "result."),
 )  # fmt: skip
 _METHOD, _ = declare(
-    Choice("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
+    Segments("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
         offers=lambda key: STRATEGIES[key].offered()),
-    Choice("color", "Colour by", "probability",
+    Segments("color", "Colour by", "probability",
         {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
          "surprisal": "Surprisal"}),
 )  # fmt: skip

@@ -18,7 +18,7 @@ _STEP = "step"
 _OTHERWISE = "its most uncertain one is selected"
 
 
-class Linked(Protocol):
+class LinkedStep(Protocol):
     """What a link has opened, and the step as the link names it."""
 
     linked: str
@@ -91,7 +91,7 @@ class DecodeView(View):
         )
 
 
-def follow_link(view: Linked, otherwise: str) -> None:
+def follow_link(view: LinkedStep, otherwise: str) -> None:
     """Look at the step that the link names; where the run has none such, say so.
 
     Args:

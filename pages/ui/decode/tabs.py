@@ -68,7 +68,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
         config = controls.config()
     except DecodingError:
         return None
-    look = figure.Look.now()
+    look = figure.FigureLook.now()
     rows = controls.acting_knobs(config)
     fixed = moved(config, rows, defaults().__getitem__)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui.shell import address
 from pages.ui.widgets import link
-from pages.ui.widgets.control import Choice, declare
+from pages.ui.widgets.control import Segments, declare
 
 OWN = "own"
 LESSONS = {
@@ -18,7 +18,7 @@ LESSONS = {
     "beam": "Beam is not better",
 }
 (LESSON,) = declare(
-    Choice("lesson", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
+    Segments("lesson", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
 )  # fmt: skip
 
 

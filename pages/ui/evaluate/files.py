@@ -19,7 +19,7 @@ from core.evaluation.plan.types import Evaluation
 from core.export.part import Part, of_figure
 from core.export.subject import VERSION, Subject
 from core.export.table import csv_file
-from core.export.web.run_page import Run, run_page
+from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
 from pages.ui.run import archive
@@ -112,7 +112,7 @@ def web_page(evaluation: Evaluation) -> bytes:
     replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
     title = f"Evaluation: {evaluation.plan.questions.name}"
     said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
-    run = Run(
+    run = PageText(
         title=plain_name(title, 120),
         settings=caption(evaluation),
         prompt="",

@@ -14,9 +14,9 @@ from core.figures.base.labels import (
     stage_setting,
     visible_token,
 )
-from core.traces.data_path.fold import Row, fold
+from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
-from core.traces.data_path.types import Call
+from core.traces.data_path.types import FunctionCall
 from pages.ui.inside.work import Recorded
 from pages.ui.run import panel
 from pages.ui.widgets.token_strip import ending
@@ -56,7 +56,7 @@ def picture(trace: Trace, step: TokenStep, found: Recorded | None, waiting: str)
         waiting: why there are no functions yet.
     """
     rows = _Rows()
-    calls: Sequence[Call] = found.path.calls if found else ()
+    calls: Sequence[FunctionCall] = found.path.calls if found else ()
     started = prompt_call(found.path) if found else None
     made = step_call(found.path, step.index) if found else None
     note = waiting if found is None else ""
@@ -102,7 +102,7 @@ def _note(note: str) -> Data:
     return {"note": note} if note else {}
 
 
-def _acts(made: Call | None, act: Any) -> list[Call]:
+def _acts(made: FunctionCall | None, act: Any) -> list[FunctionCall]:
     return calls_of(made, act) if made else []
 
 
@@ -113,7 +113,7 @@ class _Rows:
         self.places: dict[str, tuple[str, int]] = {}
         self._left = _MOST_ROWS
 
-    def of(self, box: str, calls: Iterable[Call]) -> Data:
+    def of(self, box: str, calls: Iterable[FunctionCall]) -> Data:
         """The rows of a box."""
         self._left = _MOST_ROWS
         found = list(calls)
@@ -122,7 +122,7 @@ class _Rows:
         number = _NUMBERS.get(box, "")
         return {"id": box, "number": number, "took": took, "rows": self._rows(fold(found), box, 0)}
 
-    def _rows(self, rows: Sequence[Row], above: str, depth: int) -> list[Data]:
+    def _rows(self, rows: Sequence[FoldedRow], above: str, depth: int) -> list[Data]:
         if depth >= _DEEPEST:
             return []
         made = []
@@ -133,7 +133,7 @@ class _Rows:
             made.append(self._row(row, f"{above}.{at}", depth))
         return made
 
-    def _row(self, row: Row, name: str, depth: int) -> Data:
+    def _row(self, row: FoldedRow, name: str, depth: int) -> Data:
         inner = self._rows(row.inside(), name, depth + 1)
         call = row.first
         said: Data = {"id": name, "x": row.times, "ms": duration(row.seconds), "rows": inner}
@@ -195,13 +195,15 @@ def _encode(trace: Trace) -> Data:
     )
 
 
-def _prompt(started: Call | None, found: Recorded | None) -> Data:
+def _prompt(started: FunctionCall | None, found: Recorded | None) -> Data:
     pairs = _shapes(started, found)
     words = "The whole prompt goes through the model at once; the last position gives step 1."
     return _box("The prompt goes first", *pairs, words=words)
 
 
-def _forward(trace: Trace, step: TokenStep, found: Recorded | None, made: Call | None) -> Data:
+def _forward(
+    trace: Trace, step: TokenStep, found: Recorded | None, made: FunctionCall | None
+) -> Data:
     pairs = _shapes(made, found)
     read = trace.prompt_ids[-1:] if step.index == 0 else trace.token_ids[step.index - 1 :]
     words = (
@@ -212,7 +214,7 @@ def _forward(trace: Trace, step: TokenStep, found: Recorded | None, made: Call |
     return _box("Forward: ids become logits", *pairs, words=words)
 
 
-def _shapes(call: Call | None, found: Recorded | None) -> list[tuple[str, str]]:
+def _shapes(call: FunctionCall | None, found: Recorded | None) -> list[tuple[str, str]]:
     """From the ids' shape to the logits', and what the cache held before and after."""
     calls = call.walk() if call else ()
     inner = next((one for one in calls if one.function.endswith("._forward")), None)

@@ -12,7 +12,7 @@ from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import Choice, Number, Read, Toggle, declare, value
+from pages.ui.widgets.control import Number, Read, Segments, Toggle, declare, value
 
 MOST_TOKENS = 200
 _RUN = declare(
@@ -24,9 +24,9 @@ declare(
     Toggle("no_cache", "Without the cache", False,
         help="Make the same run without the KV cache: the whole text goes through the model at "
         "every step."),
-    Choice("flame", "Calls of", "step",
+    Segments("flame", "Calls of", "step",
         {"step": "This step", "modules": "Its forward, by module", "run": "The whole run"}),
-    Choice("cells", "Cells show", "token", {"token": "Token", "rank": "Rank"}),
+    Segments("cells", "Cells show", "token", {"token": "Token", "rank": "Rank"}),
     Number("look_layer", "Layer (0: all)", 0, 0, 500, short=True),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from core.export.part import Part, of_figure
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
-from core.traces.data_path.types import Call
+from core.traces.data_path.types import FunctionCall
 from pages.ui.inside import save, work
 from pages.ui.inside.state import InsideView
 from pages.ui.run import panel, proof
@@ -138,7 +138,9 @@ def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
     )
 
 
-def _calls(view: InsideView, found: work.Recorded, what: str) -> tuple[tuple[Call, ...], str]:
+def _calls(
+    view: InsideView, found: work.Recorded, what: str
+) -> tuple[tuple[FunctionCall, ...], str]:
     if what == "run":
         return found.path.calls, "the whole run"
     first = prompt_call(found.path) if view.selected == 0 else None

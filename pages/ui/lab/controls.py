@@ -15,9 +15,9 @@ from pages.ui.lab.state import Lab
 from pages.ui.shell import fragments, sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    Choice,
     Number,
     Read,
+    Segments,
     Slider,
     Toggle,
     declare,
@@ -32,7 +32,7 @@ WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
-    Choice("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
+    Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
     Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
         help="How often the dice were rolled again: 0 is the throw that the run made at this "
         "step, under the sidebar's seed."),
@@ -41,8 +41,10 @@ _DICE, _ROLL, _WAYS, _LENGTH = declare(
 )  # fmt: skip
 # The address holds the words on the right: that is how Streamlit binds options.
 declare(
-    Choice("at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}),
-    Choice(
+    Segments(
+        "at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}
+    ),
+    Segments(
         "order",
         "Order",
         TRANSFORMERS.key,
@@ -56,7 +58,7 @@ _STEP = (*KNOB_ROWS, _DICE, sidebar.SEED)
 
 
 @dataclass(frozen=True)
-class Settings:
+class LabSettings:
     """What the knobs say.
 
     Args:
@@ -68,13 +70,13 @@ class Settings:
     rolls: int
 
 
-def settings(read: Read = value) -> Settings:
+def settings(read: Read = value) -> LabSettings:
     """The settings that the controls describe; `read` gives a control's value by its key.
 
     Raises:
         ConfigError: a typed value that lies outside its interval.
     """
-    return Settings(Sampling(**arguments(_STEP, read)), ORDERS[read("order")], int(read("roll")))
+    return LabSettings(Sampling(**arguments(_STEP, read)), ORDERS[read("order")], int(read("roll")))
 
 
 def load_controls(example: LabExample) -> None:

@@ -20,7 +20,7 @@ from pages.ui import registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
 from pages.ui.lab import state as lab_state
-from pages.ui.lab.controls import Settings
+from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
@@ -101,7 +101,7 @@ def _figures(lab: Lab, ref: StepRef) -> None:
     _draw_figures(lab, ref, *_still(lab, ref))
 
 
-def _still(lab: Lab, ref: StepRef) -> tuple[Settings, LabStep]:
+def _still(lab: Lab, ref: StepRef) -> tuple[LabSettings, LabStep]:
     """The step, under the controls as they are now; the page begins again where it is gone."""
     _, settings, step = _step(lab, ref)
     if settings is None or step is None:
@@ -109,7 +109,7 @@ def _still(lab: Lab, ref: StepRef) -> tuple[Settings, LabStep]:
     return settings, step
 
 
-def _step(lab: Lab, ref: StepRef) -> tuple[str, Settings | None, LabStep | None]:
+def _step(lab: Lab, ref: StepRef) -> tuple[str, LabSettings | None, LabStep | None]:
     """Why there is no step; the settings; the step where there is one."""
     try:
         settings = controls.settings()
@@ -221,7 +221,7 @@ def _steps_table(lab: Lab, view: DecodeView) -> None:
     step_picker.draw(view.steps, at, partial(lab_state.pick, lab))
 
 
-def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _draw_figures(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     with st.container(key="figures"):
         whole = _charts(lab, ref, settings, step)
         if whole:
@@ -230,7 +230,7 @@ def _draw_figures(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> 
         _go_on(lab)
 
 
-def _looks(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _looks(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     tabs.draw(lab, ref, settings, step)
     _go_on(lab)
 
@@ -241,7 +241,7 @@ def _go_on(lab: Lab) -> None:
     address.keep(registry.page_of("lab").path)
 
 
-def _charts(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> bool:
+def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> bool:
     """The figures that are always there. Returns whether the others may follow."""
     key = (step,)
     # It may be the step before, while this one is read.
@@ -277,9 +277,9 @@ def _draw(step: LabStep) -> Part:
     return of_figure("draw", figures.lab_draw, step)
 
 
-def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
+def _offer(lab: Lab, ref: StepRef, settings: LabSettings) -> ahead.Offer:
     """The step's two figures under all knobs."""
-    look = figure.Look.now()
+    look = figure.FigureLook.now()
     rows = controls.acting_knobs()
     fixed = moved(settings.config, rows, control.defaults().__getitem__)
 
@@ -294,12 +294,12 @@ def _offer(lab: Lab, ref: StepRef, settings: Settings) -> ahead.Offer:
     return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)
 
 
-def _about_order(settings: Settings) -> None:
+def _about_order(settings: LabSettings) -> None:
     st.caption(f"Order of {settings.order.label}: {settings.order.note}")
     st.caption(f"Read in {settings.order.source}.")
 
 
-def _flips(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _flips(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     found = work.measured(lab, "flips", ref, settings, step)
     with tabs.measured("flips", found):
         figure.chart(

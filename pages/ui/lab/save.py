@@ -15,7 +15,7 @@ from core.export.tables import step_tables
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
-from pages.ui.lab.controls import Settings
+from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import save
 from pages.ui.run.archive import Shelf
@@ -24,14 +24,14 @@ from pages.ui.widgets import style
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
 
-def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def menu(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     """Everything that takes the step along, as the knobs have made it until it is asked for."""
 
     def now() -> LabExample:
         key, newest = lab.step_of, lab.step
         if key is None or newest is None or key[0] != ref:
             return shown(lab, ref, settings, step)
-        return shown(lab, ref, Settings(*key[1:]), newest)
+        return shown(lab, ref, LabSettings(*key[1:]), newest)
 
     name = f"decoding-lab-seed{settings.config.seed}"
     file = lambda: lab_bytes(now())  # noqa: E731
@@ -42,7 +42,7 @@ def menu(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     save.save(shelf, file, lambda: web_page(now(), style.theme()))
 
 
-def shown(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> LabExample:
+def shown(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> LabExample:
     """The step with what was worked out of it under these settings."""
     found: dict[str, Any] = {}
     for name in ("flips", "rolls", "sweep"):

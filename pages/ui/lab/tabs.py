@@ -15,7 +15,7 @@ from core.decoding.lab.types import Continuations, LabStep, distinct
 from core.export.part import of_figure
 from core.figures.lab.words import lab_caption
 from pages.ui.lab import api_logprobs, work
-from pages.ui.lab.controls import LOOKS, Settings
+from pages.ui.lab.controls import LOOKS, LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import bar, jobs, panel
 from pages.ui.run.jobs import Job
@@ -26,7 +26,7 @@ from pages.ui.widgets.control import value
 _NOT_THERE = "The file holds nothing of this, and its model is not loaded."
 
 
-def draw(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     """The tabs; only the open one is worked out."""
     _write_address(lab, ref, settings)
     drawings = (
@@ -39,12 +39,12 @@ def draw(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
     panel.tabs("lab_look", dict(zip(LOOKS, drawings, strict=True)), ready=LOOKS[2:])
 
 
-def _rolls(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     found = work.measured(lab, "rolls", ref, settings, step)
     _chart("rolls", found, "Rolling…", figures.lab_rolls)
 
 
-def _sweep(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> None:
+def _sweep(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     found = work.measured(lab, "sweep", ref, settings, step)
     _chart("sweep", found, "Trying every temperature…", figures.lab_sweep)
 
@@ -70,7 +70,7 @@ def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerat
     return place
 
 
-def _write_address(lab: Lab, ref: StepRef, settings: Settings) -> None:
+def _write_address(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     """A link grows continuations again only where they are those of its own settings."""
     grown = lab.grown
     shown = grown is not None and grown[0] == ref and not _changed(grown[1], settings)
@@ -78,14 +78,14 @@ def _write_address(lab: Lab, ref: StepRef, settings: Settings) -> None:
     address.tell("grow", "1" if told else None)
 
 
-def _changed(grown: Continuations, settings: Settings) -> bool:
+def _changed(grown: Continuations, settings: LabSettings) -> bool:
     """Whether pressing Continue would give other rows."""
     ways, tokens = int(value("ways")), int(value("length"))
     config = replace(settings.config, max_new_tokens=tokens)
     return (grown.config, len(grown.sampled)) != (config, ways)
 
 
-def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
+def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
         control.draw("ways", "length")
         _restore(lab, ref, settings)
@@ -108,12 +108,12 @@ def _ways(lab: Lab, ref: StepRef, settings: Settings) -> None:
         _tree(grown, ref, settings)
 
 
-def _start(lab: Lab, ref: StepRef, settings: Settings) -> None:
+def _start(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     ways, tokens = int(value("ways")), int(value("length"))
     lab.begin("grow", work.grow(ref, settings, ways, tokens))
 
 
-def _restore(lab: Lab, ref: StepRef, settings: Settings) -> None:
+def _restore(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     """Continue again as a copied link asks; only built-in models load by a link alone."""
     if not lab.regrow or closed.state() == "closed":
         return
@@ -149,7 +149,7 @@ def _dice_words(ref: StepRef) -> str:
     )
 
 
-def _tree(grown: Continuations, ref: StepRef, settings: Settings) -> None:
+def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
     changed = _changed(grown, settings)
     panel.note(
         "Other settings since: press Continue to sample anew." if changed else "",

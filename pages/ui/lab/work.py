@@ -11,7 +11,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import ROLLS, TEMPERATURES
-from pages.ui.lab.controls import Settings
+from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -52,22 +52,22 @@ def step_logits(lab: Lab, ref: StepRef) -> Any:
     return found if ready else None
 
 
-def throw_of(ref: StepRef, settings: Settings) -> int:
+def throw_of(ref: StepRef, settings: LabSettings) -> int:
     """Which throw of the seed's dice falls."""
     return ref.index + settings.rolls
 
 
-def key_of(ref: StepRef, settings: Settings) -> tuple[Hashable, ...]:
-    """What a step and all that is measured of it depend on: behind `ref`, what `Settings` holds."""
+def key_of(ref: StepRef, settings: LabSettings) -> tuple[Hashable, ...]:
+    """What a step and all that is measured of it depend on: behind `ref`, the settings."""
     return (ref, settings.config, settings.order, settings.rolls)
 
 
-def is_example(lab: Lab, ref: StepRef, settings: Settings) -> bool:
+def is_example(lab: Lab, ref: StepRef, settings: LabSettings) -> bool:
     """Whether the stored step shows just this, and is to be believed without the model."""
     return is_stored(lab, ref, settings) and not (lab.from_file and lab.loadable)
 
 
-def is_stored(lab: Lab, ref: StepRef, settings: Settings) -> bool:
+def is_stored(lab: Lab, ref: StepRef, settings: LabSettings) -> bool:
     """Whether the stored step is of this step, under these settings."""
     if lab.example is None or not lab.stores(ref):
         return False
@@ -79,7 +79,7 @@ def is_stored(lab: Lab, ref: StepRef, settings: Settings) -> bool:
     )
 
 
-def step(lab: Lab, ref: StepRef, settings: Settings) -> LabStep | None:
+def step(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep | None:
     """The step under the settings; None until its logits are there.
 
     Raises:
@@ -96,7 +96,7 @@ def step(lab: Lab, ref: StepRef, settings: Settings) -> LabStep | None:
     return found
 
 
-def shaped(lab: Lab, ref: StepRef, settings: Settings) -> LabStep:
+def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:
     """The step under the settings, as the page shows it; on any thread.
 
     Raises:
@@ -120,7 +120,7 @@ def shaped(lab: Lab, ref: StepRef, settings: Settings) -> LabStep:
     return found
 
 
-def proof(lab: Lab, ref: StepRef, settings: Settings, step: LabStep) -> str:
+def proof(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> str:
     """What is known of a step that came from a file; empty for any other."""
     if lab.example is None or not lab.from_file or not is_stored(lab, ref, settings):
         return ""
@@ -145,21 +145,21 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
         lab.flipped = old.step.chosen.text
 
 
-def _work_out(name: str, job: Job, ready: Any, settings: Settings, throw: int) -> Any:
+def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int) -> Any:
     """Where the token would flip, the next 1,000 throws, or every temperature."""
-    from core.decoding.lab.decision_boundaries import every_flip
+    from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
 
     asked = (ready, settings.config, settings.order)
     with job.turn("Measuring") as turn:
         if name == "flips":
-            return every_flip(*asked, throw, KNOB_RANGES, turn.should_stop)
+            return all_boundaries(*asked, throw, KNOB_RANGES, turn.should_stop)
         if name == "rolls":
             return roll(*asked, throw, ROLLS, turn.should_stop)
         return sweep(*asked, TEMPERATURES, should_stop=turn.should_stop)
 
 
-def known(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Any:
+def known(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Any:
     """What is measured of the step already; None where nothing is."""
     if lab.example is not None and step is lab.example.step:
         return getattr(lab.example, name) or None
@@ -179,7 +179,7 @@ class Measured(NamedTuple):
     ready: bool
 
 
-def measured(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabStep) -> Measured:
+def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Measured:
     """What is worked out of the step: `flips`, `rolls` (as `Rolls`), or the `sweep` (`Sweep`).
 
     The example's own, or what a worker thread finds out; until then the last one.
@@ -205,7 +205,7 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: Settings, step: LabSte
 
 
 @jobs.in_background
-def grow(job: Job, ref: StepRef, settings: Settings, ways: int, tokens: int) -> Any:
+def grow(job: Job, ref: StepRef, settings: LabSettings, ways: int, tokens: int) -> Any:
     """Continue the step; the result is `(ref, Continuations)`."""
     model, ids = _load(job, ref)
     from core.decoding.lab.continuations import continue_in_batch, rows_of

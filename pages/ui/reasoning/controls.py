@@ -26,9 +26,9 @@ from pages.ui.shell import fragments, sidebar
 from pages.ui.widgets import ahead, knob_rows, rail, words
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    Choice,
     Number,
     Read,
+    Segments,
     Text,
     Toggle,
     declare,
@@ -80,7 +80,7 @@ _THINKING, _WHOLE, _TEMPERATURE = declare(
 )  # fmt: skip
 # The problem that is asked.
 declare(
-    Choice("problem", "Problem", "chain",
+    Segments("problem", "Problem", "chain",
         {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
     Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
         help="How hard: so many operations one after another."),
@@ -93,7 +93,7 @@ declare(
 )  # fmt: skip
 # The sweep over budgets.
 declare(
-    Choice("bound", "The bound", "close",
+    Segments("bound", "The bound", "close",
         {"close": "Closes the thinking", "cut": "Cuts the run off"},
         help="Closes the thinking: at the budget the closing mark is forced and the model "
         "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "

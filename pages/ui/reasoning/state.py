@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import Reading, pieces_of, read_run
+from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
 from core.evaluation.best_of import SampledProblems
@@ -125,7 +125,7 @@ def load_example() -> ReasoningExample | None:
     return examples.example("reasoning.json", read_example)
 
 
-def reading(trace: Trace) -> Reading:
+def reading(trace: Trace) -> ReasoningSummary:
     """The shown run's two texts and what was spent on each."""
     return read_run(pieces_of(trace.token_steps), trace.config)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError, ProblemError
 from core.decoding.reasoning.calculator import ERROR, evaluate, result_of
 from core.decoding.reasoning.transcript import read_run
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
 from core.figures.base.labels import config_caption, plain_name, visible_token
@@ -115,7 +115,7 @@ def _settings(run: Transcript) -> str:
     return f"Made with: {config_caption('', run.config, unsaid).partition(' · ')[2]}"
 
 
-def _worked(call: Call) -> str:
+def _worked(call: CalculatorCall) -> str:
     """What the calculator made of a call, and how exactly."""
     expression, result = visible_token(call.expression, 60), visible_token(call.result, 60)
     if call.result != result_of(call.expression):

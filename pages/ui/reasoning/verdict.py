@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import Reading
+from core.decoding.reasoning.transcript import ReasoningSummary
 from core.decoding.trace import Trace
 from core.evaluation.types import AttemptOutcome, Problem
 from core.figures.reasoning.words import OUTCOME_WORDS
@@ -45,7 +45,7 @@ def _sentence(found: Verdict, right: str) -> str:
     return (f"{words}: {found.answer}." if found.answer else f"{words}.") + known
 
 
-def advice(trace: Trace, read: Reading, outcome: AttemptOutcome | None) -> str:
+def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None) -> str:
     """What to try after this run, by what became of it; empty for one that was stopped."""
     if trace.finish_reason == "cancelled":
         return ""
@@ -63,7 +63,7 @@ def advice(trace: Trace, read: Reading, outcome: AttemptOutcome | None) -> str:
     return "Lower the budget and run it again: less room to think."
 
 
-def _more_room(trace: Trace, read: Reading) -> str:
+def _more_room(trace: Trace, read: ReasoningSummary) -> str:
     """Which bound cut the run off."""
     run = trace.config
     assert isinstance(run, Reasoning)

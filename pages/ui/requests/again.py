@@ -15,7 +15,7 @@ from core.models.places import DEFAULT_DRAFT
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
-from core.server.api.parts import Part
+from core.server.api.parts import AnswerPart
 from pages.ui import registry
 from pages.ui.hosting import endpoint
 from pages.ui.inside import state as inside
@@ -50,7 +50,7 @@ def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "
     view.choose(found.record.id, beside)
 
 
-def _nobody_reads(part: Part) -> None:
+def _nobody_reads(part: AnswerPart) -> None:
     """The page looks at the record instead."""
 
 

@@ -11,11 +11,11 @@ from core.server.api.endpoints import ENDPOINTS
 from core.server.settings import variable
 from pages.ui.shell import models, sidebar
 from pages.ui.widgets import control
-from pages.ui.widgets.control import Choice, Menu, Number, Text, declare, value
+from pages.ui.widgets.control import Menu, Number, Segments, Text, declare, value
 
 MAX_DECODING = 4_000
 ROWS = declare(
-    Choice("endpoint", "Endpoint", "responses",
+    Segments("endpoint", "Endpoint", "responses",
         {name: row.label for name, row in ENDPOINTS.items()}),
     Number("reply", "Tokens", 60, 1, 2000, short=True),
     Number("heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True),

@@ -17,7 +17,7 @@ from core.figures.base.paper import Paper
 from pages.ui.run.link_run import RunLink
 from pages.ui.shell import figure_choices
 from pages.ui.widgets import export
-from pages.ui.widgets.export import Desk, Task
+from pages.ui.widgets.export import Desk, DrawTask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def _next(desk: Desk, shelf: Shelf, archive: Archive, parts: list[Part], at: int
         return
     desk.said = f"Figure {at + 1} of {len(parts)}: {parts[at].name}"
     figure = parts[at].figure(figure_choices.theme(), archive.paper)
-    desk.task = Task(figure, partial(_take, desk, shelf, archive, parts, at))
+    desk.task = DrawTask(figure, partial(_take, desk, shelf, archive, parts, at))
 
 
 def _take(

@@ -11,7 +11,7 @@ from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import Theme
 from core.figures.speculative.timeline import key_words
-from core.figures.speculative.words import Emitted, emitted, kind_color, kind_words
+from core.figures.speculative.words import EmittedToken, emitted, kind_color, kind_words
 from pages.ui.run.view import View
 from pages.ui.widgets import token_strip
 
@@ -27,7 +27,7 @@ def draw(
     theme: Theme,
     *,
     live: bool,
-    tokens: Sequence[Emitted] | None = None,
+    tokens: Sequence[EmittedToken] | None = None,
     selected: int = -1,
     on_selected: Callable[[], None] = _nothing,
 ) -> None:
@@ -50,7 +50,7 @@ def draw(
     )
 
 
-def _token(found: Emitted, theme: Theme) -> list[object]:
+def _token(found: EmittedToken, theme: Theme) -> list[object]:
     classes = f"{token_strip.kind_of(found.text)} {found.kind}".strip()
     label = f"Round {nth(found.round)}: {visible_token(found.token)}, {kind_words(found.kind)}"
     shown = token_strip.shown_text(found.text, found.token)

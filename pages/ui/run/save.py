@@ -140,9 +140,9 @@ def web_page(
         text: in place of the trace's own.
         tokens: the text in pieces, each with the name of its kind and the kind's colour.
     """
-    from core.export.web.run_page import Run, run_page
+    from core.export.web.run_page import PageText, run_page
 
-    run = Run(
+    run = PageText(
         title,
         settings or settings_caption(trace),
         trace.rendered_prompt or trace.prompt,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.figures.base.paper import Paper, printed
 from core.figures.base.theme import GREY, THEMES, Theme
-from pages.ui.widgets.control import Choice, Menu, Toggle, declare, draw, value
+from pages.ui.widgets.control import Menu, Segments, Toggle, declare, draw, value
 
 _WIDTHS = ("85mm", "174mm", "640px", "960px", "1200px")
 ROWS = declare(
@@ -14,7 +14,7 @@ ROWS = declare(
         free=lambda: True,
         help="A column of a journal (85 mm), a page (174 mm), or a screen. Type any other, such as "
         "120mm or 5in. In print the text has 7.5 points."),
-    Choice("figure_theme", "Theme", "light",
+    Segments("figure_theme", "Theme", "light",
         {"light": "Light", "dark": "Dark", "grey": "Grey"}),
     Toggle("figure_clear", "Transparent background", False),
     Toggle("figure_title", "Title in the picture", True),

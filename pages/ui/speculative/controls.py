@@ -18,10 +18,10 @@ from pages.ui.run.request import Request, from_sidebar
 from pages.ui.shell import models, sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
-    Choice,
     Menu,
     Number,
     Read,
+    Segments,
     Toggle,
     declare,
     draw,
@@ -88,8 +88,8 @@ ROWS = declare(
         "earlier in the text."),
     Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
     Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
-    Choice("rule", "Acceptance", "speculative", RULES, field="acceptance"),
-    Choice("scoring", "Scoring", "multi_query",
+    Segments("rule", "Acceptance", "speculative", RULES, field="acceptance"),
+    Segments("scoring", "Scoring", "multi_query",
         {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
         help="One sequence with a query for each position, or one sequence for each position: "
         "the same result, other work."),

@@ -14,7 +14,7 @@ from core.decoding.speculative.report import Comparison, LengthSweep, Losslessne
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS
-from core.figures.speculative.words import EXTRA, Emitted, token_at
+from core.figures.speculative.words import EXTRA, EmittedToken, token_at
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address, models
@@ -141,7 +141,7 @@ def telling_token(trace: Trace) -> tuple[int, int] | None:
     return (0, 0) if trace.rounds[0].drafted else (0, EXTRA)
 
 
-def place_in_text(tokens: list[Emitted], token: tuple[int, int] | None) -> int:
+def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:
     """The selected token's place in the text; -1 for one that was not emitted."""
     return next((at for at, found in enumerate(tokens) if (found.round, found.place) == token), -1)
 

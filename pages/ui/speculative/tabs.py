@@ -172,7 +172,7 @@ def _token_part(trace: Trace, at: int, place: int) -> Part:
 
 def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     """What is shown of other tokens of the text."""
-    look, tokens = figure.Look.now(), emitted(trace)
+    look, tokens = figure.FigureLook.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         chosen = tokens[inputs[state.STRIP]]

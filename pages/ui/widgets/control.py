@@ -165,7 +165,7 @@ class Number(Control):
 
 
 @dataclass(frozen=True)
-class Choice(Control):
+class Segments(Control):
     """Segments of which one is chosen: values with the words for them, which the address holds.
 
     Args:

@@ -39,7 +39,7 @@ def component(name: str, html: str) -> Callable[..., Any]:
 
 
 @dataclass
-class Task:
+class DrawTask:
     """A figure that the browser is to draw.
 
     Args:
@@ -58,7 +58,7 @@ class Task:
 class Desk:
     """What a session is getting out through one component."""
 
-    task: Task | None = None
+    task: DrawTask | None = None
     file: dict[str, object] | None = None
     said: str = ""
 

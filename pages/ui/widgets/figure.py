@@ -23,7 +23,7 @@ from pages.ui.widgets import chart as charts
 from pages.ui.widgets import closed, export, style
 from pages.ui.widgets.ahead import Inputs, Offer, Shown, offer
 from pages.ui.widgets.chart import Drawing
-from pages.ui.widgets.export import Desk, Task
+from pages.ui.widgets.export import Desk, DrawTask
 from pages.ui.widgets.source import source
 
 _SAID, _STEP = "captions_said", "figures_step"
@@ -33,7 +33,7 @@ _component = export.component("export", source("widgets/export.html"))
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FigureLook:
     """What the page's figures are drawn for now; other threads draw them so too.
 
     Args:
@@ -46,7 +46,7 @@ class Look:
     across: bool = False
 
     @classmethod
-    def now(cls, *, across: bool = False) -> Look:
+    def now(cls, *, across: bool = False) -> FigureLook:
         """That of this session."""
         width = style.across_width() if across else style.figure_width()
         return cls(style.theme(), width, across)
@@ -85,7 +85,7 @@ def chart(
         across: it takes the page's width, so that its lines of text may be as long.
     """
     name, draw = part.name, part.drawn()
-    look = Look.now(across=across)
+    look = FigureLook.now(across=across)
     tab = closed.state()
     if tab and ahead is None:
         ahead = _offered(name, draw, look, depends)
@@ -104,7 +104,7 @@ _CLOSED = Drawing({"alt": ""}, "")
 
 
 def _offered(
-    name: str, draw: Callable[..., go.Figure], look: Look, depends: tuple[Hashable, ...]
+    name: str, draw: Callable[..., go.Figure], look: FigureLook, depends: tuple[Hashable, ...]
 ) -> Offer:
     """The figure of a tab that may be closed."""
     said = _said()
@@ -140,7 +140,7 @@ class _Drawn:
 def _drawn(
     name: str,
     draw: Callable[..., go.Figure],
-    look: Look,
+    look: FigureLook,
     depends: tuple[Hashable, ...],
     ahead: Offer | None,
 ) -> Drawing:
@@ -268,7 +268,7 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
         if drawn.fonts.missing:
             desk.said = f"No font of this server has: {drawn.fonts.missing}"
 
-    desk.task = Task(part.figure(figure_choices.theme(), paper), take)
+    desk.task = DrawTask(part.figure(figure_choices.theme(), paper), take)
 
 
 def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:

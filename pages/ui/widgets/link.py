@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from pages.ui.widgets.control import (
-    Choice,
     Control,
     Menu,
     Number,
+    Segments,
     Slider,
     Text,
     Toggle,
@@ -95,7 +95,7 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
     shown = f"{quoted(word)} in the link"
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
-    if isinstance(row, Choice | Menu):
+    if isinstance(row, Segments | Menu):
         words = (row.options() if isinstance(row, Menu) else row.options).values()
         taken = row.takes(word) if isinstance(row, Menu) else word in words
         return ("" if taken else f"{shown} is none of {', '.join(words)}"), None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect, decode
 from core.decoding.beam import candidates as beam_scores
-from core.decoding.beam.candidates import LogProbabilities, Shaper, choose
+from core.decoding.beam.candidates import BeamShaper, LogProbabilities, choose
 from core.decoding.beam.replay import lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
@@ -398,7 +398,7 @@ def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
     )
     log_probs = torch.log_softmax(torch.randn(2, 20), -1)
     before = log_probs.clone()
-    shaped = Shaper(config, [0])(log_probs, 0, [[3, 4], [5, 6]])
+    shaped = BeamShaper(config, [0])(log_probs, 0, [[3, 4], [5, 6]])
     assert torch.equal(log_probs, before)
     assert shaped[0, [0, 3, 4]].tolist() == [-math.inf] * 3
 

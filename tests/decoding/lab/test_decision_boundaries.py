@@ -11,7 +11,7 @@ import torch
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DRAW_METHODS
 from core.decoding.lab import decision_boundaries
-from core.decoding.lab.decision_boundaries import flips
+from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.step import lab_step
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, ORDERS, TRANSFORMERS, VLLM
@@ -26,6 +26,11 @@ def token_at(scene, config, order, name, value) -> int:
     return lab_step(scene, moved, order).step.token_id
 
 
+def knob_of(scene, config, order, name, low, high, *more):
+    """One knob's boundaries between two values, at the first throw."""
+    return all_boundaries(scene, config, order, 0, {name: (low, high)}, *more)[0]
+
+
 @pytest.mark.parametrize("draw", DRAW_METHODS)
 @pytest.mark.parametrize("order", [TRANSFORMERS, LLAMA_CPP], ids=lambda order: order.key)
 @pytest.mark.parametrize("name", KNOB_RANGES)
@@ -33,7 +38,7 @@ def test_just_inside_and_just_outside_a_flip_the_token_differs(name, order, draw
     scene = random_scene(400, seed=2)
     config = replace(BASE, draw=draw)
     low, high = KNOB_RANGES[name]
-    knob = flips(scene, config, order, 0, name, low, high)
+    knob = knob_of(scene, config, order, name, low, high)
     if order.lacks(name):
         assert not knob.acts and knob.pieces == ()
         return
@@ -56,7 +61,7 @@ def test_just_inside_and_just_outside_a_flip_the_token_differs(name, order, draw
 @pytest.mark.parametrize("name", KNOB_RANGES)
 def test_every_piece_gives_its_token_at_both_ends_and_pieces_are_in_order(name, order) -> None:
     scene = random_scene(200, seed=4)
-    knob = flips(scene, BASE, order, 0, name, *KNOB_RANGES[name])
+    knob = knob_of(scene, BASE, order, name, *KNOB_RANGES[name])
     if order.lacks(name):
         assert not knob.acts and knob.pieces == ()
         return
@@ -74,7 +79,7 @@ def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
     scene = probabilities(0.5, 0.3, 0.2)
     seed = next(s for s in range(1000) if 0.52 < float(_uniform(s)) < 0.6)
     config = Sampling(seed=seed, shaping=Shaping(top_p=0.95))
-    knob = flips(scene, config, TRANSFORMERS, 0, "top_p", 0.0, 1.0)
+    knob = knob_of(scene, config, TRANSFORMERS, "top_p", 0.0, 1.0)
     # All three kept: u * 1 > 0.5, token 1. Two kept: u * 0.8 < 0.5, token 0.
     assert [piece.token_id for piece in knob.pieces] == [0, 1]
     assert knob.below is not None and knob.below.high == pytest.approx(0.8, abs=2e-6)
@@ -83,7 +88,7 @@ def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
 def test_a_knob_between_whole_numbers_is_searched_there_too_where_it_is_an_int() -> None:
     scene = random_scene(200, seed=4)
     drawn = [
-        flips(scene, replace(BASE, shaping=Shaping(top_p=one)), TRANSFORMERS, 0, "top_p", 0.0, 1.0)
+        knob_of(scene, replace(BASE, shaping=Shaping(top_p=one)), TRANSFORMERS, "top_p", 0.0, 1.0)
         for one in (1, 1.0)
     ]
     assert drawn[0] == drawn[1] and len(drawn[0].pieces) > 2
@@ -95,7 +100,7 @@ def _uniform(seed: int) -> torch.Tensor:
 
 def test_top_k_flips_between_whole_numbers_and_0_is_off() -> None:
     scene = random_scene(200, seed=4)
-    knob = flips(scene, replace(BASE, shaping=Shaping()), TRANSFORMERS, 0, "top_k", 0, 100)
+    knob = knob_of(scene, replace(BASE, shaping=Shaping()), TRANSFORMERS, "top_k", 0, 100)
     assert all(piece.low == int(piece.low) for piece in knob.pieces)
     assert knob.pieces[0].low == 0 and knob.pieces[0].high == 0
     assert knob.pieces[0].token_id == lab_step(scene, Sampling(seed=5)).step.token_id
@@ -103,7 +108,7 @@ def test_top_k_flips_between_whole_numbers_and_0_is_off() -> None:
 
 def test_temperatures_between_0_and_the_least_one_are_never_tried() -> None:
     scene = scene_of(torch.tensor([0.0, 3.0, 2.9999, 1.0]))
-    knob = flips(scene, replace(BASE, shaping=Shaping()), TRANSFORMERS, 0, "temperature", 0.0, 2.0)
+    knob = knob_of(scene, replace(BASE, shaping=Shaping()), TRANSFORMERS, "temperature", 0.0, 2.0)
     ends = {value for piece in knob.pieces for value in (piece.low, piece.high)}
     assert not {value for value in ends if 0 < value < 0.001}
 
@@ -111,7 +116,7 @@ def test_temperatures_between_0_and_the_least_one_are_never_tried() -> None:
 @pytest.mark.parametrize(("name", "value"), [("temperature", 5.0), ("top_k", 250)])
 def test_a_knob_beyond_the_range_is_searched_up_to_where_it_stands(name, value) -> None:
     scene, config = random_scene(), replace(BASE, shaping=replace(Shaping(), **{name: value}))
-    knob = flips(scene, config, VLLM, 0, name, *KNOB_RANGES[name])
+    knob = knob_of(scene, config, VLLM, name, *KNOB_RANGES[name])
     assert (knob.pieces[0].low, knob.pieces[-1].high) == (0, value)
     assert knob.here == len(knob.pieces) - 1 and knob.above is None
     assert knob.pieces[-1].token_id == lab_step(scene, config, VLLM).step.token_id
@@ -132,7 +137,7 @@ def test_a_crowded_knob_at_a_large_vocabulary_is_tried_at_a_bounded_number_of_va
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decision_boundaries, "draw", counting)
-        knob = flips(scene, config, TRANSFORMERS, 0, "temperature", 0.0, 2.0)
+        knob = knob_of(scene, config, TRANSFORMERS, "temperature", 0.0, 2.0)
     assert len(knob.pieces) > 60
     assert len(drawn) <= 33 + 2 + 160 + 2 * 20
 
@@ -143,5 +148,5 @@ def _high_seed() -> int:
 
 def test_a_stopped_search_ends_with_what_is_known() -> None:
     for order in ORDERS.values():
-        knob = flips(random_scene(), BASE, order, 0, "top_p", 0.0, 1.0, lambda: True)
+        knob = knob_of(random_scene(), BASE, order, "top_p", 0.0, 1.0, lambda: True)
         assert knob.pieces == ()

@@ -6,7 +6,7 @@ import pytest
 
 from core import DecodingError, PromptError, Reasoning, Shaping, collect
 from core.decoding.config import DRAW_METHODS
-from core.decoding.reasoning.batch import Run, reason_in_batch
+from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.transcript import pieces_of
 from core.models.scripted import ScriptedModel
 from tests.evaluation.thinkers import ID, THINKS, TOKENS, following
@@ -39,7 +39,7 @@ def test_prompts_of_other_lengths_budgets_and_seeds_share_a_batch(kind, draw) ->
     prompts = ["the fox", "the small red fox had", "the fox had a hat, and the hat was", "the"]
     shaping = Shaping(temperature=1.2, top_p=0.95)
     runs = [
-        Run(
+        BatchRun(
             model.encode(prompts[at % 4]),
             Reasoning(
                 max_thinking_tokens=at,
@@ -68,7 +68,7 @@ def test_prompts_without_a_common_beginning_and_penalties_and_no_cache() -> None
             **MARKS,
         )
         prompts = ["the fox", "Why? Because", "She said"]
-        assert_equal_to_own_runs(model, [Run(model.encode(text), config) for text in prompts])
+        assert_equal_to_own_runs(model, [BatchRun(model.encode(text), config) for text in prompts])
 
 
 def test_waits_calls_and_ends_at_other_times_leave_the_others_alone() -> None:
@@ -76,7 +76,7 @@ def test_waits_calls_and_ends_at_other_times_leave_the_others_alone() -> None:
     chain = {"<call>": "8", "8": "*", "*": "1", "1": "<result>", "<result>": "0", "</result>": even}
     model = following({**THINKS, **chain, "a": even, "b": even})
     runs = [
-        Run(
+        BatchRun(
             [ID["q"]] * (1 + seed % 3),
             Reasoning(
                 do_sample=True,
@@ -113,7 +113,7 @@ def test_sixteen_samples_take_the_forwards_of_the_longest_one() -> None:
     model = Counting(random_language_model("llama"))
     ids = model.encode("the fox had a hat")
     runs = [
-        Run(ids, Reasoning(max_thinking_tokens=20, do_sample=True, seed=seed, **MARKS))
+        BatchRun(ids, Reasoning(max_thinking_tokens=20, do_sample=True, seed=seed, **MARKS))
         for seed in range(16)
     ]
     assert model.supports_cache
@@ -130,7 +130,9 @@ def test_sixteen_samples_take_the_forwards_of_the_longest_one() -> None:
 def test_the_shares_of_time_add_up_and_every_forward_yields() -> None:
     model = random_language_model("llama")
     runs = [
-        Run(model.encode("the fox"), Reasoning(max_thinking_tokens=n, max_answer_tokens=2, **MARKS))
+        BatchRun(
+            model.encode("the fox"), Reasoning(max_thinking_tokens=n, max_answer_tokens=2, **MARKS)
+        )
         for n in (0, 5, 9)
     ]
     steps = list(reason_in_batch(model, runs))
@@ -145,7 +147,7 @@ def test_no_runs_give_nothing_and_bad_prompts_are_refused() -> None:
     assert list(reason_in_batch(model, [])) == []
     for ids in ([], [9999], [1] * 256):
         with pytest.raises(PromptError):
-            list(reason_in_batch(model, [Run([1], Reasoning()), Run(ids, Reasoning())]))
+            list(reason_in_batch(model, [BatchRun([1], Reasoning()), BatchRun(ids, Reasoning())]))
 
 
 def test_logits_that_are_no_distribution_are_named() -> None:
@@ -153,12 +155,12 @@ def test_logits_that_are_no_distribution_are_named() -> None:
         lambda _: [float("nan")] * 3, tokens=["<end>", "<", ">"], given="logits"
     )
     with pytest.raises(DecodingError, match="no distribution"):
-        list(reason_in_batch(nothing, [Run([1], Reasoning(**{**MARKS, "wait_text": "<"}))]))
+        list(reason_in_batch(nothing, [BatchRun([1], Reasoning(**{**MARKS, "wait_text": "<"}))]))
 
 
 def test_a_forced_token_that_the_model_rules_out_stops_the_batch_as_it_stops_a_run() -> None:
     certain = [1.0] + [0.0] * (len(TOKENS) - 1)
     model = ScriptedModel({(): certain}, tokens=TOKENS)
-    for run in (collect, lambda *given: list(reason_in_batch(given[0], [Run(*given[1:])]))):
+    for run in (collect, lambda *given: list(reason_in_batch(given[0], [BatchRun(*given[1:])]))):
         with pytest.raises(DecodingError, match="rules out the token '<think>'"):
             run(model, [ID["q"]], Reasoning())

@@ -20,7 +20,7 @@ from core.decoding.loop.text import encode_plain
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.reasoning.types import Call
+from core.decoding.reasoning.types import CalculatorCall
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.models.scripted import END, ScriptedModel
 from tests.evaluation.thinkers import (
@@ -181,7 +181,7 @@ def test_a_call_gets_its_result_put_in_and_the_model_goes_on() -> None:
     trace = run(model, calculator=True, **ANSWERS)
     assert written(trace) == "<call>8*1<result>[8][</result>]4.<end>"
     reading = read_run(pieces_of(trace.token_steps), trace.config)
-    assert reading.calls == (Call("8*1", "8", 0, 6),)
+    assert reading.calls == (CalculatorCall("8*1", "8", 0, 6),)
     assert [step.forced_as for step in trace.token_steps[5:7]] == ["result", "result"]
     assert {step.draw.method for step in trace.token_steps[5:7]} == {"forced"}
 
@@ -192,14 +192,16 @@ def test_a_call_and_its_result_stay_apart_where_their_marks_are_special_tokens()
     assert trace.text == "8*182."
     reading = read_run(pieces_of(trace.token_steps), trace.config)
     assert reading.answer == "<call>8*1<result>8</result>2."
-    assert reading.calls == (Call("8*1", "8", 0, 6),)
+    assert reading.calls == (CalculatorCall("8*1", "8", 0, 6),)
 
 
 def test_a_stray_result_mark_after_an_answered_call_gets_no_second_result() -> None:
     model = following({**CALLS, "*": "1", "1": "<result>", "</result>": "<result>"})
     trace = run(model, calculator=True, **ANSWERS)
     assert written(trace) == "<call>8*1<result>[8][</result>]<result>0.<end>"
-    assert read_run(pieces_of(trace.token_steps), trace.config).calls == (Call("8*1", "8", 0, 6),)
+    assert read_run(pieces_of(trace.token_steps), trace.config).calls == (
+        CalculatorCall("8*1", "8", 0, 6),
+    )
 
 
 def test_without_the_calculator_the_model_makes_up_the_result() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.models.isolation import client
-from core.models.isolation.client import Limits, ask
+from core.models.isolation.client import RequestLimits, ask
 from core.models.stopping import ShouldStop, never
 
 # A chat template without an end, and one whose text doubles.
@@ -24,10 +24,10 @@ CHATS_ALONE = (
     "write_chat('x', [{{'role': 'user', 'content': 'x'}}], True, True, {{}}, [], None);"
     "serve({descriptor}, {{'chat': write_chat}})"
 )
-LIMITS = Limits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
+LIMITS = RequestLimits(cpu_seconds=20, seconds=60.0, memory_bytes=2**27)
 
 
-def chat(template: str, limits: Limits = LIMITS, should_stop: ShouldStop = never) -> object:
+def chat(template: str, limits: RequestLimits = LIMITS, should_stop: ShouldStop = never) -> object:
     return ask(
         "chat",
         limits,

@@ -16,7 +16,7 @@ import pytest
 
 from core.decoding.errors import LoadingStoppedError, PromptError
 from core.models.isolation import client
-from core.models.isolation.client import LimitError, Limits
+from core.models.isolation.client import LimitError, RequestLimits
 from core.models.isolation.server import receive_message
 from core.models.stopping import current, never, stoppable
 from core.models.transformers_model import TransformersModel
@@ -64,8 +64,8 @@ def test_an_ordinary_template_costs_little() -> None:
 
 def test_processor_time_clock_and_memory_are_bounded() -> None:
     for limits in (
-        Limits(cpu_seconds=1, seconds=60.0, memory_bytes=2**27),
-        Limits(cpu_seconds=60, seconds=0.5, memory_bytes=2**27),
+        RequestLimits(cpu_seconds=1, seconds=60.0, memory_bytes=2**27),
+        RequestLimits(cpu_seconds=60, seconds=0.5, memory_bytes=2**27),
     ):
         with pytest.raises(LimitError, match="too much time"):
             chat(LOOP, limits)

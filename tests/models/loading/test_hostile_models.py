@@ -10,7 +10,7 @@ import pytest
 
 from core.decoding.errors import PromptError
 from core.models import chat
-from core.models.isolation.client import Limits
+from core.models.isolation.client import RequestLimits
 from core.models.loading import load
 from core.models.registry import load_model
 from tests.models.loading.kinds import TRAP, Break, Kinds
@@ -25,7 +25,9 @@ HELLO = [{"role": "user", "content": "the fox"}]
 
 @pytest.fixture(autouse=True)
 def _tight_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "LIMITS", Limits(cpu_seconds=1, seconds=20.0, memory_bytes=2**27))
+    monkeypatch.setattr(
+        chat, "LIMITS", RequestLimits(cpu_seconds=1, seconds=20.0, memory_bytes=2**27)
+    )
     monkeypatch.setattr(load, "_MOST_INSPECTION_BYTES", 2**28)
 
 

@@ -24,7 +24,7 @@ from core import (
 )
 from core.decoding.errors import UnknownTokensError
 from core.decoding.lab.step import read_step_logits
-from core.decoding.reasoning.batch import Run, reason_in_batch
+from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.figures import prompt_reading, step_stages, uncertainty
 from tests.models.remote.servers import Script, local, serving
 from tests.server.api.served import served
@@ -94,7 +94,7 @@ def test_the_lab_and_batches_need_all_tokens(top: Any) -> None:
     with pytest.raises(ConfigError, match="the lab needs them all"):
         read_step_logits(top, [646])
     with pytest.raises(ConfigError, match="a batch needs them all"):
-        next(reason_in_batch(top, [Run([646], Reasoning())]))
+        next(reason_in_batch(top, [BatchRun([646], Reasoning())]))
 
 
 def test_figures_say_what_is_unknown(top: Any) -> None:

@@ -20,7 +20,7 @@ from core import DecodingError, ModelError
 from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.server.api import service as service_module
-from core.server.api.history import History, Record
+from core.server.api.history import Record, RequestHistory
 from tests.server.api.served import Served, eventually, served
 
 MODEL = "embedded:target"
@@ -232,7 +232,7 @@ def test_latency_between_tokens_is_counted_for_each_of_every_run(models: dict[st
 
 
 def test_history_is_bounded_by_count_and_bytes_and_keeps_what_is_under_way() -> None:
-    history = History(most_records=3, most_bytes=50_000)
+    history = RequestHistory(most_records=3, most_bytes=50_000)
     for number in range(5):
         record = Record(id=str(number), endpoint="chat", model=MODEL)
         if number:

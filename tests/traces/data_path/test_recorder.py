@@ -21,7 +21,7 @@ from core.traces.data_path.phases import BEGINS
 from core.traces.data_path.recorder import ROOT, record
 from core.traces.data_path.short import LONGEST, short
 from core.traces.data_path.text import as_lines
-from core.traces.data_path.types import PHASES, Call, DataPath
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall
 from tests.models.builders import random_model, tiny_tokenizer
 
 SCRIPT = {(): [0.1, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -39,11 +39,11 @@ def path_of(model: ScriptedModel | TransformersModel, config: MethodConfig) -> D
     return recorder.path
 
 
-def named(path: DataPath, function: str) -> list[Call]:
+def named(path: DataPath, function: str) -> list[FunctionCall]:
     return [call for call in path.walk() if call.function == function]
 
 
-def argument(call: Call, name: str) -> str:
+def argument(call: FunctionCall, name: str) -> str:
     return next(text for key, text in call.arguments if key == name)
 
 
