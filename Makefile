@@ -4,9 +4,10 @@ PY     := $(VENV)/bin/python
 # The first of these that starts and is 3.11 or newer; `make PYTHON=... run` chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-# One thread for each process in tests: test processes beside each other would crawl otherwise. Each of
-# the many processes that they start would compile the app anew where Python is told to keep no bytecode.
-TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=
+# One thread for each process in tests: test processes beside each other would crawl otherwise.
+TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+# Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help run smollm2 engines test fuzz lint bench soak notebook example models format clean
 

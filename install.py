@@ -61,9 +61,12 @@ def _still_runs(process: subprocess.Popen[bytes]) -> bool:
 
 
 def pip(saying: str, *arguments: str) -> tuple[int, str]:
-    """`pip install` with these arguments, as `run_quietly`."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    return run_quietly(saying, [*command, *arguments])
+    """`pip install` with these arguments, as `run_quietly`.
+
+    Most of the installed files are never imported: compiling all of them takes a minute.
+    """
+    options = ("--quiet", "--disable-pip-version-check", "--no-compile")
+    return run_quietly(saying, [sys.executable, "-m", "pip", "install", *options, *arguments])
 
 
 def has_nvidia_driver() -> bool:
