@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -204,14 +206,25 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
 
 
-def test_a_class_name_means_one_thing() -> None:
+def declared_in(path: Path) -> Iterator[str]:
+    """The names of a file's classes and types, those with an underscore left out."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ) if re.fullmatch("[A-Z]+[a-z]\\w*", name):
+                yield name
+
+
+def test_a_type_s_name_means_one_thing() -> None:
     """A reader meets it in any file; a name with an underscore is its file's own."""
     places = defaultdict(list)
     for path in (*files_of("core"), *files_of("pages/ui")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(path)
-    assert len(places) > 300
+        for name in declared_in(path):
+            places[name].append(path)
+    assert len(places) > 500
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 

@@ -10,10 +10,10 @@ from core.decoding.bounds import (
     MAX_STEPS,
     Bounds,
     ByColumn,
+    FiniteNumber,
     Index,
     LeftOut,
     Nats,
-    Number,
     OneOf,
     Prob,
     Rank,
@@ -23,7 +23,7 @@ from core.decoding.bounds import (
     Uniform,
 )
 from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
-from core.decoding.loop.compared import Comparison
+from core.decoding.loop.compared import ComparedTokens
 from core.decoding.shaping.config import STAGES
 
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
     token_id: TokenId
     text: ShortText
     rank: Rank
-    logit: Number
+    logit: FiniteNumber
     raw_prob: Prob
     prob: Prob
     removed_by: StageName | None = None
@@ -84,7 +84,7 @@ class Draw(NamedTuple):
     method: DrawMethod | Literal["argmax", "forced", "server"]
     uniform: Uniform | None = None
     interval: tuple[Prob, Prob] | None = None
-    scores: Annotated[tuple[Number | None, ...], _Rows] | None = None
+    scores: Annotated[tuple[FiniteNumber | None, ...], _Rows] | None = None
 
 
 class StepSeconds(NamedTuple):
@@ -164,7 +164,7 @@ class TokenStep:
     stages: Annotated[tuple[Stage, ...], Bounds(min_length=2, max_length=len(STAGES))]
     seconds: StepSeconds
     finish_reason: Ended | None = None
-    compared: Annotated[Comparison | None, LeftOut(lambda step: step.compared is None)] = None
+    compared: Annotated[ComparedTokens | None, LeftOut(lambda step: step.compared is None)] = None
 
     @property
     def token_ids(self) -> tuple[int, ...]:

@@ -18,9 +18,9 @@ from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.bounds import (
     MAX_STEPS,
     Bounds,
+    FiniteNumber,
     LeftOut,
     LongText,
-    Number,
     Rank,
     Seconds,
     ShortText,
@@ -64,8 +64,8 @@ class Check(NamedTuple):
 
     name: ShortText
     passed: bool
-    value: Number
-    tolerance: Number
+    value: FiniteNumber
+    tolerance: FiniteNumber
     detail: LongText = ""
     by_model: Annotated[bool, LeftOut(lambda check: not check.by_model)] = False
 

@@ -13,7 +13,7 @@ _OPERATIONS, _WEIGHTS = "+-*/", (4, 4, 3, 1)
 _VERBS = {"+": "add", "-": "subtract", "*": "multiply by", "/": "divide by"}
 
 
-class Step(NamedTuple):
+class ChainStep(NamedTuple):
     """One operation of a chain, such as * 3."""
 
     operation: str
@@ -24,7 +24,7 @@ class Chain(NamedTuple):
     """A number and the operations done to it from left to right."""
 
     start: int
-    steps: tuple[Step, ...]
+    steps: tuple[ChainStep, ...]
 
     @property
     def key(self) -> str:
@@ -69,17 +69,17 @@ def draw_chain(rng: random.Random, steps: int, held_out: bool = False) -> Chain:
 
 def _draw(rng: random.Random, count: int) -> Chain:
     start = value = rng.randint(1, 60)
-    steps: list[Step] = []
+    steps: list[ChainStep] = []
     while len(steps) < count:
         operation = rng.choices(_OPERATIONS, _WEIGHTS)[0]
         operand = rng.randint(2, 30) if operation in "+-" else rng.randint(2, 9)
         if operation == "/" and value % operand:
             continue
         if 0 <= calculate(value, operation, operand) <= LARGEST and value:
-            steps.append(Step(operation, operand))
+            steps.append(ChainStep(operation, operand))
             value = calculate(value, operation, operand)
         elif not value:
-            steps.append(Step("+", operand))
+            steps.append(ChainStep("+", operand))
             value = operand
     return Chain(start, tuple(steps))
 

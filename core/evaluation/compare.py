@@ -21,7 +21,7 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes import Scorer, Verifier, rewards_of, seeded, vote
+from core.evaluation.votes import ScorerFunction, VerifierFunction, rewards_of, seeded, vote
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:
@@ -46,8 +46,8 @@ def compare_rivals(
     *,
     total_tokens: int = 1024,
     samples: int = 8,
-    verifier: Verifier | None = None,
-    scorer: Scorer | None = None,
+    verifier: VerifierFunction | None = None,
+    scorer: ScorerFunction | None = None,
     marks: ThinkMarks | None = None,
     rows: int = ROWS,
     on_attempt: Callable[[int, int], object] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from core.evaluation.chains import Chain, Step, ask_in_symbols, is_held_out
+from core.evaluation.chains import Chain, ChainStep, ask_in_symbols, is_held_out
 
 _SPOKEN = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 
@@ -36,10 +36,10 @@ def _draw(rng: random.Random, count: int) -> Chain:
     operand = _number(rng, rng.randint(3, 5))
     if second == "-":
         operand = min(operand, rng.randint(1, value))
-    return Chain(start, (first, Step(second, operand)))
+    return Chain(start, (first, ChainStep(second, operand)))
 
 
-def _draw_first(rng: random.Random, operation: str) -> tuple[int, Step]:
+def _draw_first(rng: random.Random, operation: str) -> tuple[int, ChainStep]:
     first, second = _number(rng, rng.randint(3, 5)), _number(rng, rng.randint(3, 5))
     if operation == "-":
         first, second = max(first, second), min(first, second)
@@ -49,7 +49,7 @@ def _draw_first(rng: random.Random, operation: str) -> tuple[int, Step]:
         quotient = _number(rng, rng.randint(2, 3))
         second = _number(rng, 2)
         first = quotient * second
-    return first, Step(operation, second)
+    return first, ChainStep(operation, second)
 
 
 def _number(rng: random.Random, digits: int) -> int:

@@ -15,7 +15,7 @@ from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_wor
 from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum
 from core.evaluation.questions.table import (
     REQUIRED,
-    Row,
+    QuestionRow,
     csv_rows,
     decoded,
     is_jsonl,
@@ -129,7 +129,7 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     return ProblemSet(named, tuple(problems))
 
 
-def _objects(text: str) -> Iterator[Row]:
+def _objects(text: str) -> Iterator[QuestionRow]:
     if text.lstrip().startswith("["):
         raise ProblemError(
             "The file is one JSON list; write JSONL, an object with question and answer on each "

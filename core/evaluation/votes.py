@@ -16,10 +16,10 @@ from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
 from core.evaluation.types import Attempt, Ballot, Problem, Vote
 
-Verifier: TypeAlias = Callable[[Problem, str], float]
+VerifierFunction: TypeAlias = Callable[[Problem, str], float]
 """From a problem and an answer to a score: the higher the better, 0 and less for a wrong one."""
 
-Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
+ScorerFunction: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
 """From a question and whole replies to a score of each (`RewardModel.score`)."""
 
 MAX_SAMPLES = 256
@@ -31,8 +31,8 @@ def sample_and_vote(
     config: Reasoning,
     samples: int,
     *,
-    verifier: Verifier | None = None,
-    scorer: Scorer | None = None,
+    verifier: VerifierFunction | None = None,
+    scorer: ScorerFunction | None = None,
     marks: ThinkMarks | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -65,8 +65,8 @@ def sample_each(
     config: Reasoning,
     samples: int,
     *,
-    verifier: Verifier | None = None,
-    scorer: Scorer | None = None,
+    verifier: VerifierFunction | None = None,
+    scorer: ScorerFunction | None = None,
     marks: ThinkMarks | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -92,7 +92,7 @@ def sample_each(
 
 
 def rewards_of(
-    scorer: Scorer | None, problem: Problem, attempts: Sequence[Attempt], config: Reasoning
+    scorer: ScorerFunction | None, problem: Problem, attempts: Sequence[Attempt], config: Reasoning
 ) -> Sequence[float | None]:
     """The score of each attempt; none without a scorer."""
     if scorer is None:
@@ -127,7 +127,7 @@ def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
 def vote(
     problem: Problem,
     attempts: Sequence[Attempt],
-    verifier: Verifier | None = None,
+    verifier: VerifierFunction | None = None,
     rewards: Sequence[float | None] = (),
 ) -> Vote:
     """What each rule makes of the attempts; of equals, the first counts."""

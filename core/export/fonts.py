@@ -39,7 +39,7 @@ _BOX = "missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class FontFile:
     """A font cut to some characters; `data` is a TrueType file."""
 
     family: str
@@ -59,7 +59,7 @@ class Face:
 class Fonts:
     """The faces of a figure's text, and the characters that no font here has: they are boxes."""
 
-    faces: tuple[Face, ...]
+    faces: tuple[FontFile, ...]
     missing: str = ""
 
     def css(self) -> str:
@@ -94,13 +94,13 @@ def _file_of(character: str, family: str, weight: int) -> File | None:
 
 
 @cache
-def _face(family: str, weight: int, characters: str) -> Face:
+def _face(family: str, weight: int, characters: str) -> FontFile:
     own = {c for c in characters if c in covered(OWN[family, weight])}
     source = _usual(family, weight) if own <= _USUAL else OWN[family, weight].read()
     with _cut(source, own) as font:
         _add(font, {c: _file_of(c, family, weight) for c in characters if c not in own})
         _name(font, family, weight)
-        return Face(family, weight, _saved(font))
+        return FontFile(family, weight, _saved(font))
 
 
 @cache

@@ -27,7 +27,7 @@ from core.models.reporting import Report, reporting, unheard
 if TYPE_CHECKING:
     import torch
 
-    from core.models.loading.load import Source
+    from core.models.loading.load import ModelSource
     from core.models.remote.model import RemoteModel
     from core.models.reward_model import RewardModel
     from core.models.transformers_model import TransformersModel
@@ -100,7 +100,7 @@ def load_reward_model(
         return load_scorer(source, dtype, device, stops)
 
 
-def _source(where: str | Path) -> Source:
+def _source(where: str | Path) -> ModelSource:
     """Where a model's files are, once its name has been read."""
     model_id = str(where).strip()
     if not model_id:
@@ -117,9 +117,9 @@ def _source(where: str | Path) -> Source:
         folder = _expanded(model_id)
     if not trusted:
         prepare()  # It starts while this process imports torch.
-    from core.models.loading.load import Source
+    from core.models.loading.load import ModelSource
 
-    return Source(model_id, folder, trusted)
+    return ModelSource(model_id, folder, trusted)
 
 
 def _connected(

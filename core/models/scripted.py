@@ -13,8 +13,8 @@ from core.decoding.protocol import OnLogits, TokenRows
 from core.models.inputs import InputLimits, check_branch
 from core.models.token_text import display_text
 
-Row = Sequence[float] | torch.Tensor
-Script = Mapping[tuple[int, ...], Row] | Callable[[tuple[int, ...]], Row]
+LogitsRow = Sequence[float] | torch.Tensor
+Script = Mapping[tuple[int, ...], LogitsRow] | Callable[[tuple[int, ...]], LogitsRow]
 
 END = "<end>"
 DEFAULT_TOKENS = (END, "the", " cat", " dog", " sat", " ran", " home", ".")
@@ -136,7 +136,7 @@ class ScriptedModel:
             )
         return row.log().float()
 
-    def _row(self, so_far: tuple[int, ...]) -> Row:
+    def _row(self, so_far: tuple[int, ...]) -> LogitsRow:
         if not isinstance(self._script, Mapping):
             return self._script(so_far)
         for length in range(min(self._longest_key, len(so_far)), -1, -1):

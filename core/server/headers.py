@@ -7,7 +7,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 
-from core.server.hosts import ASGIApp, Message, Receive, Send
+from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
 _POLICY = (
     "default-src 'self'",
@@ -60,7 +60,7 @@ class SecurityHeaders:
         self.frames = tuple(frames)
         self.scripts = tuple(scripts)
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -75,7 +75,7 @@ class SecurityHeaders:
             **({} if self.frames else {b"x-frame-options": b"DENY"}),
         }
 
-        async def with_headers(message: Message) -> None:
+        async def with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 others = [one for one in message.get("headers", ()) if one[0].lower() not in added]
                 message = {**message, "headers": [*others, *added.items()]}

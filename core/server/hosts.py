@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, TypeAlias
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-ASGIApp: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+AsgiMessage: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[AsgiMessage]]
+Send: TypeAlias = Callable[[AsgiMessage], Awaitable[None]]
+ASGIApp: TypeAlias = Callable[[AsgiMessage, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -66,7 +66,7 @@ class HostGuard:
         self.api_origins = tuple(api_origins)
         self.shared = shared
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else ""
         if not refusal:
             await self.app(scope, receive, send)
@@ -75,7 +75,7 @@ class HostGuard:
         else:
             await answer(send, 421 if refusal == WRONG_HOST else 403, refusal)
 
-    def refusal(self, scope: Message) -> str:
+    def refusal(self, scope: AsgiMessage) -> str:
         """Why a request is refused; empty where it isn't."""
         headers = [(name.lower(), value) for name, value in scope["headers"]]
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]

@@ -11,7 +11,7 @@ from core.decoding.inside.types import (
     LensPosition,
     ModuleRun,
 )
-from core.traces.data_path.types import FunctionCall, Value
+from core.traces.data_path.types import FunctionCall, ShownValue
 from tests.figures.traces import HOSTILE
 
 STEPS = "core/decoding/decode.py"
@@ -21,7 +21,7 @@ def call(
     function: str, start: float, seconds: float, *calls: FunctionCall, file: str = "core/a.py",
     resumed: bool = False,
 ) -> FunctionCall:  # fmt: skip
-    arguments = (Value("text", HOSTILE[0]),)
+    arguments = (ShownValue("text", HOSTILE[0]),)
     return FunctionCall(
         function, file, 7, "loop", arguments, HOSTILE[0], resumed, start, seconds, calls
     )

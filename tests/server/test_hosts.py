@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from core.server.headers import SecurityHeaders, inline_scripts, policy
-from core.server.hosts import WRONG_HOST, WRONG_ORIGIN, HostGuard, Message, is_shared, own_names
+from core.server.hosts import WRONG_HOST, WRONG_ORIGIN, AsgiMessage, HostGuard, is_shared, own_names
 
 
-async def nothing(_scope: Message, _receive: Any, _send: Any) -> None:
+async def nothing(_scope: AsgiMessage, _receive: Any, _send: Any) -> None:
     """An app behind the guard."""
 
 
 def scope(
     host: str = "127.0.0.1:8501", *, here: str = "127.0.0.1", method: str = "GET", **headers: str
-) -> Message:
+) -> AsgiMessage:
     listed = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return {
         "type": "websocket" if method == "WS" else "http",
@@ -112,7 +112,7 @@ def test_only_what_is_addressed_to_the_machine_itself_is_its_own() -> None:
 def test_a_refused_websocket_is_never_accepted() -> None:
     sent = []
 
-    async def send(message: Message) -> None:
+    async def send(message: AsgiMessage) -> None:
         sent.append(message)
 
     asyncio.run(guard()(scope("evil.example", method="WS"), nothing, send))  # type: ignore[arg-type]
@@ -122,7 +122,7 @@ def test_a_refused_websocket_is_never_accepted() -> None:
 def test_a_refusal_carries_the_headers_too() -> None:
     sent = []
 
-    async def send(message: Message) -> None:
+    async def send(message: AsgiMessage) -> None:
         sent.append(message)
 
     asyncio.run(guard()(scope("evil.example"), nothing, send))  # type: ignore[arg-type]
@@ -131,13 +131,13 @@ def test_a_refusal_carries_the_headers_too() -> None:
 
 
 def test_the_app_s_own_headers_are_replaced() -> None:
-    async def app(_scope: Message, _receive: Any, send: Any) -> None:
+    async def app(_scope: AsgiMessage, _receive: Any, send: Any) -> None:
         headers = [(b"X-Frame-Options", b"ALLOWALL"), (b"content-type", b"text/html")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
     sent = []
 
-    async def send(message: Message) -> None:
+    async def send(message: AsgiMessage) -> None:
         sent.append(message)
 
     asyncio.run(SecurityHeaders(app)(scope(), nothing, send))  # type: ignore[arg-type]

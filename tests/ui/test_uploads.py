@@ -12,7 +12,7 @@ from starlette.requests import Request
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.server.hosts import Message
+from core.server.hosts import AsgiMessage
 from pages.ui.hosting import uploads
 from pages.ui.hosting.uploads import (
     FILE_BYTES,
@@ -47,7 +47,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return found
 
 
-def put(session: str, size: int) -> Message:
+def put(session: str, size: int) -> AsgiMessage:
     headers = [(b"content-length", str(size).encode())]
     return {"type": "http", "method": "PUT", "path": f"{PATH}{session}/file", "headers": headers}
 
@@ -56,16 +56,16 @@ async def nothing(*_: Any) -> None:
     """An app that takes every upload at once."""
 
 
-def statuses(bounds: UploadBounds, *asked: Message) -> list[int]:
+def statuses(bounds: UploadBounds, *asked: AsgiMessage) -> list[int]:
     """What the middleware answers to requests that come at once; 200 where it lets one on."""
 
-    async def receive() -> Message:
+    async def receive() -> AsgiMessage:
         return {"type": "http.request", "body": b"x", "more_body": False}
 
-    async def ask(scope: Message) -> int:
+    async def ask(scope: AsgiMessage) -> int:
         sent = [200]
 
-        async def send(message: Message) -> None:
+        async def send(message: AsgiMessage) -> None:
             sent.append(message.get("status", sent[-1]))
 
         await bounds(scope, receive, send)
@@ -107,7 +107,7 @@ def test_no_upload_is_put_on_the_disk() -> None:
     body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
     body += bytes(limit) + b"\r\n--b--\r\n"
 
-    async def receive() -> Message:
+    async def receive() -> AsgiMessage:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def rolled() -> bool:

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from core.decoding.beam.candidates import BeamShaper, looked_at
 from core.decoding.beam.config import BeamSearch
+from core.decoding.beam.draw_order import DrawOrder
 from core.decoding.beam.hypotheses import NOTHING
-from core.decoding.beam.redraw import Redraw
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.checks.boundary_tokens import boundary_tokens
@@ -37,7 +37,7 @@ class Rescoring:
         deviations: for each row the largest difference, nats, with its step; infinite where a
             candidate is missing, or was drawn though the filters remove it.
         draws: for each row by how much, in nats, a token that wasn't drawn lies above the last that
-            was, with its step; and for each step what `Redraw` says of its order.
+            was, with its step; and for each step what `DrawOrder` says of its order.
         near: how many tokens were so near to a cut that rounding may have moved them across it.
         rows: how many.
         paths: how many were scored without a cache.
@@ -51,8 +51,8 @@ class Rescoring:
         self._shaper = BeamShaper(self._config, self._eos_ids)
         self._most = looked_at(self._config, model)
         self._possible: dict[_Place, int] = {}
-        self._redraw = Redraw(trace, model.vocab_size, self._most) if self._config.draws else None
-        self.draws = self._redraw.disorder if self._redraw else []
+        self._order = DrawOrder(trace, model.vocab_size, self._most) if self._config.draws else None
+        self.draws = self._order.disorder if self._order else []
         self.near = 0
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
         self.paths, self.largest = 0, 1.0
@@ -131,9 +131,9 @@ class Rescoring:
         if step.origin == "argmax":
             found.append(self._lack(step, row, shaped))
         self.deviations.append((max(found, key=_size), index))
-        if self._redraw:
+        if self._order:
             sums = self._total(place) + shaped
-            self.draws.append((self._redraw.excess(step, index, row, sums, near), index))
+            self.draws.append((self._order.excess(step, index, row, sums, near), index))
 
     def _near(self, raw: Tensor, index: int, ids: Sequence[int], logits: Tensor) -> Tensor:
         """The tokens next to a filter's cut, `[vocab]`; none where nothing is drawn."""

@@ -13,10 +13,10 @@ from core.decoding.beam.config import MAX_BEAMS
 from core.decoding.bounds import (
     Bounds,
     ByColumn,
+    FiniteNumber,
     Index,
     LongText,
     Nats,
-    Number,
     Rank,
     Seconds,
     ShortText,
@@ -28,7 +28,7 @@ from core.decoding.config import MAX_NEW_TOKENS, Ended
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
 
 Fate: TypeAlias = Literal["kept", "finished", "pruned"]
-Row: TypeAlias = Annotated[int, Bounds(ge=0, lt=MAX_BEAMS)]
+BeamRow: TypeAlias = Annotated[int, Bounds(ge=0, lt=MAX_BEAMS)]
 _Rows = Bounds(max_length=MAX_BEAMS)
 
 
@@ -49,14 +49,14 @@ class BeamCandidate(NamedTuple):
     """
 
     rank: Rank
-    parent: Row
+    parent: BeamRow
     token_id: TokenId
     text: ShortText
-    logprob: Number
-    raw_logprob: Number
-    cum_logprob: Number
+    logprob: FiniteNumber
+    raw_logprob: FiniteNumber
+    cum_logprob: FiniteNumber
     fate: Fate
-    row: Row | None = None
+    row: BeamRow | None = None
     ended: Ended | None = None
 
 
@@ -98,9 +98,9 @@ class BeamStep:
     candidates: Annotated[
         tuple[BeamCandidate, ...], ByColumn(), Bounds(max_length=MAX_BEAM_CANDIDATES)
     ]
-    groups: Annotated[tuple[Row, ...], Bounds(min_length=1, max_length=MAX_BEAMS)]
+    groups: Annotated[tuple[BeamRow, ...], Bounds(min_length=1, max_length=MAX_BEAMS)]
     entropies: Annotated[tuple[Nats, ...], _Rows]
-    kept_logprobs: Annotated[tuple[Annotated[tuple[Number | None, ...], _Rows], ...], _Rows]
+    kept_logprobs: Annotated[tuple[Annotated[tuple[FiniteNumber | None, ...], _Rows], ...], _Rows]
     finished_texts: Annotated[tuple[LongText, ...], _Rows]
     limit: Annotated[int, Bounds(ge=1, le=MAX_NEW_TOKENS)]
     origin: Literal["argmax", "sampled"]
@@ -154,11 +154,11 @@ class Hypothesis(NamedTuple):
 
     token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_NEW_TOKENS)]
     text: LongText
-    score: Number
-    sum_logprob: Number
-    parents: Annotated[tuple[Row, ...], Bounds(max_length=MAX_NEW_TOKENS)]
+    score: FiniteNumber
+    sum_logprob: FiniteNumber
+    parents: Annotated[tuple[BeamRow, ...], Bounds(max_length=MAX_NEW_TOKENS)]
     finish_reason: Ended
-    group: Row = 0
+    group: BeamRow = 0
 
 
 class ReferencePath(NamedTuple):

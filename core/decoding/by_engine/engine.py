@@ -26,7 +26,7 @@ class ServerToken(NamedTuple):
 
 
 # A model on a server has `sample`: its tokens as they come, at most so many.
-Sample: TypeAlias = Callable[[Sequence[int], ByEngine, int], Iterator[ServerToken]]
+ServerSampler: TypeAlias = Callable[[Sequence[int], ByEngine, int], Iterator[ServerToken]]
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) -> Iterator[Step]:
@@ -37,7 +37,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) 
         LostModelError: the server fails, or ends for a reason that isn't known.
     """
     # Not isinstance: a model that others wrap is one too.
-    sample: Sample | None = getattr(model, "sample", None)
+    sample: ServerSampler | None = getattr(model, "sample", None)
     if sample is None:
         raise ConfigError(
             f"{model.model_id} runs here, and by the engine means a model on a server (vLLM, "

@@ -12,7 +12,7 @@ from torch import Tensor
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.replay import seen_in
 from core.decoding.shaping.config import SETTINGS, WARPERS, Shaping
-from core.decoding.shaping.spec import Floor, Mass, Rank
+from core.decoding.shaping.spec import FloorCut, MassCut, RankCut
 from core.decoding.shaping.stages import penalties, warpers
 
 
@@ -56,7 +56,7 @@ def _counts(shaping: Shaping, min_tokens_to_keep: int) -> set[int]:
     found = {
         max(getattr(shaping, name), min_tokens_to_keep)
         for name in active
-        if isinstance(SETTINGS[name].cut, Rank)
+        if isinstance(SETTINGS[name].cut, RankCut)
     }
     return found | {min_tokens_to_keep} if active and min_tokens_to_keep > 1 else found
 
@@ -77,12 +77,12 @@ def _filtered(logits: Tensor, shaping: Shaping, by: float, min_tokens_to_keep: i
     masses = {
         name: min(max(getattr(shaping, name) + shift, 1e-9), 1.0)
         for name in shaping.active(WARPERS)
-        if isinstance(SETTINGS[name].cut, Mass)
+        if isinstance(SETTINGS[name].cut, MassCut)
     }
     for name, process in warpers(replace(shaping, **masses), min_tokens_to_keep):
         rule = SETTINGS[name].cut
         spared = torch.topk(logits, min(min_tokens_to_keep, len(logits)))[0][-1]
-        if isinstance(rule, Floor) and logits.max() > -math.inf:
+        if isinstance(rule, FloorCut) and logits.max() > -math.inf:
             value = getattr(shaping, name)
             level = rule.level(value, seen_in(logits)) * (1 - (4 + rule.sway(value)) * by)
             below = (torch.softmax(logits, -1) < level) & (logits < spared)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from core.decoding.counting import nth
 from core.decoding.shaping.config import SETTINGS, Shaping
-from core.decoding.shaping.spec import Floor, Mass, Rank, Seen
+from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
 from core.decoding.trace import Stage, Trace
 
 # Sums of float32 probabilities over a vocabulary stay within this of the truth.
@@ -27,9 +27,9 @@ def shown_cut_faults(trace: Trace) -> Iterator[str]:
 def _shown(before: Stage, after: Stage, shaping: Shaping) -> bool:
     """Whether the cut may lie where the settings put it."""
     value, cut = getattr(shaping, after.name), SETTINGS[after.name].cut
-    if isinstance(cut, Rank):
+    if isinstance(cut, RankCut):
         return _shown_rank(before, after, value)
-    if isinstance(cut, Mass):
+    if isinstance(cut, MassCut):
         # The last token that was needed is no more probable than any survivor; by typicality it
         # may be any, a hidden one too.
         survivor = min(_survivors(before, after), default=1.0)
@@ -55,7 +55,7 @@ def _shown_mass(after: Stage, wanted: float, last: float) -> bool:
     return wanted - MASS_TOLERANCE <= rest and rest - last <= wanted + MASS_TOLERANCE
 
 
-def _shown_floor(before: Stage, after: Stage, cut: Floor, value: float) -> bool:
+def _shown_floor(before: Stage, after: Stage, cut: FloorCut, value: float) -> bool:
     """Whether survivors (the likeliest aside) may lie above the floor, and removed ones below.
 
     What the candidates don't tell leaves the floor a range: a hidden token may be the likeliest

@@ -19,7 +19,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.recording import rank_of
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
-from core.decoding.shaping.spec import Floor, Mass, Rank, Seen
+from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
 from core.decoding.shaping.stages import penalties, warpers
 from core.decoding.trace import Stage, TokenStep
 
@@ -146,11 +146,11 @@ class _Edge(NamedTuple):
         return (self.kept == 1 or self.lowest >= below) and self.following <= above
 
 
-def _fits(rule: Rank | Mass | Floor, value: Any, edge: _Edge, logits: Tensor) -> bool:
+def _fits(rule: RankCut | MassCut | FloorCut, value: Any, edge: _Edge, logits: Tensor) -> bool:
     """Whether a setting's value puts its cut of `[vocab]` logits at the recorded edge."""
-    if isinstance(rule, Rank):
+    if isinstance(rule, RankCut):
         return edge.at_count(value)
-    if isinstance(rule, Mass):
+    if isinstance(rule, MassCut):
         return edge.at_mass(value)
     return edge.at_floor(rule.level(value, seen_in(logits)), rule.sway(value))
 
@@ -163,7 +163,7 @@ def _cut(before: _StageRow, stage: Stage, shaping: Shaping) -> _StageRow | None:
         return None
     probs = logits.softmax(-1)
     # Typical tokens are those whose surprisal is nearest to the entropy.
-    typical = isinstance(rule, Mass) and rule.first == "typical"
+    typical = isinstance(rule, MassCut) and rule.first == "typical"
     key = -(-probs.log() - seen_in(logits).entropy).abs() if typical else logits
     order = torch.topk(key, min(stage.kept + 1, alive)).indices
     kept = order[: stage.kept]

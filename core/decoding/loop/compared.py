@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple, TypeAlias
 
-from core.decoding.bounds import Bounds, ByColumn, Number, Prob, ShortText, TokenId
+from core.decoding.bounds import Bounds, ByColumn, FiniteNumber, Prob, ShortText, TokenId
 
 MAX_COMPARED = 64
 
@@ -19,11 +19,11 @@ class Compared(NamedTuple):
     token_id: TokenId
     text: ShortText
     prob: Prob
-    penalty: Number
-    score: Number
+    penalty: FiniteNumber
+    score: FiniteNumber
 
 
 # The first of the highest scores is emitted.
-Comparison: TypeAlias = Annotated[
+ComparedTokens: TypeAlias = Annotated[
     tuple[Compared, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_COMPARED)
 ]

@@ -18,7 +18,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError, UnknownTokensError
 from core.decoding.shaping.config import BANS, SETTINGS, Shaping
 from core.decoding.shaping.long_rows import first_maximum
-from core.decoding.shaping.spec import Floor, Mass, Seen
+from core.decoding.shaping.spec import FloorCut, MassCut, Seen
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
     Distribution,
@@ -139,9 +139,9 @@ def _names(processors: Sequence[Processor]) -> str:
 def _reads_all(name: str, value: float) -> bool:
     """Whether a filter's cut depends on more of the tail than its mass and its entropy."""
     cut = SETTINGS[name].cut
-    if isinstance(cut, Floor):
+    if isinstance(cut, FloorCut):
         return cut.level(value, Seen(0.5, 1.0, 0.0)) != cut.level(value, Seen(0.5, 1.0, 1.0))
-    return isinstance(cut, Mass) and cut.first != "likeliest"
+    return isinstance(cut, MassCut) and cut.first != "likeliest"
 
 
 def _penalised(

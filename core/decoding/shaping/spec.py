@@ -33,19 +33,19 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class RankCut:
     """The setting is how many tokens are kept, highest probability first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mass:
+class MassCut:
     """The setting is the mass that the kept tokens reach, likeliest or most typical first."""
 
     first: Literal["likeliest", "typical"] = "likeliest"
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class FloorCut:
     """Tokens below a probability are removed, the likeliest aside.
 
     Args:
@@ -135,7 +135,7 @@ class SettingSpec:
     interval: Interval | None = None
     name: str = ""
     key: str = ""
-    cut: Rank | Mass | Floor | None = None
+    cut: RankCut | MassCut | FloorCut | None = None
     slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
@@ -153,7 +153,7 @@ class SettingSpec:
     @property
     def sorts(self) -> bool:
         """Whether its function sorts the row, so that ties fall by the row's length."""
-        return isinstance(self.cut, Mass)
+        return isinstance(self.cut, MassCut)
 
     @property
     def on_decode(self) -> bool:

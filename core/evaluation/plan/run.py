@@ -24,7 +24,7 @@ from core.evaluation.scoring.reference import ReferenceScore, score_reference
 
 Models = Mapping[str, LanguageModel]
 END_THINK = "</think>"
-Place = tuple[str, str, int]
+WayPlace = tuple[str, str, int]
 """Question, way and sample by their names."""
 
 
@@ -65,7 +65,7 @@ def evaluation_rows(
     done: Sequence[EvaluationRow] = (),
     *,
     rewards: Rewards | None = None,
-    only: Sequence[Place] | None = None,
+    only: Sequence[WayPlace] | None = None,
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[EvaluationRow]:

@@ -16,7 +16,7 @@ from core.decoding.errors import ProblemError
 from core.decoding.validation import brief, shortened
 from core.evaluation.answers import MAX_DIGITS
 from core.evaluation.questions.table import (
-    Row,
+    QuestionRow,
     csv_rows,
     decoded,
     is_jsonl,
@@ -66,7 +66,7 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     return QuestionSet(shortened(named, MAX_NAME), tuple(questions), left_out)
 
 
-def _rows(text: str, name: str) -> Iterator[Row]:
+def _rows(text: str, name: str) -> Iterator[QuestionRow]:
     if not is_jsonl(text, name):
         return csv_rows(text)
     return _json_rows(text) if _is_one_value(text) else jsonl_rows(text)
@@ -84,7 +84,7 @@ def _is_one_value(text: str) -> bool:
     )
 
 
-def _json_rows(text: str) -> Iterator[Row]:
+def _json_rows(text: str) -> Iterator[QuestionRow]:
     """The rows of a list of objects, or of SQuAD's `data`, `paragraphs`, `qas`."""
     value = json_value(text)
     if isinstance(value, dict) and "data" in value:
@@ -96,7 +96,7 @@ def _json_rows(text: str) -> Iterator[Row]:
         yield item.line, item  # type: ignore[attr-defined]
 
 
-def _squad_rows(articles: list[Any]) -> Iterator[Row]:
+def _squad_rows(articles: list[Any]) -> Iterator[QuestionRow]:
     for article in articles:
         for paragraph in _list_of(article, "paragraphs"):
             for asked in _list_of(paragraph, "qas"):

@@ -16,7 +16,7 @@ from typing import Any
 from core.decoding.errors import ProblemError
 
 REQUIRED = {"question", "answer"}
-Row = tuple[int, dict[str, Any]]
+QuestionRow = tuple[int, dict[str, Any]]
 
 
 def decoded(data: bytes) -> str:
@@ -39,7 +39,7 @@ def is_jsonl(text: str, name: str) -> bool:
     return first.startswith(("{", "[")) or (named and "question" not in first)
 
 
-def jsonl_rows(text: str) -> Iterator[Row]:
+def jsonl_rows(text: str) -> Iterator[QuestionRow]:
     """The objects of a JSONL file, numbers as they are written.
 
     Raises:
@@ -102,7 +102,7 @@ def _number(text: str) -> Decimal:
         return Decimal("Infinity")
 
 
-def csv_rows(text: str) -> Iterator[Row]:
+def csv_rows(text: str) -> Iterator[QuestionRow]:
     """The rows of a CSV by the names of their columns, in small letters.
 
     Raises:

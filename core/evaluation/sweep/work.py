@@ -10,7 +10,7 @@ from core.evaluation.attempts import ROWS, require_rows
 from core.evaluation.sweep.run import missing, sweep_rows
 from core.evaluation.sweep.types import SweepPlan, SweepRow
 
-Place = tuple[str, int, int]
+SweepPlace = tuple[str, int, int]
 """A run's problem, budget and sample."""
 
 
@@ -32,16 +32,16 @@ class SweepWork:
     def __post_init__(self) -> None:
         require_rows(self.batch)
 
-    def key(self, row: SweepRow) -> Place:
+    def key(self, row: SweepRow) -> SweepPlace:
         """What names a row's run."""
         return row.problem, row.budget, row.sample
 
-    def units(self, done: Sequence[SweepRow]) -> list[list[Place]]:
+    def units(self, done: Sequence[SweepRow]) -> list[list[SweepPlace]]:
         """The runs that are missing, in the batches of one process."""
         places = [(one.key, budget, sample) for one, budget, sample in missing(self.plan, done)]
         return [places[at : at + self.batch] for at in range(0, len(places), self.batch)]
 
-    def begin(self) -> Callable[[list[Place]], Iterator[SweepRow]]:
+    def begin(self) -> Callable[[list[SweepPlace]], Iterator[SweepRow]]:
         """Load the model; the function does the runs of a unit.
 
         Raises:
@@ -53,7 +53,7 @@ class SweepWork:
         if model.revision != self.plan.model_revision:
             raise SweepError("The model's weights were changed meanwhile; start again.")
 
-        def rows(unit: list[Place]) -> Iterator[SweepRow]:
+        def rows(unit: list[SweepPlace]) -> Iterator[SweepRow]:
             marks = model.think_marks
             return sweep_rows(model, self.plan, marks=marks, batch=self.batch, only=unit)
 

@@ -18,7 +18,7 @@ from core.figures.base.paper import Paper
 from core.figures.base.plain import plain_values
 from core.figures.base.theme import DARK, LIGHT, Theme
 
-Draw: TypeAlias = Callable[..., go.Figure]
+DrawFigure: TypeAlias = Callable[..., go.Figure]
 # A page draws the widest layout that fits its frame, stretched; where none does, the first, which
 # is scrolled.
 WIDTHS = (344.0, 480.0, 640.0, 900.0)
@@ -61,7 +61,9 @@ class Chart:
 
 
 def chart_of(
-    draw: Draw | go.Figure, themes: Sequence[Theme] = LIGHT_AND_DARK, paper: Paper | None = None
+    draw: DrawFigure | go.Figure,
+    themes: Sequence[Theme] = LIGHT_AND_DARK,
+    paper: Paper | None = None,
 ) -> Chart:
     """A figure for a page; one that is drawn already stays as it is, at its own width.
 
@@ -82,7 +84,7 @@ def chart_of(
     return Chart(tuple(layouts), title, subtitle, caption, alt, bare)
 
 
-def _laid_out(draw: Draw, themes: Sequence[Theme], base: Paper) -> Iterator[Layout]:
+def _laid_out(draw: DrawFigure, themes: Sequence[Theme], base: Paper) -> Iterator[Layout]:
     """The layouts for all widths that the figure may have."""
     for width in WIDTHS:
         for theme in themes:

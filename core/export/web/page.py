@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from core.decoding.shaping.config import SETTINGS
 from core.export.web import bundle
-from core.export.web.chart import LIGHT_AND_DARK, Chart, Draw, chart_of, font_rules, packed
+from core.export.web.chart import LIGHT_AND_DARK, Chart, DrawFigure, chart_of, font_rules, packed
 from core.figures.base.paper import Paper
 from core.figures.base.theme import DARK, THEMES, Theme
 
@@ -46,7 +46,7 @@ class PageLook:
 
 
 def page_of(
-    draw: Draw | go.Figure, theme: Theme | None, paper: Paper, *, shared: bool = False
+    draw: DrawFigure | go.Figure, theme: Theme | None, paper: Paper, *, shared: bool = False
 ) -> bytes:
     """One figure as a page of its own, with the title, caption and ground of a paper.
 

@@ -29,7 +29,7 @@ from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candid
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
 
-Value: TypeAlias = Literal["raw", "final"]
+HeatmapValue: TypeAlias = Literal["raw", "final"]
 
 _TITLE = "The likeliest tokens at every step"
 # A run that has just begun doesn't fill the width with three cells.
@@ -48,7 +48,7 @@ def probability_heatmap(
     first: int = 0,
     columns: int = 40,
     rows: int = 10,
-    value: Value = "raw",
+    value: HeatmapValue = "raw",
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
@@ -101,7 +101,7 @@ def _window(
 
 
 def _subtitle(
-    trace: Trace, steps: Sequence[TokenStep], value: Value, frame: Frame, paper: Paper
+    trace: Trace, steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame, paper: Paper
 ) -> str:
     said, many = _SUBTITLES[value], len(trace.token_steps)
     if paper.printed and len(steps) < many:
@@ -119,7 +119,7 @@ def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
     return ranks, any(step.chosen.rank > ranks for step in steps)
 
 
-def _cells(steps: Sequence[TokenStep], ranks: int, value: Value) -> list[Cell]:
+def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[Cell]:
     cells = []
     for column, step in enumerate(steps):
         cells.append(_header(column, step))
@@ -149,7 +149,7 @@ def _header(column: int, step: TokenStep) -> Cell:
 
 
 def _key(
-    steps: Sequence[TokenStep], value: Value, beyond: bool, ranks: int, theme: Theme
+    steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int, theme: Theme
 ) -> list[str]:
     keys = key_entry(theme.accent, "chosen", "<b>□</b>")
     if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
@@ -157,7 +157,7 @@ def _key(
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 
-def _alt(steps: Sequence[TokenStep], value: Value, frame: Frame) -> str:
+def _alt(steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame) -> str:
     narrow = frame.wide.count(False)
     folded = f" {narrow} steps are drawn narrow." if narrow else ""
     text = " ".join(visible_token(step.chosen.text, 24) for step in steps)

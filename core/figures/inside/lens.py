@@ -27,7 +27,7 @@ from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
 
-Shown: TypeAlias = Literal["token", "rank"]
+Content: TypeAlias = Literal["token", "rank"]
 
 _TITLE = "What each layer would say"
 _FEWEST_COLUMNS = 3
@@ -49,7 +49,7 @@ def lens_heatmap(
     caption: str,
     prompt: str = "",
     first: int = 0,
-    show: Shown = "token",
+    show: Content = "token",
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
@@ -90,7 +90,7 @@ def lens_heatmap(
     return sheet.figure()
 
 
-def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Shown) -> list[Cell]:
+def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Content) -> list[Cell]:
     key, height = (at, position.next_id), len(lens.layers)
     cells = [
         Cell(column, -1, None, position.next_text, _hover(position, at, None, ""), key),

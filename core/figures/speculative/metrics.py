@@ -27,7 +27,7 @@ from core.figures.speculative.words import rule_of
 _COLUMNS = ["metric", "value", "definition", "source"]
 _SCORED = ["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"]
 _LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
-Row = tuple[str, str, str, str]
+MetricRow = tuple[str, str, str, str]
 # The rate that the paper's formulas take: name, definition and source. Of the other rules it is
 # another one, for which the paper claims nothing.
 _RATE_OF = {
@@ -64,7 +64,7 @@ def spec_metrics_data(
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _counted(trace: Trace) -> list[Row]:
+def _counted(trace: Trace) -> list[MetricRow]:
     found = counts(trace.rounds)
     here = "this trace"
     return [
@@ -82,7 +82,7 @@ def _forwards(trace: Trace) -> str:
     return str(len(trace.rounds) + (trace.prompt_step is not None))
 
 
-def _rates(trace: Trace) -> list[Row]:
+def _rates(trace: Trace) -> list[MetricRow]:
     rounds = trace.rounds
     return [
         (
@@ -112,7 +112,7 @@ def _rates(trace: Trace) -> list[Row]:
     ]
 
 
-def _expected(trace: Trace) -> list[Row]:
+def _expected(trace: Trace) -> list[MetricRow]:
     """What the paper's formula gives for the rate at which this rule accepts."""
     rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
     name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
@@ -136,7 +136,7 @@ def _expected(trace: Trace) -> list[Row]:
     return rows
 
 
-def _measured(trace: Trace, found: Comparison) -> list[Row]:
+def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
     costs, tally = found.costs, counts(trace.rounds)
     length = tally.drafted / tally.rounds if tally.rounds else 0.0
     alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
@@ -170,7 +170,7 @@ def _measured(trace: Trace, found: Comparison) -> list[Row]:
     ]
 
 
-def _swept(found: LengthSweep) -> list[Row]:
+def _swept(found: LengthSweep) -> list[MetricRow]:
     """Of the measured lengths alone: beyond them nothing is known."""
     if found.best is None:
         return []

@@ -112,7 +112,9 @@ def _runs(comparison: Comparison) -> tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def _add_totals(
-    sheet: Sheet, rows: Sequence[tuple[str, dict[str, float]]], comparison: Comparison | None
+    sheet: Sheet,
+    rows: Sequence[tuple[str, dict[str, float]]],
+    comparison: Comparison | None,
 ) -> None:
     colors, runs = _colors(sheet.theme), _runs(comparison) if comparison else ()
     for at, (name, parts) in enumerate(rows):

@@ -54,7 +54,7 @@ from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[
-    [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "Source", str], T
+    [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "ModelSource", str], T
 ]
 
 _FETCHING = RequestLimits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
@@ -65,7 +65,7 @@ read_through_here()
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Where a model comes from.
 
     Args:
@@ -80,7 +80,7 @@ class Source:
 
 
 def load_transformers_model(
-    source: Source,
+    source: ModelSource,
     dtype: str | torch.dtype | None,
     device: str | torch.device | None,
     should_stop: Callable[[], bool] = never,
@@ -95,7 +95,7 @@ def load_transformers_model(
 
 
 def load_scorer(
-    source: Source,
+    source: ModelSource,
     dtype: str | torch.dtype | None,
     device: str | torch.device | None,
     should_stop: Callable[[], bool] = never,
@@ -116,7 +116,7 @@ def load_scorer(
 def _load_as(
     head: Head,
     assemble: Assemble[T],
-    source: Source,
+    source: ModelSource,
     dtype: str | torch.dtype | None,
     device: str | torch.device | None,
     should_stop: Callable[[], bool],
@@ -145,7 +145,7 @@ def _load_as(
 
 
 def _folder_of(
-    source: Source, dtype: torch.dtype | Literal["auto"], should_stop: Callable[[], bool]
+    source: ModelSource, dtype: torch.dtype | Literal["auto"], should_stop: Callable[[], bool]
 ) -> tuple[Path, str]:
     """The folder that is loaded, and what a trace names this version of the model by."""
     if source.folder is None:
@@ -180,7 +180,7 @@ def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool
 
 def _inspect(
     folder: Path,
-    source: Source,
+    source: ModelSource,
     dtype: torch.dtype | Literal["auto"],
     should_stop: Callable[[], bool],
     head: Head,
@@ -208,14 +208,14 @@ def _inspect(
     return size * (found["parameters"] + found["largest"]) + found["buffer_bytes"]
 
 
-def _in_sentence(source: Source) -> str:
+def _in_sentence(source: ModelSource) -> str:
     """A folder as the user wrote it: not where `~` leads, nor where the hub's cache is."""
     return source.model_id if source.folder is None else str(Path(source.model_id))
 
 
 def _load(
     folder: Path,
-    source: Source,
+    source: ModelSource,
     dtype: torch.dtype | Literal["auto"],
     device: torch.device,
     should_stop: Callable[[], bool],
@@ -280,7 +280,7 @@ def _assemble(
     hf_model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     device: torch.device,
-    source: Source,
+    source: ModelSource,
     revision: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
@@ -310,7 +310,7 @@ def _assemble_scorer(
     hf_model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     device: torch.device,
-    source: Source,
+    source: ModelSource,
     revision: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""

@@ -17,7 +17,14 @@ from core.decoding.methods import config_to_dict
 from core.decoding.protocol import Vocabulary
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import TokenLogprobs, Wanted, entry_of
-from core.server.api.parts import AnswerPart, ChoiceEnded, Delta, FinishReason, Phase, Started
+from core.server.api.parts import (
+    AnswerPart,
+    ApiFinishReason,
+    ChoiceEnded,
+    Delta,
+    PartPhase,
+    Started,
+)
 from core.server.api.plan import Plan
 
 DONE = "data: [DONE]\n\n"
@@ -27,10 +34,10 @@ DONE = "data: [DONE]\n\n"
 class Choice:
     """One choice as far as it has come."""
 
-    texts: dict[Phase, str] = field(default_factory=dict)
-    logprobs: dict[Phase, list[TokenLogprobs]] = field(default_factory=dict)
+    texts: dict[PartPhase, str] = field(default_factory=dict)
+    logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
     prompt_ids: tuple[int, ...] = ()
-    finish_reason: FinishReason | None = None
+    finish_reason: ApiFinishReason | None = None
     tokens: int = 0
     reasoning_tokens: int = 0
 

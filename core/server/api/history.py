@@ -18,7 +18,7 @@ from core.server.api.endpoints import Endpoint
 if TYPE_CHECKING:
     from core.traces.data_path.types import DataPath
 
-State: TypeAlias = Literal["loading", "waiting", "running", "finished", "stopped", "failed"]
+RequestState: TypeAlias = Literal["loading", "waiting", "running", "finished", "stopped", "failed"]
 MOST_RECORDS = 100
 MOST_BYTES = 128 * 2**20
 # What a record takes without its run, a row of a step's numbers, a call of the data path: measured.
@@ -48,7 +48,7 @@ class Record:
     prompt: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     created: float = field(default_factory=time.time)
-    state: State = "loading"
+    state: RequestState = "loading"
     error: str = ""
     draft: str = ""
     prompt_tokens: int = 0
@@ -113,7 +113,7 @@ class Record:
         self.last_token = self._emitted = now
         self.tokens += tokens
 
-    def end(self, state: State, error: str = "") -> None:
+    def end(self, state: RequestState, error: str = "") -> None:
         """Nothing more comes."""
         self._bytes = self.bytes
         self.state, self.error, self.ended = state, error, time.perf_counter()

@@ -15,7 +15,7 @@ from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
 from core.server.api.parts import AllEnded, AnswerPart, Failed
 from core.server.api.service import Feed, Slot
-from core.server.hosts import Message, Receive, Send
+from core.server.hosts import AsgiMessage, Receive, Send
 
 if TYPE_CHECKING:
     from core.server.api.answer import Answer
@@ -112,7 +112,7 @@ class Reply:
         self._answer, self._record, self._feed, self._slot = answer, record, feed, slot
         self._stream, self._aside, self._keep = stream, not 0 <= top <= _MANY, keep
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         del scope
         answering = asyncio.create_task(self._send_all(_patient(send)))
         gone = asyncio.create_task(hang_up(receive))
@@ -192,14 +192,14 @@ class Reply:
 def _patient(send: Send) -> Send:
     """`send` that gives up on a client which takes nothing."""
 
-    async def bounded(message: Message) -> None:
+    async def bounded(message: AsgiMessage) -> None:
         async with asyncio.timeout(SEND_SECONDS):
             await send(message)
 
     return bounded
 
 
-async def _send_text(send: Callable[[Message], Awaitable[None]], text: str, more: bool) -> None:
+async def _send_text(send: Callable[[AsgiMessage], Awaitable[None]], text: str, more: bool) -> None:
     raw = text.encode()
     for first in range(0, max(len(raw), 1), _CHUNK):
         rest = more or first + _CHUNK < len(raw)

@@ -18,8 +18,8 @@ from core.server.api.logprobs import TokenLogprobs
 if TYPE_CHECKING:
     from core.decoding.protocol import Vocabulary
 
-Phase: TypeAlias = Literal["prompt", "thinking", "answer"]
-FinishReason: TypeAlias = Literal["stop", "length"]
+PartPhase: TypeAlias = Literal["prompt", "thinking", "answer"]
+ApiFinishReason: TypeAlias = Literal["stop", "length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Delta:
 
     choice: int
     text: str
-    phase: Phase
+    phase: PartPhase
     token_ids: tuple[int, ...]
     logprobs: tuple[TokenLogprobs, ...] = ()
 
@@ -57,7 +57,7 @@ class ChoiceEnded:
     """A choice is complete."""
 
     choice: int
-    finish_reason: FinishReason
+    finish_reason: ApiFinishReason
     tokens: int
     reasoning_tokens: int = 0
 
@@ -116,7 +116,7 @@ class ChoiceText:
         mark = config.think_end if isinstance(config, Reasoning) else ""
         self._thinking, self._answer = Cutter((mark,)), Cutter(config.stop_strings)
 
-    def push(self, step: TokenStep) -> list[tuple[Phase, str]]:
+    def push(self, step: TokenStep) -> list[tuple[PartPhase, str]]:
         """What a step adds, and to which text; at least one entry, the last of its own phase."""
         if step.phase == "answer":
             return self.push_answer(step.text)
@@ -124,21 +124,21 @@ class ChoiceText:
             return [("thinking", "")]
         return [("thinking", self._thinking.push(step.text))]
 
-    def push_answer(self, text: str) -> list[tuple[Phase, str]]:
+    def push_answer(self, text: str) -> list[tuple[PartPhase, str]]:
         """As `push`, of text that is the answer's."""
         return [*self._flushed("thinking"), ("answer", self._answer.push(text))]
 
-    def flush(self) -> list[tuple[Phase, str]]:
+    def flush(self) -> list[tuple[PartPhase, str]]:
         """What was held back, at the run's end."""
         return [*self._flushed("thinking"), *self._flushed("answer")]
 
-    def _flushed(self, phase: Phase) -> list[tuple[Phase, str]]:
+    def _flushed(self, phase: PartPhase) -> list[tuple[PartPhase, str]]:
         cutter = self._answer if phase == "answer" else self._thinking
         held = cutter.flush()
         return [(phase, held)] if held else []
 
 
-def finish_reason_of(reason: str) -> FinishReason:
+def finish_reason_of(reason: str) -> ApiFinishReason:
     """OpenAI's word for why a run has ended."""
     return "stop" if reason in ("eos", "stop") else "length"
 

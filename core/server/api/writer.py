@@ -20,7 +20,7 @@ from core.server.api.parts import (
     ChoiceEnded,
     ChoiceText,
     Delta,
-    Phase,
+    PartPhase,
     finish_reason_of,
     reasoning_tokens,
     tokens_in,
@@ -117,7 +117,7 @@ class Writer:
 
     def _send(
         self,
-        written: Sequence[tuple[Phase, str]],
+        written: Sequence[tuple[PartPhase, str]],
         token_ids: Sequence[int],
         logprobs: tuple[TokenLogprobs, ...],
     ) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.traces.data_path.types import Phase
+from core.traces.data_path.types import PathPhase
 
 # A function's file, relative to the project, and its name. A test holds that each is there.
-BEGINS: dict[tuple[str, str], Phase] = {
+BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/registry.py", "load_model"): "load",
     ("core/cli/decode.py", "request_of"): "request",
     ("core/models/tokenizing.py", "Tokenizing.encode_chat"): "chat",

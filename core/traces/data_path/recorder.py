@@ -21,7 +21,7 @@ from torch import nn
 
 from core.traces.data_path.phases import BEGINS
 from core.traces.data_path.short import short
-from core.traces.data_path.types import DataPath, FunctionCall, Phase, Value
+from core.traces.data_path.types import DataPath, FunctionCall, PathPhase, ShownValue
 
 if TYPE_CHECKING:
     from core.models.transformers_model import TransformersModel
@@ -44,7 +44,7 @@ class _Function(NamedTuple):
     name: str
     file: str
     line: int
-    phase: Phase | None
+    phase: PathPhase | None
     arguments: tuple[str, ...]
     byte_code: bytes
 
@@ -62,8 +62,8 @@ class _Open:
 
     def __init__(self, frame: FrameType | None, name: str, file: str, line: int) -> None:
         self.frame, self.name, self.file, self.line = frame, name, file, line
-        self.phase: Phase = "request"
-        self.arguments: tuple[Value, ...] = ()
+        self.phase: PathPhase = "request"
+        self.arguments: tuple[ShownValue, ...] = ()
         self.resumed = False
         self.start = 0.0
         self.calls: list[FunctionCall] = []
@@ -114,11 +114,11 @@ class Recorder:
         if not opened.resumed:
             held = frame.f_locals
             opened.arguments = tuple(
-                Value(name, short(held[name])) for name in function.arguments if name in held
+                ShownValue(name, short(held[name])) for name in function.arguments if name in held
             )
         self.enter(opened, function.phase)
 
-    def enter(self, opened: _Open, phase: Phase | None = None) -> None:
+    def enter(self, opened: _Open, phase: PathPhase | None = None) -> None:
         """A call begins."""
         opened.phase = phase or self._open[-1].phase
         self._open.append(opened)
@@ -190,7 +190,9 @@ class _Hooks:
         opened = _Open(None, self._label, self._file, self._line)
         given = [*((str(at), value) for at, value in enumerate(positional)), *named.items()]
         opened.arguments = tuple(
-            Value(name, self._recorder.short(value)) for name, value in given if value is not None
+            ShownValue(name, self._recorder.short(value))
+            for name, value in given
+            if value is not None
         )
         self._recorder.enter(opened)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from core.traces.data_path.types import DataPath, FunctionCall, Phase
+from core.traces.data_path.types import DataPath, FunctionCall, PathPhase
 
 # What a step does: the boxes of a picture of it.
 Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
@@ -75,7 +75,7 @@ def calls_of(call: FunctionCall, act: Act) -> list[FunctionCall]:
     return [found for inner in call.calls for found in calls_of(inner, act)]
 
 
-def calls_in(calls: Iterable[FunctionCall], phase: Phase) -> list[FunctionCall]:
+def calls_in(calls: Iterable[FunctionCall], phase: PathPhase) -> list[FunctionCall]:
     """The calls that begin a part of the run."""
     found: list[FunctionCall] = []
     for call in calls:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.decoding.counting import duration
 from core.traces.data_path.fold import FoldedRow, fold
-from core.traces.data_path.types import PHASES, DataPath, FunctionCall, Phase
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhase
 
 _INDENT = "  "
 
@@ -23,7 +23,7 @@ def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
 
 
 def _lines(
-    rows: list[FoldedRow], at: int, depth: int | None, around: Phase | None
+    rows: list[FoldedRow], at: int, depth: int | None, around: PathPhase | None
 ) -> Iterator[str]:
     """The rows at one depth, with titles where a part of the run begins.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-Phase: TypeAlias = Literal["load", "request", "chat", "ids", "loop", "finish", "answer"]
+PathPhase: TypeAlias = Literal["load", "request", "chat", "ids", "loop", "finish", "answer"]
 
 # In the order of a run, with their titles.
-PHASES: dict[Phase, str] = {
+PHASES: dict[PathPhase, str] = {
     "load": "Model and tokenizer are loaded",
     "request": "The request becomes settings",
     "chat": "The chat template writes the conversation as one text and its ids",
@@ -19,7 +19,7 @@ PHASES: dict[Phase, str] = {
 }
 
 
-class Value(NamedTuple):
+class ShownValue(NamedTuple):
     """An argument by its name, in short."""
 
     name: str
@@ -44,8 +44,8 @@ class FunctionCall(NamedTuple):
     function: str
     file: str
     line: int
-    phase: Phase
-    arguments: tuple[Value, ...]
+    phase: PathPhase
+    arguments: tuple[ShownValue, ...]
     result: str
     resumed: bool
     start: float

@@ -24,7 +24,6 @@ from pages.ui.run import bar
 from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
 
-Redraw = Callable[[], None]
 # px: all columns fit in a window of 1280 px, and two lines of a text in a row.
 _WIDTHS = {
     "rank": 55,
@@ -68,7 +67,7 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
     st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
 
 
-def draw(view: BeamView, trace: Trace, redraw: Redraw) -> None:
+def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     """Greedy's way through the search, and the comparison on demand.
 
     Args:
@@ -122,7 +121,7 @@ def _parted(step: int, own: str, other: str) -> str:
     )
 
 
-def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Redraw) -> None:
+def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Callable[[], None]) -> None:
     """Buttons to the places that the sentences name."""
     steps, places = trace.beam_steps, {}
     if greedy.end == "pruned":
@@ -140,7 +139,7 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Redraw) -> Non
             )
 
 
-def _bring(view: BeamView, node: Node, redraw: Redraw) -> None:
+def _bring(view: BeamView, node: Node, redraw: Callable[[], None]) -> None:
     view.bring(node, *beam_controls.view_of_tree())
     redraw()
 
@@ -192,7 +191,7 @@ def _texts(compared: Sequence[Rival]) -> None:
     table.draw("rival-texts", {"way": names, "text": texts}, widths={"text": "large"})
 
 
-def guesses(view: BeamView, trace: Trace, redraw: Redraw) -> None:
+def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     """What an estimate of the parents would get wrong in this run.
 
     Args:
@@ -240,7 +239,7 @@ def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
     return f"{visible_token(beams[step][row], 24)} (row {nth(row)})"
 
 
-def _picked(view: BeamView, trace: Trace, redraw: Redraw, row: int) -> None:
+def _picked(view: BeamView, trace: Trace, redraw: Callable[[], None], row: int) -> None:
     wrong = guess_parents(trace).wrong
     if row < len(wrong):
         chosen = wrong[row]

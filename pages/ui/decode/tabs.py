@@ -34,8 +34,6 @@ candidates = partial(of_figure, "candidates", figures.candidate_bars)
 stages = partial(of_figure, "stages", figures.step_stages)
 softmax = partial(of_figure, "softmax", figures.softmax_row)
 
-Redraw = Callable[[], None]
-
 
 def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """The selected step as the knobs shape it, straight below the text."""
@@ -81,7 +79,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
     return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)
 
 
-def draw_rest(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     """What one looks at after the step: the whole run in a heatmap, and more looks in tabs.
 
     Args:
@@ -108,7 +106,7 @@ def _own(view: DecodeView, trace: Trace, part: Callable[[TokenStep, Trace], Part
         figure.chart(part(view.step, trace), (view.number, view.selected), across=True)
 
 
-def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     width = style.figure_width()
     columns = columns_for(width)
     width = min(width, style.BESIDE)
@@ -139,7 +137,7 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
         )
 
 
-def _select(view: DecodeView, custom: list[object], redraw: Redraw) -> None:
+def _select(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:
     if custom and isinstance(custom[0], int | float):
         view.select(int(custom[0]))
         redraw()
@@ -208,7 +206,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
     )
 
 
-def _uncertainty(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         of_figure("uncertainty", figures.uncertainty, trace, selected=view.selected),
         (view.number, view.selected),
@@ -231,7 +229,7 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
         )
 
 
-def _time(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+def _time(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     runs, others = timed_runs(view, trace)
     _compare(view, trace, redraw)
     figure.chart(
@@ -255,7 +253,7 @@ def timed_runs(
     return runs, list(found)
 
 
-def _compare(view: DecodeView, trace: Trace, redraw: Redraw) -> None:
+def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     def start() -> None:
         view.begin("compare", work.measure_cache(trace))
         redraw()

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocketDisconnected
 
-from core.server.hosts import ASGIApp, Message, Receive, Send
+from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
 
 class QuietDepartures:
@@ -16,6 +16,6 @@ class QuietDepartures:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         with suppress(WebSocketDisconnected):
             await self.app(scope, receive, send)

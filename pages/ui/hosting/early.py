@@ -10,7 +10,7 @@ from pathlib import Path
 
 from streamlit.file_util import get_static_dir
 
-from core.server.hosts import ASGIApp, Message, Receive, Send
+from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 from pages.ui.hosting.chart_script import SCRIPT
 
 # As Streamlit's build names them, before the hash.
@@ -23,8 +23,8 @@ class EarlyScripts:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        async def with_scripts(message: Message) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
+        async def with_scripts(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 headers = [(name.lower(), value) for name, value in message.get("headers", ())]
                 if any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.server.hosts import ASGIApp, Message, Receive, Send, answer
+from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send, answer
 
 PATH = "/_stcore/metrics"
 
@@ -14,7 +14,7 @@ class ClosedMetrics:
         self.app = app
         self.is_open = is_open
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         asked = scope["type"] == "http" and scope["path"].rstrip("/").endswith(PATH)
         if asked and not self.is_open:
             await answer(send, 404, "Not Found\n")

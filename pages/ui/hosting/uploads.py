@@ -13,7 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
 from core.decoding.errors import DecodingError
-from core.server.hosts import ASGIApp, Message, Receive, Send, answer
+from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send, answer
 
 PATH = "/_stcore/upload_file/"
 # A page holds at most three files of 5 MB, each beside the one that takes its place.
@@ -46,7 +46,7 @@ class UploadBounds:
         self.app = app
         self.arriving: Counter[str] = Counter()
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
@@ -68,7 +68,7 @@ class UploadBounds:
         everyone = held.total() + self.arriving.total() + size
         return mine <= SESSION_BYTES and everyone <= TOTAL_BYTES
 
-    async def _drop(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _drop(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         """Read it to its end, or the browser would see a broken connection."""
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
@@ -79,7 +79,7 @@ class UploadBounds:
         await answer(send, 202, NO_ROOM + "\n")
 
     async def _take(
-        self, session: str, size: int, scope: Message, receive: Receive, send: Send
+        self, session: str, size: int, scope: AsgiMessage, receive: Receive, send: Send
     ) -> None:
         known = runtime.get_instance().is_active_session(session)
         self.arriving[session] += size if known else 0
@@ -140,6 +140,6 @@ def _manager() -> MemoryUploadedFileManager:
     return found
 
 
-def _length(scope: Message) -> int | None:
+def _length(scope: AsgiMessage) -> int | None:
     found = [value for name, value in scope["headers"] if name == b"content-length"]
     return int(found[0]) if len(found) == 1 and found[0].isdigit() else None

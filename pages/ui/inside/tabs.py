@@ -21,12 +21,11 @@ from pages.ui.run import panel, proof
 from pages.ui.widgets import control, figure, pager, style, table
 from pages.ui.widgets.control import value
 
-Redraw = Callable[[], None]
 _CHECKED = ("record", "forward", "lens", "attention")
 _MODULES_SHOWN = 12
 
 
-def draw(view: InsideView, trace: Trace, redraw: Redraw) -> None:
+def draw(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
     """The proof and the files, then the tabs; only the open one is worked out.
 
     Args:
@@ -100,7 +99,7 @@ def _chart(
     view.figures[part.name] = part
 
 
-def _flame(view: InsideView, trace: Trace, redraw: Redraw) -> None:
+def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
     cache, width = not value("no_cache"), style.figure_width()
     control.draw("flame", label_visibility="collapsed")
     what = value("flame")
@@ -149,7 +148,7 @@ def _calls(
     return tuple(call for call in (first, made) if call is not None), said
 
 
-def _go_to(view: InsideView, custom: list[object], redraw: Redraw) -> None:
+def _go_to(view: InsideView, custom: list[object], redraw: Callable[[], None]) -> None:
     if custom and isinstance(custom[0], int | float) and custom[0] >= 0:
         view.select(int(custom[0]))
         redraw()

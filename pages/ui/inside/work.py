@@ -63,7 +63,7 @@ class StepForward(NamedTuple):
     checks: tuple[Check, ...]
 
 
-class Read(NamedTuple):
+class CheckedReading(NamedTuple):
     """A reading with its check."""
 
     value: Any
@@ -84,14 +84,14 @@ def forward(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[StepFor
     return view.later("forward", key, lambda job: _look_through(job, trace, index, use_cache))
 
 
-def lens(view: InsideView, trace: Trace) -> tuple[Read | None, bool]:
+def lens(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bool]:
     """What the model would say after every layer, up to the selected step."""
     index = view.selected
     key = (view.number, index)
     return view.later("lens", key, lambda job: _read_layers(job, trace, index))
 
 
-def attention(view: InsideView, trace: Trace) -> tuple[Read | None, bool]:
+def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bool]:
     """Where the token looks that is read at the selected step."""
     index = view.selected
     key = (view.number, index)
@@ -224,7 +224,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     return StepForward(prompt, one, recorder.path, (check,))
 
 
-def _read_layers(job: Job, trace: Trace, index: int) -> Read:
+def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     model = _with_modules(job, trace)
     from core.decoding.checks.model_checks import logit_tolerance
     from core.models.inside import logit_lens
@@ -238,10 +238,10 @@ def _read_layers(job: Job, trace: Trace, index: int) -> Read:
     bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
     detail = "deviation of the likeliest token's probability"
     name = "the last layer's reading is the run's step"
-    return Read(found, (Check(name, error <= bound, error, bound, detail, True),))
+    return CheckedReading(found, (Check(name, error <= bound, error, bound, detail, True),))
 
 
-def _look_back(job: Job, trace: Trace, index: int) -> Read:
+def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
     model = _with_modules(job, trace)
     from core.models.inside import attention as attention_of
 
@@ -252,4 +252,4 @@ def _look_back(job: Job, trace: Trace, index: int) -> Read:
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"
     check = Check("attention adds up to one", error <= 1e-3, error, 1e-3, detail, True)
-    return Read(found, (check,))
+    return CheckedReading(found, (check,))

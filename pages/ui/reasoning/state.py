@@ -31,7 +31,7 @@ from pages.ui.shell import examples, sidebar
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunVerdict:
     """What a run answered, and what that makes of it; no outcome where nobody knows the answer."""
 
     answer: str | None
@@ -130,17 +130,17 @@ def reading(trace: Trace) -> ReasoningSummary:
     return read_run(pieces_of(trace.token_steps), trace.config)
 
 
-def verdict_of(attempt: Attempt, asked: Problem) -> Verdict:
+def verdict_of(attempt: Attempt, asked: Problem) -> RunVerdict:
     """The same of an attempt; an unknown right answer judges nothing but the lack of an answer."""
     judged = bool(asked.answer) or attempt.answer is None
-    return Verdict(attempt.answer, attempt.outcome if judged else None)
+    return RunVerdict(attempt.answer, attempt.outcome if judged else None)
 
 
-def verdict(trace: Trace, asked: Problem | None) -> Verdict:
+def verdict(trace: Trace, asked: Problem | None) -> RunVerdict:
     """What the run answered, and whether that is right."""
     right = asked.answer if asked is not None else ""
     answer, outcome = judge(reading(trace).answer, right, trace.finish_reason)
-    return Verdict(answer, outcome if right or answer is None else None)
+    return RunVerdict(answer, outcome if right or answer is None else None)
 
 
 def problem_of(found: ReasonView) -> Problem | None:

@@ -46,7 +46,7 @@ _component = st.components.v2.component(
 )
 
 # Text, kind (CSS classes), and its hover text.
-Shown = tuple[str, str, str]
+ShownToken = tuple[str, str, str]
 
 
 def draw(trace: Trace, *, live: bool = False) -> None:
@@ -63,7 +63,7 @@ def draw_transcript(name: str, run: Transcript) -> None:
     _draw(name, run.problem.question, pieces_to_show(run.pieces, run.config))
 
 
-def _draw(name: str, question: str, pieces: Sequence[Shown], **flags: bool) -> None:
+def _draw(name: str, question: str, pieces: Sequence[ShownToken], **flags: bool) -> None:
     colors = _colors(style.theme())
     used = {word for _, kind, _ in pieces for word in kind.split()}
     _component(
@@ -92,7 +92,7 @@ def _colors(theme: Theme) -> dict[str, str]:
     }
 
 
-def pieces_of_trace(trace: Trace) -> list[Shown]:
+def pieces_of_trace(trace: Trace) -> list[ShownToken]:
     """A trace's text as it is shown; a forced token says what the model would have written."""
     steps = trace.token_steps
     return pieces_to_show(pieces_of(steps), trace.config, [_instead(step) for step in steps])
@@ -100,7 +100,7 @@ def pieces_of_trace(trace: Trace) -> list[Shown]:
 
 def pieces_to_show(
     pieces: Sequence[Piece], config: Reasoning, instead: Sequence[str] | None = None
-) -> list[Shown]:
+) -> list[ShownToken]:
     """A run's tokens, those of one kind together.
 
     Args:

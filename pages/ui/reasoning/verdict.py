@@ -9,7 +9,7 @@ from core.decoding.reasoning.transcript import ReasoningSummary
 from core.decoding.trace import Trace
 from core.evaluation.types import AttemptOutcome, Problem
 from core.figures.reasoning.words import OUTCOME_WORDS
-from pages.ui.reasoning.state import Verdict
+from pages.ui.reasoning.state import RunVerdict
 
 _ICONS = {
     "correct": ":material/check_circle:",
@@ -19,7 +19,7 @@ _ICONS = {
 }
 
 
-def draw(found: Verdict, problem: Problem | None, name: str = "run") -> None:
+def draw(found: RunVerdict, problem: Problem | None, name: str = "run") -> None:
     """What the run answered and whether that is right, in a sentence with a sign."""
     outcome, right = found.outcome, problem.answer if problem is not None else ""
     with st.container(
@@ -33,7 +33,7 @@ def draw(found: Verdict, problem: Problem | None, name: str = "run") -> None:
         st.text(_sentence(found, right), width="stretch")
 
 
-def _sentence(found: Verdict, right: str) -> str:
+def _sentence(found: RunVerdict, right: str) -> str:
     if found.outcome is None:
         return f"It answers {found.answer}. The right answer isn't known here."
     words = OUTCOME_WORDS[found.outcome].capitalize()

@@ -12,11 +12,11 @@ from core.decoding.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
-Work = Callable[[Job, Any, Any, Callable[[], bool]], Any]
+JobWork = Callable[[Job, Any, Any, Callable[[], bool]], Any]
 """What is done with target and draft; the last argument is asked after each step."""
 
 
-def _start(trace: Trace, work: Work) -> Job:
+def _start(trace: Trace, work: JobWork) -> Job:
     def run(job: Job) -> Any:
         model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
         with job.turn("Running") as turn:

@@ -14,7 +14,7 @@ from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
-Turn = Callable[[int], None]
+TurnTo = Callable[[int], None]
 
 _HTML = """
 <div class="play">
@@ -39,7 +39,7 @@ def draw(
     number: int,
     *,
     count: int,
-    turn: Turn,
+    turn: TurnTo,
     word: str = "step",
 ) -> None:
     """The play button and the step slider of the chart `name`.

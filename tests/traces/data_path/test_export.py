@@ -13,13 +13,13 @@ from core.cli.main import main
 from core.traces.data_path.export import as_chrome, as_json, as_otlp
 from core.traces.data_path.fold import fold
 from core.traces.data_path.text import as_lines
-from core.traces.data_path.types import DataPath, FunctionCall, Value
+from core.traces.data_path.types import DataPath, FunctionCall, ShownValue
 
 
 def call(
     function: str, start: float, seconds: float, *calls: FunctionCall, resumed: bool = False
 ) -> FunctionCall:
-    arguments = (Value("text", "'<b>&\u202e'"),)
+    arguments = (ShownValue("text", "'<b>&\u202e'"),)
     return FunctionCall(
         function, "core/a.py", 7, "loop", arguments, "3", resumed, start, seconds, calls
     )

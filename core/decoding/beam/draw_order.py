@@ -34,7 +34,7 @@ class _Drawn:
     rounding: float
 
 
-class Redraw:
+class DrawOrder:
     """The noise of every draw once more, against the recorded candidates.
 
     `torch.multinomial` without replacement takes the K highest of p / E with E exponential, so the
