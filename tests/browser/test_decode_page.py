@@ -12,7 +12,7 @@ from tests.browser.decode_page import CHARTS, PATIENCE_MS, DecodePage
 pytestmark = pytest.mark.browser
 
 # Slow on purpose: a long prompt read anew at every step, too hot for an end by itself.
-LONG_RUN = {"prompt": "once upon a time " * 95, "tokens": 100, "temperature": 10, "top_p": 1.0}
+LONG_RUN = {"prompt": "once upon a time " * 95, "tokens": 600, "temperature": 10, "top_p": 1.0}
 
 
 @pytest.fixture

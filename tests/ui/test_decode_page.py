@@ -21,6 +21,8 @@ from pages.ui.decode.tabs import timed_runs
 from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.run import bar
 from pages.ui.run import save as share
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
 from pages.ui.widgets import token_strip
 from pages.ui.widgets.control import defaults
@@ -66,6 +68,22 @@ def test_first_paint_is_the_example(open_app: Open) -> None:
     assert not app.exception
     assert "Example · 12 tokens" in texts(app)
     assert len(charts(app)) == 4
+
+
+def test_measurements_that_end_during_a_run_do_not_begin_the_page_anew_for_ever(
+    open_app: Open, example: Trace
+) -> None:
+    app = open_app()
+    view = view_of(app)
+    view.request = Request("embedded:target", PROMPT, example.config)
+    view.jobs["decode"] = Job(stage="Decoding", steps=list(example.steps))
+    view.pending_key["logits"] = "of another step"
+    view.jobs["logits"] = Job(ended=0.0)
+    view.jobs["logits"].done.set()
+    assert view.news
+    app.run()
+    assert not app.exception and not view.news
+    assert "Decoding · " in texts(app)
 
 
 def test_the_text_and_its_step_go_ahead_of_the_other_charts(open_app: Open) -> None:

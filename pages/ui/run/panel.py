@@ -64,7 +64,9 @@ def draw(
 
 
 def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
-    _watch(view)
+    # A page that is being drawn takes news over further down: to begin it anew would never end.
+    if fragments.is_alone():
+        _watch(view)
     live(job)
 
 
