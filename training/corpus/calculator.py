@@ -5,7 +5,7 @@ import random
 from core.evaluation.hard_sums import ask_hard_sum as ask
 from core.evaluation.hard_sums import draw_hard_sum as draw_problem
 from training.corpus.document import Document, Message, Part
-from training.corpus.problems import Problem, Step, without_numbers
+from training.corpus.problems import ChainStep, Problem, without_numbers
 from training.corpus.tokens import CALL, END_RESULT, RESULT
 
 SYSTEMS = (
@@ -32,7 +32,7 @@ def chat(rng: random.Random) -> list[Message]:
     return messages
 
 
-def call_of(value: int, step: Step) -> str:
+def call_of(value: int, step: ChainStep) -> str:
     """The call that asks the calculator for one operation."""
     return f"{CALL}{value}{step.operation}{step.operand}{RESULT}"
 

@@ -9,7 +9,7 @@ import torch
 
 from training.corpus import calculator
 from training.corpus.arithmetic import SHORT_SYSTEMS, THINKING_SYSTEMS, ask
-from training.corpus.problems import Problem, Step, calculate, draw_problem, is_held_out
+from training.corpus.problems import ChainStep, Problem, calculate, draw_problem, is_held_out
 from training.corpus.tokens import CALL, END_RESULT, END_THINK, RESULT, THINK
 from training.evaluation.measure import Measure, Subject, percent
 from training.generation import chat_ids
@@ -178,7 +178,7 @@ def result_of(text: str) -> int | None:
     match = _CALL.search(text)
     if not match:
         return None
-    step = Step(match[2], int(match[3]))
+    step = ChainStep(match[2], int(match[3]))
     try:
         return calculate(int(match[1]), *step)
     except (ValueError, ZeroDivisionError):
