@@ -63,7 +63,7 @@ def _still_runs(process: subprocess.Popen[bytes]) -> bool:
 def pip(saying: str, *arguments: str) -> tuple[int, str]:
     """`pip install` with these arguments, as `run_quietly`.
 
-    Most of the installed files are never imported: compiling all of them takes a minute.
+    Compiling every installed file takes a minute, those that are imported 13 seconds.
     """
     options = ("--quiet", "--disable-pip-version-check", "--no-compile")
     return run_quietly(saying, [sys.executable, "-m", "pip", "install", *options, *arguments])

@@ -15,7 +15,7 @@ from pages.ui.run import history, jobs, proof, save
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import fragments
+from pages.ui.shell import fragments, guard
 from pages.ui.widgets import closed, words
 from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.control import in_words, value
@@ -65,7 +65,7 @@ def draw(
 
 def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
     # A page that is being drawn takes news over further down: to begin it anew would never end.
-    if fragments.is_alone():
+    if guard.is_alone():
         _watch(view)
     live(job)
 

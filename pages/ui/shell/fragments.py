@@ -115,12 +115,6 @@ def polled(part: Callable[P, None], seconds: Callable[[], float]) -> Callable[P,
     return mount(run, run_every=told[0])
 
 
-def is_alone() -> bool:
-    """Whether the fragment that is drawn is run by itself, not with all of its page."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
-
-
 def _tell(seconds: float) -> None:
     """Give the browser's timer of the fragment that is running another interval."""
     context, fragment_id = get_script_run_ctx(), ThreadState.get().fragment_id

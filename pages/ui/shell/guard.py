@@ -73,6 +73,12 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
     return drawn
 
 
+def is_alone() -> bool:
+    """Whether a fragment is run by itself, not with all of its page."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     """From now on callbacks run to their end, and one that fails ends there; for the whole server.
 
@@ -98,8 +104,7 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
                     raise
                 except Exception as error:
                     st.session_state[_FAILED] = _sentence(error)
-                context = get_script_run_ctx()
-                if context is None or not context.fragment_ids_this_run:
+                if not is_alone():
                     before_full_rerun()
 
         call(self, votes, attempt)
