@@ -43,6 +43,11 @@ OWN = {
     for family, file in VARIABLE.items()
     for weight in (REGULAR, BOLD)
 }
+# Of these, the characters that nearly every figure has no more of, uncompressed (`make_fonts.py`):
+# cutting and unpacking the whole fonts takes seconds.
+USUAL = {
+    kind: File(file.path.with_name(f"{file.path.stem}-usual.ttf")) for kind, file in OWN.items()
+}
 SIGNS = File(FOLDER / "signs.woff2")
 
 

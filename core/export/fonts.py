@@ -24,18 +24,17 @@ from core.export.font_files import (
     BOLD,
     OWN,
     SIGNS,
+    USUAL,
     File,
     covered,
     on_machine,
 )
 from core.figures.base.fonts import font_face
 
-# Nearly every figure has no more of a font than this; cutting the whole font takes a second.
-_RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
-_USUAL = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
 # In every face, so that most figures have the same ones, which are cut once.
 _ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")
 _BOX = "missing"
+FEATURES = ["kern", "mark", "mkmk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +95,18 @@ def _file_of(character: str, family: str, weight: int) -> File | None:
 @cache
 def _face(family: str, weight: int, characters: str) -> FontFile:
     own = {c for c in characters if c in covered(OWN[family, weight])}
-    source = _usual(family, weight) if own <= _USUAL else OWN[family, weight].read()
-    with _cut(source, own) as font:
+    usual = USUAL[family, weight]
+    source = usual.path.read_bytes() if own <= covered(usual) else OWN[family, weight].read()
+    with cut(source, own) as font:
         _add(font, {c: _file_of(c, family, weight) for c in characters if c not in own})
         _name(font, family, weight)
         return FontFile(family, weight, _saved(font))
 
 
-@cache
-def _usual(family: str, weight: int) -> bytes:
-    own = OWN[family, weight]
-    with _cut(own.read(), _USUAL & covered(own)) as font:
-        return _saved(font)
-
-
-def _cut(source: bytes, characters: Iterable[str]) -> TTFont:
+def cut(source: bytes, characters: Iterable[str]) -> TTFont:
     """The font with these characters alone."""
     options = subset.Options()
-    options.layout_features = ["kern", "mark", "mkmk"]
+    options.layout_features = FEATURES
     options.hinting = False
     options.notdef_outline = True
     options.drop_tables += ["FFTM", "DSIG", "STAT"]

@@ -1,4 +1,5 @@
-"""`python -m core.export.make_fonts`: the variable fonts at the two weights of figures."""
+"""`python -m core.export.make_fonts`: the variable fonts at the two weights of figures, and of each
+of these the part that nearly every figure gets by with."""
 
 from __future__ import annotations
 
@@ -8,15 +9,23 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from core.export.font_files import OWN, VARIABLE, covered
+from core.export.font_files import OWN, USUAL, VARIABLE, covered
+from core.export.fonts import FEATURES, cut
 
-_FEATURES = ["kern", "mark", "mkmk"]
+_RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
+_CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
 
 
 def make() -> None:
+    """Write every file."""
+    make_weights()
+    make_usual()
+
+
+def make_weights() -> None:
     """Write a file a family and weight, with kerning and without what no figure uses."""
     options = subset.Options()
-    options.layout_features = _FEATURES
+    options.layout_features = FEATURES
     options.hinting = False
     options.notdef_outline = True
     options.drop_tables += ["STAT", "HVAR", "MVAR", "avar"]
@@ -28,6 +37,13 @@ def make() -> None:
         cutter.subset(font)
         font.flavor = "woff2"
         font.save(file.path)
+
+
+def make_usual() -> None:
+    """Write of each the usual characters alone."""
+    for kind, file in OWN.items():
+        with cut(file.read(), _CHARACTERS & covered(file)) as font:
+            font.save(USUAL[kind].path)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.gguf.header import kind_of_path
+from core.models.importing import without_collections
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
 from core.models.places import (
@@ -117,7 +118,8 @@ def _source(where: str | Path) -> ModelSource:
         folder = _expanded(model_id)
     if not trusted:
         prepare()  # It starts while this process imports torch.
-    from core.models.loading.load import ModelSource
+    with without_collections():
+        from core.models.loading.load import ModelSource
 
     return ModelSource(model_id, folder, trusted)
 
@@ -132,7 +134,8 @@ def _connected(
         )
     # The first import of every load: two threads that come to transformers' names by different ways
     # at once break each other's imports.
-    import_module("core.models.loading.load")
+    with without_collections():
+        import_module("core.models.loading.load")
     from core.models.remote.connect import connect
 
     with reporting(report):

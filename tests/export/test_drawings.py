@@ -17,7 +17,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from core.decoding.errors import FigureError
-from core.export import chrome, font_files
+from core.export import chrome, font_files, make_fonts
 from core.export.render import pdf, png
 from core.export.svg import SvgDrawing, finish
 from tests.export.drawings import PIXEL, raw
@@ -83,6 +83,17 @@ def test_every_character_of_the_text_is_in_a_font_of_the_file() -> None:
 def test_every_font_of_the_file_has_every_character() -> None:
     fonts = embedded(finished("日 ␣"))
     assert len(fonts) == 2 and all(set("日␣bold") <= held for held in fonts.values())
+
+
+def test_the_stored_parts_of_the_fonts_are_what_the_program_makes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stored = font_files.USUAL[font_files.SANS, font_files.BOLD].path
+    made = font_files.File(tmp_path / stored.name)
+    monkeypatch.setattr(make_fonts, "OWN", {0: font_files.OWN[font_files.SANS, font_files.BOLD]})
+    monkeypatch.setattr(make_fonts, "USUAL", {0: made})
+    make_fonts.make_usual()
+    assert made.path.read_bytes() == stored.read_bytes()
 
 
 def test_the_file_names_no_font_that_it_does_not_hold() -> None:

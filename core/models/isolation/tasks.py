@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -29,4 +30,6 @@ def main(descriptor: int) -> None:
         for name in list_embedded()[:1]:
             inspect(str(embedded_folder(name)), name)
     write_chat("{{ messages }}", [{"role": "user", "content": "x"}], True, True, {}, [], None)
+    gc.freeze()  # A child's collections would copy the pages that it shares with this process.
+    gc.enable()
     serve(descriptor, TASKS)
