@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.decoding.trace import Trace
-from tests.browser.app_page import AppPage
 from tests.browser.beam_page import BeamPage
 
 pytestmark = pytest.mark.browser
@@ -23,7 +22,7 @@ def beam(page: Page, server: str) -> BeamPage:
     return BeamPage(page, server).open()
 
 
-def test_the_example_is_drawn_and_clicks_select_in_tree_and_step(beam: BeamPage) -> None:
+def test_the_example_is_drawn_clicked_played_and_leaves(beam: BeamPage) -> None:
     # All its kept candidates are drawn, and the text of its best hypothesis.
     example = Trace.load(EXAMPLE)
     drawn = sum(len(beam.tree(name)["customdata"]) for name in ("kept", "best", "pruned"))  # type: ignore[arg-type]
@@ -55,6 +54,7 @@ def test_the_example_is_drawn_and_clicks_select_in_tree_and_step(beam: BeamPage)
     expect(labels.first).to_be_visible()
     labels.nth(4).click()
     expect(beam.node).to_contain_text("rank 5")
+    assert_grows_in_play(beam)
     assert beam.page.troubles == []  # type: ignore[attr-defined]
 
 
@@ -72,8 +72,8 @@ def test_no_text_of_the_tree_is_shrunk_and_a_link_opens_page_and_frame(
     expect(page.get_by_role("link", name="Decode")).to_be_visible()
 
 
-def test_play_and_the_slider_show_the_tree_up_to_a_step(beam: BeamPage) -> None:
-    # Play lets the tree grow.
+def assert_grows_in_play(beam: BeamPage) -> None:
+    """Play and the slider show the tree up to a step."""
     expect(beam.cover).to_be_hidden()
     beam.page.get_by_role("button", name="Play", exact=True).click()
     expect(beam.cover).to_be_visible()
@@ -159,12 +159,9 @@ def test_a_run_follows_the_controls_is_proved_and_its_link_makes_it_again(beam: 
     found, address = beam.text.inner_text(), beam.page.url
     assert "run=1" in address
     # The link makes the same search.
-    again = beam.page.context.new_page()
-    again.goto(address)
-    expect(again.locator("[class*='st-key-status-'] [data-testid=stText]")).to_contain_text(
-        "Your run · 3 beams"
-    )
-    expect(again.locator(".st-key-beam-text")).to_have_text(found)
+    beam.open_as_another(address)
+    expect(beam.status).to_contain_text("Your run · 3 beams")
+    expect(beam.text).to_have_text(found)
     # The check against the model passes.
     beam.page.get_by_role("button", name=re.compile("Consistent")).click()
     checks = beam.page.locator("li.passed")
@@ -186,12 +183,3 @@ def test_stop_ends_a_search_and_keeps_what_it_found(page: Page, server: str) -> 
     expect(beam.status).to_contain_text("stopped before its end")
     expect(beam.drawn("beam-tree")).to_be_visible()
     assert beam.page.troubles == []  # type: ignore[attr-defined]
-
-
-def test_a_saved_search_opens_again_from_the_decode_page(page: Page, server: str) -> None:
-    page.goto(server)
-    AppPage(page, server).open_trace(EXAMPLE)
-    expect(page.get_by_role("heading", name="Beam search", exact=True)).to_be_visible()
-    status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
-    expect(status).to_contain_text("From a file · 5 beams")
-    expect(page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.decode_page import CHARTS, PATIENCE_MS, DecodePage
 
@@ -161,7 +161,7 @@ def test_a_knob_reshapes_the_selected_step_without_a_run_and_holds_one_value(
     expect(decode.page).to_have_url(re.compile("temperature=1.5"))
 
 
-def test_the_address_restores_the_page(decode: DecodePage, context: BrowserContext) -> None:
+def test_the_address_restores_the_page(decode: DecodePage) -> None:
     decode.open()
     decode.write_prompt("A list of colors: red,")
     decode.set_number("temperature", 1.1)
@@ -171,14 +171,13 @@ def test_the_address_restores_the_page(decode: DecodePage, context: BrowserConte
     decode.run()
     expect(decode.page).to_have_url(re.compile("run=1"))
     expect(decode.tokens).to_have_count(9)
-    text = decode.text()
-    other = DecodePage(context.new_page(), decode.server)
-    other.page.goto(decode.page.url)
-    expect(other.status).to_contain_text("Your run", timeout=PATIENCE_MS)
-    expect(other.tokens).to_have_text(decode.tokens.all_text_contents(), use_inner_text=False)
-    assert other.text() == text
-    expect(other.page.locator(".st-key-temperature input")).to_have_value("1.10")
-    expect(other.page.locator(".st-key-prompt textarea")).to_have_value("A list of colors: red,")
+    text, tokens = decode.text(), decode.tokens.all_text_contents()
+    decode.open_as_another(decode.page.url)
+    expect(decode.status).to_contain_text("Your run", timeout=PATIENCE_MS)
+    expect(decode.tokens).to_have_text(tokens, use_inner_text=False)
+    assert decode.text() == text
+    expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.10")
+    expect(decode.page.locator(".st-key-prompt textarea")).to_have_value("A list of colors: red,")
 
 
 def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:

@@ -27,7 +27,6 @@ def opened(page: Page, server: str, address: str = "") -> Page:
 
 
 def give(page: Page, text: str) -> None:
-    page.locator(".st-key-own-plan button").first.click()
     file = {"name": "plan.yaml", "mimeType": "text/yaml", "buffer": text.encode()}
     page.locator(".st-key-plan_file input[type=file]").set_input_files(file)
 
@@ -38,28 +37,30 @@ def test_a_stored_lesson_marks_its_leaks_and_links_to_decode(page: Page, server:
     expect(page.get_by_text("Template text stands between")).to_be_visible(timeout=PATIENCE_MS)
     link = page.get_by_role("link", name="Decode: greedy, one word · template")
     address = link.get_attribute("href")
+    # The inputs, with their special tokens.
+    page.get_by_role("button", name="Show the inputs").click()
+    expect(page.get_by_text("<|user|>").first).to_be_visible(timeout=PATIENCE_MS)
     page.goto(f"{server}{address}")
     expect(page.locator(".st-key-text-panel")).to_contain_text("Paris.", timeout=PATIENCE_MS)
 
 
-def test_the_inputs_are_shown_with_their_special_tokens(page: Page, server: str) -> None:
+def test_a_plan_of_ones_own_is_refused_runs_and_is_stopped_and_resumed(
+    page: Page, server: str
+) -> None:
     opened(page, server)
-    page.get_by_role("button", name="Show the inputs").click()
-    expect(page.get_by_text("<|user|>").first).to_be_visible(timeout=PATIENCE_MS)
-
-
-def test_a_plan_of_ones_own_runs(page: Page, server: str) -> None:
-    opened(page, server)
+    page.locator(".st-key-own-plan button").first.click()
+    give(page, "questions: own:facts\nways: [{name: a, temperature: 1}]")
+    expect(page.get_by_text("A way has no setting 'temperature'")).to_be_visible(
+        timeout=PATIENCE_MS
+    )
     give(page, PLAN)
     expect(page.get_by_text("2 ways, 3 questions, 6 runs")).to_be_visible(timeout=PATIENCE_MS)
     page.keyboard.press("Escape")
     page.locator(".st-key-start_evaluation button").click()
     expect(page.get_by_text("Your run · 6 of 6 runs")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.get_by_role("link", name="Beam search: two")).to_be_visible(timeout=PATIENCE_MS)
-
-
-def test_a_run_that_was_stopped_can_be_resumed(page: Page, server: str) -> None:
-    opened(page, server)
+    # A longer one is stopped, and can be resumed.
+    page.locator(".st-key-own-plan button").first.click()
     give(page, LONG)
     expect(page.get_by_text("60 questions, 120 runs")).to_be_visible(timeout=PATIENCE_MS)
     page.keyboard.press("Escape")
@@ -68,11 +69,3 @@ def test_a_run_that_was_stopped_can_be_resumed(page: Page, server: str) -> None:
     page.locator(".st-key-stop_evaluation button").click()
     expect(page.get_by_text("Your run, stopped")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".st-key-start_evaluation button")).to_contain_text("Resume")
-
-
-def test_a_wrong_plan_is_told_in_a_sentence(page: Page, server: str) -> None:
-    opened(page, server)
-    give(page, "questions: own:facts\nways: [{name: a, temperature: 1}]")
-    expect(page.get_by_text("A way has no setting 'temperature'")).to_be_visible(
-        timeout=PATIENCE_MS
-    )

@@ -1,17 +1,21 @@
-"""Between the pages: by the tabs, and by the browser's Back."""
+"""Between the pages: by the tabs, by the browser's Back, and by files."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from core.evaluation.example import load_example
+from tests.browser.decode_page import DecodePage
 from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser
 
+TRACES = Path(__file__).parents[2] / "assets" / "traces"
 ASKED = {"seed": "9", "spec_tokens": "12", "draft_length": "3", "run": "1"}
 
 
@@ -55,11 +59,10 @@ def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) 
     go(page, "Speculative", "speculative")
     expect(page).to_have_url(re.compile("temperature=0.5"))
     assert told(page) == {**ASKED, "temperature": "0.5"}
-    again = SpecPage(page.context.new_page(), server)
-    again.page.goto(page.url)
-    expect(again.status).to_contain_text("Your run · 12 tokens in")
-    expect(again.tokens).to_have_count(12)
-    assert again.text() == text
+    spec.open_as_another(page.url)
+    expect(spec.status).to_contain_text("Your run · 12 tokens in")
+    expect(spec.tokens).to_have_count(12)
+    assert spec.text() == text
 
 
 def test_back_after_a_reload_finds_the_run_again(page: Page, server: str) -> None:
@@ -74,3 +77,25 @@ def test_back_after_a_reload_finds_the_run_again(page: Page, server: str) -> Non
     expect(spec.tokens).to_have_count(12)
     assert spec.text() == text
     assert told(page) == ASKED
+
+
+def test_saved_runs_open_each_on_its_page_from_any_other(
+    page: Page, server: str, tmp_path: Path
+) -> None:
+    thinking = tmp_path / "thinking.json"
+    load_example(TRACES / "reasoning.json").run.save(thinking)
+    app = DecodePage(page, server).open()
+    for file, heading, words in (
+        (TRACES / "beam.json", "Beam search", "From a file · 5 beams"),
+        (
+            TRACES / "speculative.json",
+            "Speculative decoding",
+            r"From a file · 48 tokens in \d+ rounds",
+        ),
+        (thinking, "Reasoning budget", "From a file"),
+    ):
+        app.open_trace(file)
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        expect(app.status).to_contain_text(re.compile(words))
+        expect(page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()
+    assert page.troubles == []  # type: ignore[attr-defined]

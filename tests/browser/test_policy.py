@@ -33,8 +33,8 @@ def test_figures_components_export_and_print_work_under_the_policy(
         with page.expect_download() as waiting:
             page.get_by_role("button", name="SVG", exact=True).click()
         assert Path(waiting.value.path()).stat().st_size > 1000, row.title
-        page.pdf(path=tmp_path / "printed.pdf")
-        assert (tmp_path / "printed.pdf").stat().st_size > 10_000, row.title
+    page.pdf(path=tmp_path / "printed.pdf")
+    assert (tmp_path / "printed.pdf").stat().st_size > 10_000
 
 
 def test_a_script_of_a_stranger_is_not_run(page: Page, server: str) -> None:

@@ -23,7 +23,7 @@ def reason(page: Page, server: str) -> ReasonPage:
     return ReasonPage(page, server).open()
 
 
-def test_the_example_is_a_real_run_and_curve_and_level_set_another_budget(
+def test_the_example_is_a_real_run_leaves_and_curve_and_level_set_another_budget(
     reason: ReasonPage,
 ) -> None:
     example = load_example(EXAMPLE)
@@ -35,6 +35,7 @@ def test_the_example_is_a_real_run_and_curve_and_level_set_another_budget(
     curve = next(t for t in reason.figure_data("accuracy")["data"] if t["name"] == "accuracy")
     rows = [row for row in example.sweep.rows if row.budget == curve["x"][-1]]
     assert curve["y"][-1] == sum(row.outcome == "correct" for row in rows) / len(rows)
+    assert_the_strip_leaves_as_svg(reason)
     # A click on the curve sets the budget.
     reason.figure("accuracy").locator(".trace.scatter .points path").nth(1).click(force=True)
     expect(reason.page).to_have_url(re.compile(f"thinking={curve['x'][1]}"))
@@ -61,10 +62,9 @@ def test_the_link_makes_the_same_run_of_an_own_question(page: Page, server: str)
     expect(reason.piece("thinking")).to_have_count(0)
     found, address = reason.text.inner_text(), reason.page.url
     assert "run=1" in address
-    again = ReasonPage(page.context.new_page(), server)
-    again.page.goto(address)
-    expect(again.status).to_contain_text("Your run")
-    expect(again.text).to_have_text(found)
+    reason.open_as_another(address)
+    expect(reason.status).to_contain_text("Your run")
+    expect(reason.text).to_have_text(found)
 
 
 def test_own_problems_are_swept_to_the_end_and_saved(reason: ReasonPage) -> None:
@@ -139,20 +139,10 @@ def test_the_problem_above_is_voted_on_and_the_other_looks_fit_a_phone(
     assert reason.page.troubles == []  # type: ignore[attr-defined]
 
 
-def test_the_strip_leaves_as_svg_and_the_run_comes_back_as_a_file(
-    reason: ReasonPage, tmp_path: Path
-) -> None:
+def assert_the_strip_leaves_as_svg(reason: ReasonPage) -> None:
     reason.figure("stops").get_by_role("button", name=re.compile("Export")).click()
     with reason.page.expect_download() as waiting:
         reason.page.get_by_role("button", name="SVG", exact=True).click()
     texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
     assert "Where did it know?" in texts and "knew it from here" in texts.replace("\u00a0", " ")
     reason.page.keyboard.press("Escape")
-    saved = tmp_path / "run.json"
-    load_example(EXAMPLE).run.save(saved)
-    reason.page.goto(reason.server)
-    reason.open_trace(saved)
-    heading = reason.page.get_by_role("heading", name="Reasoning budget", exact=True)
-    expect(heading).to_be_visible()
-    expect(reason.status).to_contain_text("From a file")
-    expect(reason.page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.decode_page import DecodePage
 from tests.browser.sampling_page import CHARTS, PATIENCE_MS, SamplingPage
@@ -110,6 +110,7 @@ def test_the_dice_stay_while_a_knob_moves_and_are_thrown_anew_by_a_press(lab: Sa
     lab.wait_for_caption("draw", "draw multinomial")
     assert "quotient" in {drawn["name"] for drawn in lab.figure_data("draw")["data"]}
     expect(lab.page).to_have_url(re.compile("dice=Multinomial"))
+    assert_tabs_files_and_another_theme(lab)
 
 
 def test_continuations_are_drawn_as_a_tree_and_markup_stays_text(lab: SamplingPage) -> None:
@@ -149,8 +150,7 @@ def test_continuations_stop_at_the_next_token(lab: SamplingPage) -> None:
     expect(stop).to_have_count(0)
 
 
-def test_the_tabs_the_files_of_a_figure_and_another_theme(lab: SamplingPage) -> None:
-    lab.open()
+def assert_tabs_files_and_another_theme(lab: SamplingPage) -> None:
     lab.page.get_by_role("tab", name="Temperature").click()
     expect(lab.drawn("sweep")).to_be_visible(timeout=PATIENCE_MS)
     lab.page.get_by_role("tab", name="What logprobs mean").click()
@@ -182,9 +182,7 @@ def download(lab: SamplingPage, button: str) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
-def test_an_order_is_chosen_and_the_address_restores_the_page(
-    lab: SamplingPage, context: BrowserContext
-) -> None:
+def test_an_order_is_chosen_and_the_address_restores_the_page(lab: SamplingPage) -> None:
     lab.open(temperature=1.8)
     lab.wait_for_caption("stages", "temperature 1.8")
     names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
@@ -210,17 +208,16 @@ def test_an_order_is_chosen_and_the_address_restores_the_page(
         lab.outcome.inner_text(),
         lab.caption("draw"),
     )
-    other = SamplingPage(context.new_page(), lab.server)
-    other.page.goto(lab.page.url)
-    other.expect_open()
-    other.wait_for_caption("stages", "order of vLLM")
-    expect(other.outcome).to_have_text(words.split(" · flipped")[0])
-    assert other.text_before.inner_text() == text
-    assert other.caption("draw") == caption
+    lab.open_as_another(lab.page.url)
+    lab.expect_open()
+    lab.wait_for_caption("stages", "order of vLLM")
+    expect(lab.outcome).to_have_text(words.split(" · flipped")[0])
+    assert lab.text_before.inner_text() == text
+    assert lab.caption("draw") == caption
 
 
 def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
-    lab: SamplingPage, context: BrowserContext, tmp_path: Path
+    lab: SamplingPage, tmp_path: Path
 ) -> None:
     lab.open(temperature=1.2, order="llama.cpp")
     lab.wait_for_caption("stages", "order of llama.cpp")
@@ -232,15 +229,14 @@ def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
     file = tmp_path / "step.json"
     file.write_bytes(download(lab, "Trace file (JSON)"))
     words = lab.outcome.inner_text()
-    other = SamplingPage(context.new_page(), lab.server)
-    other.page.goto(lab.server)
-    other.open_trace(file)
-    other.expect_open()
-    expect(other.outcome).to_contain_text("From a file: the model gives the same numbers")
-    expect(other.outcome).to_contain_text(words.split(" · flipped")[0])
-    other.wait_for_caption("flips", "order of llama.cpp")
-    expect(other.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
-    expect(other.page).to_have_url(re.compile("ids="))
+    lab.open_as_another(lab.server)
+    lab.open_trace(file)
+    lab.expect_open()
+    expect(lab.outcome).to_contain_text("From a file: the model gives the same numbers")
+    expect(lab.outcome).to_contain_text(words.split(" · flipped")[0])
+    lab.wait_for_caption("flips", "order of llama.cpp")
+    expect(lab.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
+    expect(lab.page).to_have_url(re.compile("ids="))
 
 
 def test_the_model_of_a_file_is_loaded_when_it_is_asked_for(
@@ -264,9 +260,7 @@ def test_the_model_of_a_file_is_loaded_when_it_is_asked_for(
     expect(lab.outcome).to_contain_text("the model gives the same numbers")
 
 
-def test_a_step_of_the_run_is_brought_over_and_linked(
-    lab: SamplingPage, context: BrowserContext
-) -> None:
+def test_a_step_of_the_run_is_brought_over_and_linked(lab: SamplingPage) -> None:
     decode = DecodePage(lab.page, lab.server).open(tokens=12, seed=5)
     decode.run()
     decode.tokens.nth(4).click()
@@ -280,11 +274,10 @@ def test_a_step_of_the_run_is_brought_over_and_linked(
     expect(lab.outcome).to_contain_text("Throw 5,")
     expect(lab.page).to_have_url(re.compile("ids="))
     text, words = lab.text_before.inner_text(), lab.outcome.inner_text()
-    other = SamplingPage(context.new_page(), lab.server)
-    other.page.goto(lab.page.url)
-    other.wait_for_caption("stages", "throw 5")
-    assert other.text_before.inner_text() == text
-    assert other.outcome.inner_text() == words
+    lab.open_as_another(lab.page.url)
+    lab.wait_for_caption("stages", "throw 5")
+    assert lab.text_before.inner_text() == text
+    assert lab.outcome.inner_text() == words
     # The knobs are the same on both pages.
     lab.set_number("temperature", 1.35)
     lab.wait_for_caption("stages", "temperature 1.35")

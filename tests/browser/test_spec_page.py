@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.decoding.trace import Trace
-from tests.browser.app_page import AppPage
 from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser
@@ -100,11 +99,10 @@ def test_a_run_takes_the_nearest_number_in_range_and_its_link_makes_it_again(
     expect(spec.tokens).to_have_count(14)
     found, address = spec.text(), spec.page.url
     assert "run=1" in address
-    again = SpecPage(spec.page.context.new_page(), spec.server)
-    again.page.goto(address)
-    expect(again.status).to_contain_text("Your run · 14 tokens in")
-    expect(again.tokens).to_have_count(14)
-    assert again.text() == found
+    spec.open_as_another(address)
+    expect(spec.status).to_contain_text("Your run · 14 tokens in")
+    expect(spec.tokens).to_have_count(14)
+    assert spec.text() == found
 
 
 def test_greedy_speculation_is_proved_and_equals_the_target_alone(page: Page, server: str) -> None:
@@ -145,16 +143,6 @@ def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: 
     expect(page).to_have_url(re.compile("rule=Typical"))
     spec.set_number("target_A", "0.2")
     expect(page).to_have_url(re.compile("target_A=0.2"))
-
-
-def test_a_saved_run_opens_again_from_the_decode_page(page: Page, server: str) -> None:
-    page.goto(server)
-    AppPage(page, server).open_trace(EXAMPLE)
-    heading = page.get_by_role("heading", name="Speculative decoding", exact=True)
-    expect(heading).to_be_visible()
-    status = page.locator("[class*='st-key-status-'] [data-testid=stText]")
-    expect(status).to_contain_text(re.compile(r"From a file · 48 tokens in \d+ rounds"))
-    expect(page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()
 
 
 def test_an_impossible_number_in_the_address_is_left_out_and_the_page_stays(

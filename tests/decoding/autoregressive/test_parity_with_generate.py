@@ -21,7 +21,7 @@ from tests.decoding.shaping.shapings import random_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
-CASES_EACH = cases(40, 14)
+CASES_EACH = cases(40, 10)
 SAME_TOKENS = "transformers' generate emits the same tokens"
 
 

@@ -18,7 +18,7 @@ from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
 from tests.depth import cases
 from tests.models.builders import random_model, tiny_tokenizer
 
-CASES_EACH = cases(40, 12)
+CASES_EACH = cases(40, 9)
 _one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
