@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from importlib import invalidate_caches, metadata
 from pathlib import Path
 
+# The pip that Python brings along may be years old and takes half as long again.
+PIP = "pip==26.3"
 # Where PyTorch keeps its builds without CUDA: 200 MB instead of several GB.
 CPU_INDEX = os.environ.get("TORCH_CPU_INDEX", "https://download.pytorch.org/whl/cpu")
 ANSWER_SECONDS = 5.0
@@ -67,6 +69,13 @@ def pip(saying: str, *arguments: str) -> tuple[int, str]:
     """
     options = ("--quiet", "--disable-pip-version-check", "--no-compile")
     return run_quietly(saying, [sys.executable, "-m", "pip", "install", *options, *arguments])
+
+
+def renew_pip() -> None:
+    """A pip of this year where there is an older one; what can't be had isn't needed."""
+    own, wanted = (version.split(".")[0] for version in (metadata.version("pip"), PIP[5:]))
+    if int(own) < int(wanted):
+        pip("Bringing pip up to date", "--upgrade", PIP)
 
 
 def has_nvidia_driver() -> bool:
@@ -139,6 +148,7 @@ def install(requirements: Path, *options: str) -> int:
 
 if __name__ == "__main__":
     try:
+        renew_pip()
         sys.exit(install(Path(sys.argv[1]), *sys.argv[2:]))
     except KeyboardInterrupt:
         sys.exit("\nStopped.")

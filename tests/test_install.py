@@ -67,6 +67,13 @@ def wishes(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.parametrize(("own", "asks"), [("23.2.1", True), ("26.1", False), ("27.0", False)])
+def test_only_an_old_pip_is_renewed(own, asks, asked, monkeypatch) -> None:
+    monkeypatch.setattr(install.metadata, "version", {"pip": own}.__getitem__)
+    install.renew_pip()
+    assert asked == [("--upgrade", install.PIP)] * asks
+
+
 def test_without_a_driver_torch_comes_from_pytorch_s_cpu_index(
     asked, wishes, index, monkeypatch, capsys
 ) -> None:

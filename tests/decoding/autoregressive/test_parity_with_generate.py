@@ -10,13 +10,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 import torch
 
 from core import Greedy, Sampling, Shaping, check, collect
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread
+from tests.decoding.beam.beams import ARCHITECTURES, answers_of, one_thread
 from tests.decoding.shaping.shapings import random_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
@@ -54,16 +55,21 @@ def _random_config(dice: random.Random) -> Greedy | Sampling:
     return Sampling(seed=dice.randrange(10_000), draw="multinomial", **shared)
 
 
-@pytest.mark.parametrize("case", range(CASES_EACH))
-@pytest.mark.parametrize("kind", ARCHITECTURES)
-def test_the_engine_emits_what_generate_emits(kind: str, case: int) -> None:
-    dice = random.Random(f"{kind} {case}")
-    model = _model(kind)
-    prompt = [dice.randrange(1, 300) for _ in range(dice.randint(1, 12))]
-    trace = collect(model, prompt, _random_config(dice))
-    checks = {outcome.name: outcome for outcome in check(trace, model)}
-    assert SAME_TOKENS in checks
-    assert [outcome for outcome in checks.values() if not outcome.passed] == []
+def test_the_engine_emits_what_generate_emits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What parts does so at a near tie, and hardly anything parts."""
+    given, failed, parted = answers_of(monkeypatch, "reference_token_ids"), [], []
+    for kind, case in product(ARCHITECTURES, range(CASES_EACH)):
+        dice = random.Random(f"{kind} {case}")
+        model = _model(kind)
+        prompt = [dice.randrange(1, 300) for _ in range(dice.randint(1, 12))]
+        trace = collect(model, prompt, _random_config(dice))
+        checks = check(trace, model)
+        assert SAME_TOKENS in {outcome.name for outcome in checks}
+        failed += [(kind, case, outcome) for outcome in checks if not outcome.passed]
+        if given[-1] != list(trace.token_ids):
+            parted.append((kind, case))
+    assert failed == []
+    assert len(parted) <= 1, parted
 
 
 @pytest.mark.parametrize("case", range(cases(8, 4)))
@@ -76,18 +82,6 @@ def test_bfloat16_with_its_many_ties_emits_what_generate_emits(kind: str, case: 
     prompt = [dice.randrange(1, 300) for _ in range(5)]
     trace = collect(model, prompt, config)
     assert model.reference_token_ids(prompt, config) == list(trace.token_ids)
-
-
-def test_nearly_every_case_is_equal_without_the_near_tie_rule() -> None:
-    equal = 0
-    for kind in ARCHITECTURES:
-        for case in range(5):
-            dice = random.Random(f"{kind} {case}")
-            prompt = [dice.randrange(1, 300) for _ in range(dice.randint(1, 12))]
-            config = _random_config(dice)
-            trace = collect(_model(kind), prompt, config)
-            equal += _model(kind).reference_token_ids(prompt, config) == list(trace.token_ids)
-    assert equal >= 29
 
 
 def test_the_cache_changes_nothing_but_the_time() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from typing import Any
 
+import pytest
 import torch
 
 from core import BeamSearch
@@ -42,6 +44,19 @@ def random_case(kind: str, case: int) -> tuple[TransformersModel, list[int], Bea
         shaping=random_shaping(dice) if draws else random_penalties(dice),
     )
     return model, prompt, config
+
+
+def answers_of(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
+    """What a method of the model, `check`'s reference, gives from now on: a call, an answer."""
+    given: list[Any] = []
+    asked = getattr(TransformersModel, name)
+
+    def ask(*arguments: Any) -> Any:
+        given.append(asked(*arguments))
+        return given[-1]
+
+    monkeypatch.setattr(TransformersModel, name, ask)
+    return given
 
 
 def one_thread():

@@ -16,6 +16,7 @@ from core.decoding.errors import ConfigError, TraceError
 from core.decoding.trace import Timings
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.depth import cases
 from tests.figures.beams import make_search
 
 _one_thread = pytest.fixture(autouse=True)(one_thread)
@@ -27,7 +28,7 @@ def _paths(hypotheses) -> list[tuple]:
 
 def test_reranking_equals_searching_again_wherever_it_says_that_it_is_exact() -> None:
     exact, differing, inexact = 0, 0, 0
-    for case in range(120):
+    for case in range(cases(120, 80)):
         model, prompt, config = random_case(ARCHITECTURES[case % 6], case)
         dice = random.Random(case)
         if config.do_sample is False and config.num_beams in (4, 8) and dice.random() < 0.6:

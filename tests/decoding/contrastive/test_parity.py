@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -36,24 +38,23 @@ def _plain(model, prompt: list[int], count: int, alpha: float, k: int):
     return ids[len(prompt) :], steps
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("alpha", "k"), [(0.6, 4), (0.2, 7), (1.0, 2)])
-def test_tokens_and_scores_equal_a_plain_loop(kind, alpha, k, fused, use_cache) -> None:
-    model = random_language_model(kind, fuse_single_tokens=fused)
-    ids, expected = _plain(model.hf_model, PROMPT, 12, alpha, k)
-    config = ContrastiveSearch(
-        max_new_tokens=12, penalty_alpha=alpha, contrastive_top_k=k, use_cache=use_cache
-    )
-    trace = collect(model, PROMPT, config)
-    assert list(trace.token_ids) == ids
-    for step, rows in zip(trace.token_steps, expected, strict=True):
-        assert step.compared is not None
-        assert [own.token_id for own in step.compared] == [row[0] for row in rows]
-        for own, row in zip(step.compared, rows, strict=True):
-            assert (own.prob, own.penalty, own.score) == pytest.approx(row[1:], abs=2e-6)
-        assert (step.origin, step.draw.method) == ("argmax", "argmax")
+def test_tokens_and_scores_equal_a_plain_loop(kind, alpha, k) -> None:
+    models = [random_language_model(kind, fuse_single_tokens=fused) for fused in (True, False)]
+    ids, expected = _plain(models[0].hf_model, PROMPT, 12, alpha, k)
+    for model, use_cache in product(models, (True, False)):
+        config = ContrastiveSearch(
+            max_new_tokens=12, penalty_alpha=alpha, contrastive_top_k=k, use_cache=use_cache
+        )
+        trace = collect(model, PROMPT, config)
+        assert list(trace.token_ids) == ids
+        for step, rows in zip(trace.token_steps, expected, strict=True):
+            assert step.compared is not None
+            assert [own.token_id for own in step.compared] == [row[0] for row in rows]
+            for own, row in zip(step.compared, rows, strict=True):
+                assert (own.prob, own.penalty, own.score) == pytest.approx(row[1:], abs=2e-6)
+            assert (step.origin, step.draw.method) == ("argmax", "argmax")
 
 
 @pytest.mark.parametrize("kind", KINDS)

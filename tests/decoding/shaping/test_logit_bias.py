@@ -100,7 +100,7 @@ def _random_biases(dice: random.Random) -> dict[int, float]:
     }
 
 
-@pytest.mark.parametrize("case", range(cases(10, 4)))
+@pytest.mark.parametrize("case", range(cases(10, 3)))
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     """`generate` adds it first too, before the repetition penalty that its sign decides on."""

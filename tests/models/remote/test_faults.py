@@ -25,13 +25,21 @@ PROMPT = "Once upon a time"
 CONFIG = Greedy(max_new_tokens=6)
 
 
-@pytest.fixture
-def served() -> Iterator[tuple[Any, Script]]:
+@pytest.fixture(scope="module")
+def connected() -> Iterator[tuple[Any, Script]]:
     with serving() as (url, script):
         where = f"vllm:{url}?tokenizer=embedded:target#target"
         model = connecting.connect(where, never, QUICK)
         model.model_id = "big"
         yield model, script
+
+
+@pytest.fixture
+def served(connected: tuple[Any, Script]) -> tuple[Any, Script]:
+    """As it was connected to, whatever the test before made of it."""
+    model, script = connected
+    model._client.patience, script.fault = QUICK, None
+    return model, script
 
 
 @pytest.mark.parametrize(
