@@ -59,7 +59,9 @@ class SpecPage(DecodePage):
 
     @property
     def verdict(self) -> Locator:
-        return self.page.locator(".st-key-verdict")
+        """That of the tab that is open."""
+        found = self.page.locator(".st-key-time-verdict, .st-key-lossless-verdict")
+        return found.filter(visible=True)
 
     def click_token(self, kind: str, place: int = 0) -> tuple[int, int]:
         """Click a token of the timeline; returns its round and its place in it."""

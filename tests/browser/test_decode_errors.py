@@ -30,7 +30,7 @@ def expect_no_harm(decode: DecodePage) -> None:
     assert decode.page.troubles == []  # type: ignore[attr-defined]
 
 
-def test_no_trace_an_empty_and_too_long_a_prompt_each_get_a_sentence(
+def test_no_trace_no_or_too_long_a_prompt_and_no_model_each_get_a_sentence(
     decode: DecodePage, tmp_path: Path
 ) -> None:
     decode.open()
@@ -48,10 +48,11 @@ def test_no_trace_an_empty_and_too_long_a_prompt_each_get_a_sentence(
     decode.run_button.click()
     expect(decode.failure).to_contain_text(re.compile(r"context window holds \d+"))
     expect(decode.run_button).to_be_visible()
-
-
-def test_a_model_that_does_not_exist_is_named(decode: DecodePage) -> None:
-    decode.open(model="/no/such/folder")
+    # A model that doesn't exist is named.
+    decode.write_prompt("once upon a time")
+    decode.page.locator(".st-key-model input").fill("/no/such/folder")
+    decode.page.keyboard.press("Enter")
+    expect(decode.page).to_have_url(re.compile("model=%2Fno%2Fsuch%2Ffolder"))
     expect(decode.drawn("candidates")).to_be_visible()
     decode.run_button.click()
     expect(decode.failure).to_contain_text("/no/such/folder")

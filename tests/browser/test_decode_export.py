@@ -53,7 +53,22 @@ def png_size(data: bytes) -> tuple[int, int]:
     return width, height
 
 
-def test_a_figure_leaves_as_svg_pdf_png_and_csv(decode: DecodePage) -> None:
+def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) -> None:
+    page.goto(f"{server}/?figure_width=640px&figure_theme=Dark&figure_clear=true")
+    decode = DecodePage(page, server)
+    open_export(decode, "candidates")
+    expect(page.locator(".export .choices")).to_have_text(
+        "640px · dark · transparent (to change: Exported figures, in the sidebar)"
+    )
+    # The file's, not the screen's.
+    expect(page.locator(".export .caption")).to_contain_text("prompt “Once upon a time”")
+    svg = bytes_of(download(decode, "SVG")).decode()
+    root = ElementTree.fromstring(svg)
+    assert root.get("width") == "640" and "rgb(232, 237, 242)" in svg
+    assert root.findall("{http://www.w3.org/2000/svg}rect") == []  # Nothing behind the figure.
+
+
+def test_a_figure_and_the_page_leave_in_every_format(decode: DecodePage) -> None:
     open_export(decode, "candidates")
     svg = download(decode, "SVG")
     assert re.fullmatch(r"decode-candidates-step-\d+-sampling-seed\d+\.svg", svg.suggested_filename)
@@ -71,24 +86,9 @@ def test_a_figure_leaves_as_svg_pdf_png_and_csv(decode: DecodePage) -> None:
     table = bytes_of(download(decode, "CSV")).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(table)))
     assert len(rows) > 5 and len({len(row) for row in rows}) == 1
-
-
-def test_width_and_theme_are_chosen_once_by_the_link(page: Page, server: str) -> None:
-    page.goto(f"{server}/?figure_width=640px&figure_theme=Dark&figure_clear=true")
-    decode = DecodePage(page, server)
-    open_export(decode, "candidates")
-    expect(page.locator(".export .choices")).to_have_text(
-        "640px · dark · transparent (to change: Exported figures, in the sidebar)"
-    )
-    # The file's, not the screen's.
-    expect(page.locator(".export .caption")).to_contain_text("prompt “Once upon a time”")
-    svg = bytes_of(download(decode, "SVG")).decode()
-    root = ElementTree.fromstring(svg)
-    assert root.get("width") == "640" and "rgb(232, 237, 242)" in svg
-    assert root.findall("{http://www.w3.org/2000/svg}rect") == []  # Nothing behind the figure.
-
-
-def test_the_page_leaves_as_archive_trace_file_and_web_page(decode: DecodePage) -> None:
+    decode.page.keyboard.press("Escape")
+    expect(decode.page.get_by_role("button", name="CSV")).to_be_hidden()
+    # The page leaves as an archive.
     decode.page.locator(".st-key-save button").first.click()
     button = decode.page.get_by_role("button", name="All figures (ZIP)")
     with decode.page.expect_download(timeout=240_000) as waiting:

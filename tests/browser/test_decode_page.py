@@ -79,7 +79,7 @@ def test_the_example_is_there_at_first_and_a_step_is_chosen_by_text_heatmap_and_
     )
 
 
-def test_a_run_streams_ends_with_a_proof_and_is_checked_and_timed(decode: DecodePage) -> None:
+def test_a_run_streams_ends_with_a_proof_is_checked_timed_and_paged(decode: DecodePage) -> None:
     # Without `run` in the address the example is shown, beside the address's knobs.
     decode.open(tokens=12, temperature=0.75)
     expect(decode.status).to_contain_text("Example")
@@ -105,6 +105,14 @@ def test_a_run_streams_ends_with_a_proof_and_is_checked_and_timed(decode: Decode
         "() => document.querySelector('.st-key-figure-time .js-plotly-plot')"
         "?.layout?.words?.alt?.match(/Cache.off/)"
     )
+    # A longer run pages its heatmap, by the window of the selected step.
+    decode.set_number("tokens", 60)
+    decode.run()
+    pager = decode.page.locator(".st-key-pager-steps")
+    decode.tokens.first.click()
+    expect(pager).to_contain_text("Steps 1 to 40 of 60")
+    pager.get_by_role("button", name="Later steps").click()
+    expect(pager).to_contain_text("Steps 41 to 60 of 60")
 
 
 def checks_of(label: str) -> int:
@@ -131,37 +139,7 @@ def focused_token(decode: DecodePage) -> object:
     return decode.page.evaluate("document.activeElement.shadowRoot?.activeElement?.dataset.index")
 
 
-def test_a_knob_reshapes_the_selected_step_without_a_run_and_holds_one_value(
-    decode: DecodePage,
-) -> None:
-    decode.open()
-    decode.run()
-    before = decode.figure_data("candidates")["layout"]["words"]["alt"]
-    text = decode.text()
-    decode.set_number("temperature", 1.6)
-    expect(decode.page.locator(".st-key-note-changed")).to_contain_text(
-        "the bars show this step under the new knobs"
-    )
-    decode.page.wait_for_function(
-        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
-        "?.layout?.words?.caption?.includes('temperature 1.6')",
-        arg=before,
-    )
-    assert decode.text() == text
-    decode.set_number("temperature", 0.8)
-    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
-    # The slider and its field hold one value.
-    decode.page.get_by_role("slider", name="Temperature").press("ArrowRight")
-    expect(decode.page.locator(".st-key-temperature input")).to_have_value("0.85")
-    expect(decode.page).to_have_url(re.compile("temperature=0.85"))
-    # Typed and not confirmed: the click on Run takes it along.
-    decode.page.locator(".st-key-temperature input").fill("1.5")
-    decode.run_button.click()
-    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
-    expect(decode.page).to_have_url(re.compile("temperature=1.5"))
-
-
-def test_the_address_restores_the_page(decode: DecodePage) -> None:
+def test_the_address_restores_the_page_and_a_knob_reshapes_its_step(decode: DecodePage) -> None:
     decode.open()
     decode.write_prompt("A list of colors: red,")
     decode.set_number("temperature", 1.1)
@@ -178,14 +156,26 @@ def test_the_address_restores_the_page(decode: DecodePage) -> None:
     assert decode.text() == text
     expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.10")
     expect(decode.page.locator(".st-key-prompt textarea")).to_have_value("A list of colors: red,")
-
-
-def test_a_long_run_pages_its_heatmap(decode: DecodePage) -> None:
-    decode.open(tokens=60)
-    decode.run()
-    pager = decode.page.locator(".st-key-pager-steps")
-    # The window is that of the selected step.
-    decode.tokens.first.click()
-    expect(pager).to_contain_text("Steps 1 to 40 of 60")
-    pager.get_by_role("button", name="Later steps").click()
-    expect(pager).to_contain_text("Steps 41 to 60 of 60")
+    # A knob reshapes the selected step without a run.
+    before = decode.figure_data("candidates")["layout"]["words"]["alt"]
+    decode.set_number("temperature", 1.6)
+    expect(decode.page.locator(".st-key-note-changed")).to_contain_text(
+        "the bars show this step under the new knobs"
+    )
+    decode.page.wait_for_function(
+        "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
+        "?.layout?.words?.caption?.includes('temperature 1.6')",
+        arg=before,
+    )
+    assert decode.text() == text
+    decode.set_number("temperature", 1.1)
+    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+    # The slider and its field hold one value.
+    decode.page.get_by_role("slider", name="Temperature").press("ArrowRight")
+    expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.15")
+    expect(decode.page).to_have_url(re.compile("temperature=1.15"))
+    # Typed and not confirmed: the click on Run takes it along.
+    decode.page.locator(".st-key-temperature input").fill("1.5")
+    decode.run_button.click()
+    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+    expect(decode.page).to_have_url(re.compile("temperature=1.5"))

@@ -19,20 +19,15 @@ ways:
 LONG = PLAN.replace("count: 3", "count: 60")
 
 
-def opened(page: Page, server: str, address: str = "") -> Page:
-    page.goto(f"{server}/evaluate{address}")
-    heading = page.get_by_role("heading", name="Evaluate", exact=True)
-    expect(heading).to_be_visible(timeout=PATIENCE_MS)
-    return page
-
-
 def give(page: Page, text: str) -> None:
     file = {"name": "plan.yaml", "mimeType": "text/yaml", "buffer": text.encode()}
     page.locator(".st-key-plan_file input[type=file]").set_input_files(file)
 
 
-def test_a_stored_lesson_marks_its_leaks_and_links_to_decode(page: Page, server: str) -> None:
-    opened(page, server)
+def test_a_stored_lesson_links_to_decode_and_an_own_plan_is_refused_run_stopped_and_resumed(
+    page: Page, server: str
+) -> None:
+    page.goto(f"{server}/evaluate")
     expect(page.get_by_text("Example · 96 of 96 runs")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.get_by_text("Template text stands between")).to_be_visible(timeout=PATIENCE_MS)
     link = page.get_by_role("link", name="Decode: greedy, one word · template")
@@ -40,14 +35,7 @@ def test_a_stored_lesson_marks_its_leaks_and_links_to_decode(page: Page, server:
     # The inputs, with their special tokens.
     page.get_by_role("button", name="Show the inputs").click()
     expect(page.get_by_text("<|user|>").first).to_be_visible(timeout=PATIENCE_MS)
-    page.goto(f"{server}{address}")
-    expect(page.locator(".st-key-text-panel")).to_contain_text("Paris.", timeout=PATIENCE_MS)
-
-
-def test_a_plan_of_ones_own_is_refused_runs_and_is_stopped_and_resumed(
-    page: Page, server: str
-) -> None:
-    opened(page, server)
+    # A plan of one's own.
     page.locator(".st-key-own-plan button").first.click()
     give(page, "questions: own:facts\nways: [{name: a, temperature: 1}]")
     expect(page.get_by_text("A way has no setting 'temperature'")).to_be_visible(
@@ -69,3 +57,5 @@ def test_a_plan_of_ones_own_is_refused_runs_and_is_stopped_and_resumed(
     page.locator(".st-key-stop_evaluation button").click()
     expect(page.get_by_text("Your run, stopped")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".st-key-start_evaluation button")).to_contain_text("Resume")
+    page.goto(f"{server}{address}")
+    expect(page.locator(".st-key-text-panel")).to_contain_text("Paris.", timeout=PATIENCE_MS)

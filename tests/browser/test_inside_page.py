@@ -14,18 +14,20 @@ def count(page: Page) -> Locator:
     return page.locator(".way .count")
 
 
-def open_recorded(page: Page, address: str) -> None:
-    page.goto(address)
+def test_decode_opens_its_step_keys_walk_the_steps_and_a_function_shows_its_source(
+    server: str, page: Page
+) -> None:
+    page.goto(f"{server}/?step=2")
+    button = page.locator(".st-key-open_inside button")
+    button.click(timeout=LOADED_MS)
+    expect(count(page)).to_contain_text("step 3 of 40", timeout=LOADED_MS)
+    expect(page).to_have_url(f"{server}/inside?step=2")
     forward = page.locator('[data-box="forward"]')
     expect(forward).to_contain_text("KV cache", timeout=LOADED_MS)
-
-
-def test_keys_walk_the_steps_and_a_function_shows_its_source(server: str, page: Page) -> None:
-    open_recorded(page, f"{server}/inside?step=3")
-    expect(count(page)).to_contain_text("step 4 of 40")
     page.locator("h1").click()
-    page.keyboard.press("ArrowRight")
-    expect(count(page)).to_contain_text("step 5 of 40")
+    for at in (4, 5):
+        page.keyboard.press("ArrowRight")
+        expect(count(page)).to_contain_text(f"step {at} of 40")
     shaping = page.locator('[data-box="shaping"]')
     shaping.locator("summary").first.click()
     row = shaping.locator(":scope > .rows > .row").nth(2)
@@ -38,14 +40,7 @@ def test_keys_walk_the_steps_and_a_function_shows_its_source(server: str, page: 
     expect(count(page)).to_contain_text("step 6 of 40")
     expect(row.locator("pre").first).to_be_visible()
     expect(page.get_by_text("Proved by the model: 2 of 2 checks")).to_be_visible()
-
-
-def test_decode_opens_its_step_here_and_the_lens_is_drawn(server: str, page: Page) -> None:
-    page.goto(f"{server}/?step=6")
-    button = page.locator(".st-key-open_inside button")
-    button.click(timeout=LOADED_MS)
-    expect(count(page)).to_contain_text("step 7 of 40", timeout=LOADED_MS)
-    expect(page).to_have_url(f"{server}/inside?step=6")
+    # The lens is drawn.
     page.get_by_role("tab", name="Logit lens").click()
     lens = page.locator(".st-key-figure-lens")
     expect(lens.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=LOADED_MS)

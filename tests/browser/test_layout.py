@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 DESKTOP: ViewportSize = {"width": 1280, "height": 720}
 NARROW: ViewportSize = {"width": 720, "height": 900}
 PHONE: ViewportSize = {"width": 400, "height": 800}
-SIZES = [DESKTOP, NARROW, PHONE]
+# A page is opened on a desk, and narrowed there, or on a phone.
+SCREENS = pytest.mark.parametrize("sizes", [[DESKTOP, NARROW], [PHONE]], ids=["desk", "phone"])
 # Below the navigation.
 TOP = 55
 
@@ -77,13 +78,13 @@ def caption(app: AppPage, figure: str) -> str:
     return str(app.figure_data(figure)["layout"]["words"]["caption"])
 
 
-def move_knob(app: AppPage, figure: str) -> None:
-    """Move the temperature, and wait until the figure shows it."""
+def move_knob(app: AppPage, figure: str, moves: int) -> None:
+    """Move the temperature, so often now from its 0.8, and wait until the figure shows it."""
     knob(app).press("ArrowRight")
     app.page.wait_for_function(
-        "name => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
-        "?.layout?.words?.caption?.includes('temperature 0.85')",
-        arg=figure,
+        "([name, said]) => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
+        "?.layout?.words?.caption?.includes(said)",
+        arg=[figure, f"temperature {0.8 + 0.05 * moves:.3g}"],
     )
 
 
@@ -93,23 +94,25 @@ def scroll_to(app: AppPage, part: Locator, top: float) -> None:
     app.page.get_by_test_id("stMain").evaluate("(main, by) => main.scrollBy(0, by)", by)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])
+@SCREENS
 def test_a_knob_of_decode_and_the_step_that_it_reshapes_are_in_sight(
-    page: Page, server: str, size: ViewportSize
+    page: Page, server: str, sizes: list[ViewportSize]
 ) -> None:
-    page.set_viewport_size(size)
+    page.set_viewport_size(sizes[0])
     decode = DecodePage(page, server).open()
     expect(decode.drawn("candidates")).to_be_visible()
-    if size == DESKTOP:
+    if sizes[0] == DESKTOP:
         bars = decode.figure("candidates").locator(".nsewdrag").first
         assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, bars)
-    scroll_to(decode, decode.step_head, 130 if size == PHONE else 70)
-    move_knob(decode, "candidates")
-    figure = decode.figure("candidates")
-    assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, figure)
-    assert box(decode.step_head)["y"] >= TOP
-    assert_fits(page)
-    if size == PHONE:
+    for moves, size in enumerate(sizes, start=1):
+        page.set_viewport_size(size)
+        scroll_to(decode, decode.step_head, 130 if size == PHONE else 70)
+        move_knob(decode, "candidates", moves)
+        figure = decode.figure("candidates")
+        assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, figure)
+        assert box(decode.step_head)["y"] >= TOP
+        assert_fits(page)
+    if sizes == [PHONE]:
         assert page.evaluate(CUT) == []
         assert_one_knob_is_shown_and_another_can_be_chosen(decode)
 
@@ -126,18 +129,20 @@ def assert_one_knob_is_shown_and_another_can_be_chosen(decode: DecodePage) -> No
     assert "Pages, model, prompt" in words
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["1280", "720", "400"])
+@SCREENS
 def test_a_knob_of_the_lab_and_its_stages_are_in_sight(
-    page: Page, server: str, size: ViewportSize
+    page: Page, server: str, sizes: list[ViewportSize]
 ) -> None:
-    page.set_viewport_size(size)
+    page.set_viewport_size(sizes[0])
     lab = SamplingPage(page, server).open()
     expect(lab.drawn("stages")).to_be_visible()
-    scroll_to(lab, lab.figure("stages"), 120 if size == PHONE else 64)
-    move_knob(lab, "stages")
-    assert is_in_sight(lab, knob(lab)) and is_in_sight(lab, lab.figure("stages"))
-    assert_fits(page)
-    if size == PHONE:
+    for moves, size in enumerate(sizes, start=1):
+        page.set_viewport_size(size)
+        scroll_to(lab, lab.figure("stages"), 120 if size == PHONE else 64)
+        move_knob(lab, "stages", moves)
+        assert is_in_sight(lab, knob(lab)) and is_in_sight(lab, lab.figure("stages"))
+        assert_fits(page)
+    if sizes == [PHONE]:
         panels = lab.figure("stages").get_by_test_id("stElementContainer").first
         for box in (panels, page.get_by_role("tablist")):
             assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
@@ -156,7 +161,7 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     page: Page, server: str
 ) -> None:
     page.set_viewport_size(DESKTOP)
-    decode = DecodePage(page, server).open(tokens=12, step=0)
+    decode = DecodePage(page, server).open(tokens=40, step=0)
     # The next uncertain step is a key and a button.
     decode.expect_step(0)
     expect(decode.selected).to_have_attribute("data-index", "0")

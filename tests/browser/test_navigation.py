@@ -63,12 +63,7 @@ def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) 
     expect(spec.status).to_contain_text("Your run · 12 tokens in")
     expect(spec.tokens).to_have_count(12)
     assert spec.text() == text
-
-
-def test_back_after_a_reload_finds_the_run_again(page: Page, server: str) -> None:
-    spec = SpecPage(page, server).open(**ASKED)
-    expect(spec.status).to_contain_text("Your run · 12 tokens in")
-    text = spec.text()
+    # Back after a reload finds the run again.
     go(page, "Beam search", "beam")
     page.reload()
     expect(page.locator(".st-key-beam-text")).to_be_visible()
@@ -76,7 +71,7 @@ def test_back_after_a_reload_finds_the_run_again(page: Page, server: str) -> Non
     expect(spec.status).to_contain_text("Your run · 12 tokens in")
     expect(spec.tokens).to_have_count(12)
     assert spec.text() == text
-    assert told(page) == ASKED
+    assert told(page) == {**ASKED, "temperature": "0.5"}
 
 
 def test_saved_runs_open_each_on_its_page_from_any_other(

@@ -54,7 +54,9 @@ def test_the_example_is_a_real_run_leaves_and_curve_and_level_set_another_budget
     assert reason.page.troubles == []  # type: ignore[attr-defined]
 
 
-def test_the_link_makes_the_same_run_of_an_own_question(page: Page, server: str) -> None:
+def test_an_own_question_s_link_runs_again_and_own_problems_are_swept(
+    page: Page, server: str
+) -> None:
     reason = ReasonPage(page, server).open(
         problem="My own", question="What is 7 + 5?", right="12", thinking=0
     )
@@ -65,9 +67,7 @@ def test_the_link_makes_the_same_run_of_an_own_question(page: Page, server: str)
     reason.open_as_another(address)
     expect(reason.status).to_contain_text("Your run")
     expect(reason.text).to_have_text(found)
-
-
-def test_own_problems_are_swept_to_the_end_and_saved(reason: ReasonPage) -> None:
+    # A file of own problems is swept to the end and saved.
     reason.page.get_by_role("button", name="My problems").click()
     upload = reason.page.locator(".st-key-problem_file input[type=file]")
     faulty = PROBLEMS.replace(",13", ",thirteen")

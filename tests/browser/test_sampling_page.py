@@ -182,7 +182,9 @@ def download(lab: SamplingPage, button: str) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
-def test_an_order_is_chosen_and_the_address_restores_the_page(lab: SamplingPage) -> None:
+def test_an_order_is_chosen_and_the_address_and_a_file_restore_the_page(
+    lab: SamplingPage, tmp_path: Path
+) -> None:
     lab.open(temperature=1.8)
     lab.wait_for_caption("stages", "temperature 1.8")
     names = [drawn["name"] for drawn in lab.figure_data("stages")["data"]]
@@ -214,18 +216,12 @@ def test_an_order_is_chosen_and_the_address_restores_the_page(lab: SamplingPage)
     expect(lab.outcome).to_have_text(words.split(" · flipped")[0])
     assert lab.text_before.inner_text() == text
     assert lab.caption("draw") == caption
-
-
-def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
-    lab: SamplingPage, tmp_path: Path
-) -> None:
-    lab.open(temperature=1.2, order="llama.cpp")
-    lab.wait_for_caption("stages", "order of llama.cpp")
-    lab.wait_for_caption("flips", "order of llama.cpp")
+    # A saved step opens from the Decode page, and is proved.
+    lab.wait_for_caption("flips", "order of vLLM")
     expect(lab.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
     lab.page.get_by_role("button", name="Save").click()
     page = download(lab, "Web page (HTML)").decode()
-    assert page.count("<figure") >= 4 and "order of llama.cpp" in page
+    assert page.count("<figure") >= 4 and "order of vLLM" in page
     file = tmp_path / "step.json"
     file.write_bytes(download(lab, "Trace file (JSON)"))
     words = lab.outcome.inner_text()
@@ -234,7 +230,7 @@ def test_a_saved_step_opens_from_the_decode_page_and_is_proved(
     lab.expect_open()
     expect(lab.outcome).to_contain_text("From a file: the model gives the same numbers")
     expect(lab.outcome).to_contain_text(words.split(" · flipped")[0])
-    lab.wait_for_caption("flips", "order of llama.cpp")
+    lab.wait_for_caption("flips", "order of vLLM")
     expect(lab.page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
     expect(lab.page).to_have_url(re.compile("ids="))
 

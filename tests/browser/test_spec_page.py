@@ -121,16 +121,15 @@ def test_greedy_speculation_is_proved_and_equals_the_target_alone(page: Page, se
     assert page.locator("li.failed").count() == 0
 
 
-def test_times_are_measured_and_judged(page: Page, server: str) -> None:
-    spec = SpecPage(page, server).open(repeats=1)
+def test_times_are_judged_counting_stops_and_the_three_tokens_answer_at_once(
+    page: Page, server: str
+) -> None:
+    spec = SpecPage(page, server).open(repeats=1, runs=5000, run_tokens=8)
     page.get_by_role("button", name="Measure against the target alone").click()
     expect(spec.verdict).to_contain_text("because a round emits")
     names = [bars["name"] for bars in spec.figure_data("time")["data"]]
     assert "Target only: target only" in names and "Speculative: verify" in names
-
-
-def test_counting_stops_and_the_three_tokens_answer_at_once(page: Page, server: str) -> None:
-    spec = SpecPage(page, server).open(runs=5000, run_tokens=8, **{"spec-look": "Losslessness"})
+    page.get_by_role("tab", name="Losslessness").click()
     page.locator(".st-key-start-counted button").click()
     counting = page.locator(".st-key-measure-counted")
     expect(counting).to_contain_text(re.compile(r"Run [\d,]+ of 5,000"))

@@ -236,6 +236,17 @@ def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
 
 
 @pytest.mark.usefixtures("scripted")
+def test_two_verdicts_stand_beside_each_other(open_spec: Open) -> None:
+    """The closed tab of the times is drawn ahead, beside the open one."""
+    app = press(open_spec(repeats="1", runs="100", run_tokens="2"), "start-comparison")
+    app.session_state["spec-look"] = "Losslessness"
+    app = press(app.run(), "start-counted")
+    said = texts(app)
+    assert "because a round emits" in said and "Acceptance rule speculative, 100 runs" in said
+    assert not app.exception and "Something went wrong" not in said
+
+
+@pytest.mark.usefixtures("scripted")
 def test_greedy_is_compared_token_by_token(open_spec: Open) -> None:
     app = open_spec(temperature="0", spec_tokens="12", **{"spec-look": "Losslessness"})
     app = settle(press(app, "start"))

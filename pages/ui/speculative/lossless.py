@@ -43,7 +43,7 @@ def _identical(view: SpecView, trace: Trace) -> None:
         "Compares every token.",
     )
     if view.alone is not None:
-        with st.container(key="verdict"):
+        with st.container(key="lossless-verdict"):
             st.text(identity_words(trace, view.alone))
 
 
@@ -72,7 +72,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     )
     found = view.counted
     if found is not None:
-        with st.container(key="verdict"):
+        with st.container(key="lossless-verdict"):
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
         figure.chart(outcomes(found, trace), (view.number, found), across=True)
 

@@ -34,7 +34,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     )
     found = view.comparison
     if found is not None:
-        with st.container(key="verdict"):
+        with st.container(key="time-verdict"):
             st.text(verdict(found))
     figure.chart(
         of_figure("time", figures.spec_time, trace, found), (view.number, found), across=True
