@@ -72,7 +72,7 @@ def pip(saying: str, *arguments: str) -> tuple[int, str]:
 
 
 def renew_pip() -> None:
-    """A pip of this year where there is an older one; what can't be had isn't needed."""
+    """Bring an old pip up to date; where the new one can't be had, the old one goes on."""
     own, wanted = (version.split(".")[0] for version in (metadata.version("pip"), PIP[5:]))
     if int(own) < int(wanted):
         pip("Bringing pip up to date", "--upgrade", PIP)
