@@ -17,6 +17,7 @@ from core.decoding.checks.replay import rank_fits, replayed_fault
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.ending import eos_rows
+from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import TextStream, join_prompt, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
@@ -199,7 +200,7 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
                 deviations.append(_step_error(own, step))
                 faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
 
-    model.start(ids, use_cache=False, on_logits=compare)
+    read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
     tolerance = logit_tolerance(trace, model, largest)
     return [
