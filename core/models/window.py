@@ -36,17 +36,21 @@ def rope_parameters(config: Any) -> list[dict[str, Any]]:
 
 
 def _scaled(parameters: dict[str, Any], listed: int) -> int:
-    factor = parameters.get("factor")
-    number = isinstance(factor, int | float) and not isinstance(factor, bool)
-    if parameters["rope_type"] == "default" or not number:
+    kind, factor = parameters["rope_type"], _factor(parameters.get("factor"))
+    if kind == "default":
         return listed
-    if not (math.isfinite(factor) and factor > 1):
+    original = min(_whole(parameters.get("original_max_position_embeddings")) or listed, listed)
+    # Llama 3.2 has a factor of 32 and 8,192 original positions, and a window of 131,072.
+    if kind == "llama3" and original < listed:
         return listed
-    original = _whole(parameters.get("original_max_position_embeddings")) or listed
-    # Llama 3.2 gives a factor of 32 and 8,192 original positions for a window of 131,072.
-    if parameters["rope_type"] == "llama3" and original < listed:
-        return listed
-    return max(listed, int(min(original, listed) * factor))
+    return max(listed, int(original * factor))
+
+
+def _factor(value: object) -> float:
+    """A finite number of at least 1, which anything else counts as."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return max(1.0, value)
+    return 1.0
 
 
 def _whole(value: object) -> int:
