@@ -23,7 +23,7 @@ from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
+from core.decoding.trace import RECOMPUTED, FinishReason, PromptStep, Step, Timings, Trace
 
 
 def decode(
@@ -231,6 +231,8 @@ def _trace(
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, hypotheses = method.outcome(steps, config)
+    # The last token is not read again.
+    emitted = max(len(token_ids), len(steps) - 1) - 1
     last = steps[-1] if steps else None
     reason: FinishReason | None = None
     if last is not None and not isinstance(last, PromptStep):
@@ -248,7 +250,7 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=(*method.notes(config), *lost),
+        notes=(*method.notes(config), *_recomputed(model, len(prompt_ids), emitted, config), *lost),
         versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
@@ -257,6 +259,19 @@ def _trace(
         draft_dtype=draft.dtype if draft else "",
         known=config.known_by(getattr(model, "known", None)),
     )
+
+
+def _recomputed(
+    model: LanguageModel, prompt_length: int, emitted: int, config: MethodConfig
+) -> Iterator[str]:
+    """Say where a run computed its cache anew, since position embeddings depend on the length."""
+    own: Callable[[int, int, bool], int | None] | None = getattr(model, "recomputed_at", None)
+    length = own and own(prompt_length, prompt_length + emitted, config.use_cache)
+    if length:
+        yield (
+            f"{RECOMPUTED} before token {length - prompt_length + 1}: from {length} tokens on, "
+            "this model's position embeddings are others."
+        )
 
 
 @cache

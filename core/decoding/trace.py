@@ -47,6 +47,8 @@ from core.decoding.steps import TokenStep as TokenStep
 
 # What makes a file of a trace imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
+RECOMPUTED = "The key-value cache was computed anew"
+"""The beginning of the note of a run that did so."""
 
 # A method with steps of its own adds their class here.
 Step: TypeAlias = PromptStep | TokenStep | BeamStep | DraftRound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import cast
 
@@ -132,6 +132,40 @@ class TransformersModel(Tokenizing):
         context = self._started(ids, len(prompt_ids), use_cache, False, on_logits)
         return cast(UncachedContext, context)
 
+    def recomputed_at(self, prompt_length: int, length: int, use_cache: bool) -> int | None:
+        """Return the length at which a run to `length` computes its cache anew; None for none."""
+        angles = self._angles(prompt_length, use_cache)
+        if angles is None or not (angles.anew and use_cache and self.supports_cache):
+            return None
+        spans = angles.spans(prompt_length - 1, length)
+        return spans[1][0] + 1 if len(spans) > 1 else None
+
+    def prompt_angles(self, prompt_length: int, use_cache: bool) -> tuple[int, int] | None:
+        """Return what the prompt's length decides for all its keys; None where it decides nothing.
+
+        Runs can share a batch only where this is the same.
+        """
+        angles = self._angles(prompt_length, use_cache)
+        return None if angles is None or angles.anew else angles.key(prompt_length)
+
+    @contextmanager
+    def angles_at(self, length: int, prompt_length: int, use_cache: bool) -> Iterator[None]:
+        """Meanwhile a forward of the whole text gives what a run sees at its last token.
+
+        Args:
+            length: of the text.
+            prompt_length: how many tokens of it the run read at once.
+            use_cache: whether the run has a cache.
+        """
+        angles = self._angles(prompt_length, use_cache)
+        with angles.at(length) if angles else nullcontext():
+            yield
+
+    def _angles(self, prompt_length: int, as_cached: bool) -> AnglesOfRun | None:
+        if self.rope is None:
+            return None
+        return AnglesOfRun(self.rope, prompt_length, self.rope.drops_cache or not as_cached)
+
     def _started(
         self,
         ids: Sequence[int],
@@ -141,10 +175,7 @@ class TransformersModel(Tokenizing):
         on_logits: OnLogits | None,
     ) -> CachedContext | UncachedContext:
         ids = self._limits.as_rows(ids, 1, 0)[0]
-        angles = None
-        if self.rope is not None:
-            anew = self.rope.drops_cache or not as_cached
-            angles = AnglesOfRun(self.rope, prompt_length, anew)
+        angles = self._angles(prompt_length, as_cached)
         context: CachedContext | UncachedContext
         if use_cache and self.supports_cache:
             cache = GrowingCache(self._layer_types or [])

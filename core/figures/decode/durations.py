@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.trace import RECOMPUTED, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import (
     NBSP,
@@ -176,8 +176,14 @@ def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
 
 def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> list[str]:
     if len(runs) == 1:
-        return [settings_caption(runs[0][1], paper)]
-    return [f"{plain_name(name)}: {settings_caption(trace, paper)}" for name, trace in runs]
+        return [_caption(runs[0][1], paper)]
+    return [f"{plain_name(name)}: {_caption(trace, paper)}" for name, trace in runs]
+
+
+def _caption(trace: Trace, paper: Paper) -> str:
+    """The settings, and where a step took longer since the cache was computed anew in it."""
+    anew = [plain_name(note, 200) for note in trace.notes if note.startswith(RECOMPUTED)]
+    return " · ".join([settings_caption(trace, paper), *anew])
 
 
 def _alt(runs: Sequence[tuple[str, Trace]]) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.decoding.methods import method_of
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Step, Timings, TokenStep, Trace
+from core.decoding.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
 from core.figures.base.grid import columns_for
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -183,4 +183,5 @@ class View(PageView):
 def _lost(trace: Trace) -> str:
     """Why a run ended before its end though nobody stopped it: its model's server is gone."""
     known = method_of(trace.config).notes(trace.config)
-    return next((note for note in trace.notes if note not in known), "")
+    others = (note for note in trace.notes if note not in known)
+    return next((note for note in others if not note.startswith(RECOMPUTED)), "")
