@@ -22,6 +22,8 @@ from transformers import DynamicCache, PreTrainedModel
 
 from core.models.window import rope_parameters
 
+_LONGEST = 2**20  # Tokens; nobody's run gets to a switch beyond, and asking takes memory.
+
 
 class LengthDependentRope:
     """Sets the length by which a model's rotary embeddings choose their angles.
@@ -32,7 +34,8 @@ class LengthDependentRope:
 
     def __init__(self, model: PreTrainedModel, config: Any) -> None:
         kinds = rope_parameters(config)
-        self._switches = {_original(own) for own in kinds if _has_two_sets(own)}
+        switches = {_original(own) for own in kinds if _has_two_sets(own)}
+        self._switches = {length for length in switches if length < _LONGEST}
         grows = any("dynamic" in own["rope_type"] for own in kinds)
         self._growing = int(config.max_position_embeddings) if grows else None
         self._modules = [own for own in model.modules() if _is_scaled(own)]
