@@ -118,6 +118,11 @@ def judge(
     """
     cut = finish_reason in ("length", "cancelled")
     answer = find_answer(answer_text, cut=cut)
+    return answer, outcome_of(answer, expected, finish_reason)
+
+
+def outcome_of(answer: str | None, expected: str, finish_reason: FinishReason) -> AttemptOutcome:
+    """The outcome of a run by its answer, a number as `find_answer` gives it."""
     if answer is None:
-        return None, "truncated" if cut else "unparsable"
-    return answer, "correct" if answer == expected else "wrong"
+        return "truncated" if finish_reason in ("length", "cancelled") else "unparsable"
+    return "correct" if answer == expected else "wrong"

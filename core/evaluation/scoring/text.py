@@ -2,8 +2,8 @@
 
 The formulas are those of the SQuAD 2.0 evaluation script (Rajpurkar et al. 2018), which
 lm-evaluation-harness uses for its `squadv2` and `coqa`, of its `squad_completion` (`contains`)
-and of its `gsm8k` (filter `flexible-extract`, then `exact_match`). Unlike there, the signs that make
-a number another one stay, and a text of nothing but articles and punctuation is compared as it is.
+and of its `gsm8k` (filter `flexible-extract`, then `exact_match`). Unlike there, signs that make a
+number another one stay, and a text of nothing but articles and punctuation is compared as it is.
 """
 
 from __future__ import annotations
