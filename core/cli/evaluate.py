@@ -71,7 +71,7 @@ def run(args: Namespace) -> int:
     print(file=sys.stderr)
     _print_results(done)
     for one in (failed := failures(done)):
-        say(f"Way {one.sentence}")
+        say(one.sentence)
     return 1 if failed else 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.decoding.reasoning.transcript import read_run
+from core.decoding.trace import FinishReason
 from core.evaluation.answers import judge
 from core.evaluation.ballots import vote
 from core.evaluation.best_of import SampledProblems
@@ -50,7 +51,7 @@ def strip_anew(stored: StopStrip) -> StopStrip:
     """The strip with the answers that its texts give; a point that was cut off stays one."""
     points = []
     for point in stored.points:
-        ended = "length" if point.outcome == "truncated" else "eos"
+        ended: FinishReason = "length" if point.outcome == "truncated" else "eos"
         answer, outcome = judge(point.answer_text, stored.problem.answer, ended)
         points.append(replace(point, answer=answer, outcome=outcome))
     return replace(stored, points=tuple(points))

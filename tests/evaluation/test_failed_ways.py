@@ -70,7 +70,7 @@ def test_the_other_ways_go_on_and_are_compared_where_all_have_runs(models) -> No
     assert done.complete
     told, narrow, other = failures(done)
     assert told == Failure("told", 2, True, "The chat template refuses the system role.")
-    assert told.sentence == "told failed: The chat template refuses the system role."
+    assert told.sentence == "Way told failed: The chat template refuses the system role."
     assert (narrow.way, narrow.runs, narrow.whole) == ("narrow", 1, False)
     assert "context window holds 60" in narrow.sentence and "in 1 run" in narrow.sentence
     assert (other.way, other.whole) == ("other draft", True) and "vocabulary" in other.reason

@@ -127,6 +127,8 @@ def evaluation_rows(
         except (LostModelError, EvaluationError) as error:
             raise EvaluationError(str(error)) from None
         except DecodingError as error:
+            if should_stop() or isinstance(error, LoadingStoppedError):
+                return
             yield failed_row(way.name, question.key, sample, str(error))
             continue
         if run is None:

@@ -35,7 +35,7 @@ class Failure(NamedTuple):
     def sentence(self) -> str:
         """Which way failed, and why."""
         what = "failed" if self.whole else f"failed in {counted(self.runs, 'run')}"
-        return f"{self.way} {what}: {self.reason}"
+        return f"Way {self.way} {what}: {self.reason}"
 
 
 def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
