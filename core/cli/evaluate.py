@@ -26,7 +26,11 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Run the plan or go on with it, then print a line for each way and each pair."""
+    """Run the plan or go on with it, then print a line for each way and each pair.
+
+    Returns:
+        1 where a way failed, which is named with its reason.
+    """
     require_writable(args.out, "--out")
     from core.evaluation.plan.plan_file import read_plan
     from core.evaluation.workers import require_workers
@@ -38,13 +42,14 @@ def run(args: Namespace) -> int:
     from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
     from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
-    from core.evaluation.plan.run import with_revisions
+    from core.evaluation.plan.run import loaded, with_revisions
+    from core.evaluation.plan.statistics import failures
     from core.evaluation.plan.types import Evaluation
     from core.evaluation.plan.work import EvaluationWork
     from core.models.registry import load_reward_model
     from core.server.settings import place_of
 
-    models = {name: load(name, args.dtype, args.device) for name in plan.models}
+    models = loaded(plan, lambda name: load(name, args.dtype, args.device))
     rewards = load_reward_model(plan.reward) if plan.reward else None
     for sentence in warnings(plan, models):
         say(sentence)
@@ -65,7 +70,9 @@ def run(args: Namespace) -> int:
         )
     print(file=sys.stderr)
     _print_results(done)
-    return 0
+    for one in (failed := failures(done)):
+        say(one.sentence)
+    return 1 if failed else 0
 
 
 def _print_results(evaluation: Evaluation) -> None:

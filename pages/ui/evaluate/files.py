@@ -14,7 +14,7 @@ from core import figures
 from core.evaluation.best_of import of_way
 from core.evaluation.plan.files import file_of
 from core.evaluation.plan.plan_file import write_plan
-from core.evaluation.plan.statistics import all_paired, frame_of
+from core.evaluation.plan.statistics import all_paired, failures, frame_of
 from core.evaluation.plan.types import Evaluation
 from core.export.part import Part, of_figure
 from core.export.subject import VERSION, Subject
@@ -83,8 +83,13 @@ def tables(evaluation: Evaluation) -> list[tuple[str, pd.DataFrame]]:
     import pandas as pd
 
     found = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
-    pairs = all_paired(evaluation)
-    return found + ([("Every way against the first one.", pd.DataFrame(pairs))] if pairs else [])
+    for title, records in (
+        ("Every way against the first one.", all_paired(evaluation)),
+        ("Ways that failed.", failures(evaluation)),
+    ):
+        if records:
+            found.append((title, pd.DataFrame(records)))
+    return found
 
 
 def parquet(evaluation: Evaluation) -> bytes:
@@ -109,7 +114,9 @@ def parts(evaluation: Evaluation) -> list[Part]:
 
 def web_page(evaluation: Evaluation) -> bytes:
     """Figures, paired differences and every reply as one page that needs no server."""
-    replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
+    replies = frame_of(evaluation)[
+        ["asked", "expected", "way", "right", "counted", "text", "failure"]
+    ]
     title = f"Evaluation: {evaluation.plan.questions.name}"
     said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
     run = PageText(
