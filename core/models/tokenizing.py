@@ -90,6 +90,10 @@ class Tokenizing:
         """The bytes that a token adds to the text; empty for special and unknown tokens."""
         return self._texts.bytes_of(token_id)
 
+    def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
+        """The text that tokens add behind others, by the library's own decoding."""
+        return self._texts.decode(token_ids, before)
+
     @property
     def has_chat_template(self) -> bool:
         """Whether `render_chat` and `encode_chat` can be used."""
