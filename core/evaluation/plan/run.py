@@ -13,7 +13,7 @@ from core.decoding.loop.text import join_text, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Step, Trace
-from core.evaluation.plan.asking import draft_ids_for, ids_for
+from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
 from core.evaluation.plan.counted import Counted, OwnPrompt
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
@@ -101,7 +101,9 @@ def evaluation_rows(
             return
         place = (way.model, tuple(ids), question.answers[0])
         if place not in known:
-            known[place] = score_reference(model, ids, question.answers[0])
+            chat = way.use_chat_template and has_template(model)
+            prompt = ids if chat else text_for(question, way.system)
+            known[place] = score_reference(model, prompt, question.answers[0])
         row = _row(plan, way, question, sample, run, known[place], model)
         if rewards is not None:
             row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
