@@ -40,6 +40,7 @@ class TransformersModel(Tokenizing):
             faster; changes the strides of `model`'s weights, not their values.
         fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
         isolate_templates: run the chat template in a child process: it is a stranger's program.
+        left_out: a sentence on tensors of its files that the model has no use for.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
@@ -55,6 +56,7 @@ class TransformersModel(Tokenizing):
         lay_out_weights: bool = True,
         fuse_single_tokens: bool = True,
         isolate_templates: bool = False,
+        left_out: str = "",
     ) -> None:
         if model.config.is_encoder_decoder or not model.can_generate():
             raise ModelError(
@@ -68,6 +70,9 @@ class TransformersModel(Tokenizing):
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
         self.context_window = _context_window(model)
+        surplus = len(tokenizer) - self.vocab_size
+        unused = f"The model has no embedding for the last {surplus:,} tokens of its tokenizer."
+        self.described = " ".join(filter(None, (left_out, unused if surplus > 0 else "")))
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)

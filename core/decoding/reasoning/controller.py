@@ -74,6 +74,11 @@ class BudgetController:
                 f"Reasoning.{name} has no tokens in this model's vocabulary, got {brief(text)}; "
                 "give another text."
             )
+        if max(ids) >= self._model.vocab_size:
+            raise ConfigError(
+                f"Reasoning.{name} holds a token that this model has no embedding for, got "
+                f"{brief(text)}; give another text."
+            )
         return ids
 
     def _force(self, ids: Sequence[int], why: ForcedAs) -> None:

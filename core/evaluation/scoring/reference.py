@@ -35,8 +35,8 @@ def score_reference(
 
     Prompt and answer are encoded as one text, and what follows the prompt's own tokens is scored;
     the prompt's last spaces and line breaks count as the answer's. The end of sequence isn't
-    counted. None where prompt and answer don't fit into the window, or where the model's server
-    doesn't name all tokens.
+    counted. None where prompt and answer don't fit into the window, where the model has no
+    embedding for a token of the answer, or where its server doesn't name all tokens.
 
     Args:
         prompt: text, or the ids of a conversation, whose last spaces stay its own.
@@ -48,7 +48,9 @@ def score_reference(
         return None
     prompt_ids, ids = _encode_pair(model, prompt, answer)
     window = model.context_window
-    if not ids or (window is not None and len(prompt_ids) + len(ids) > window):
+    if not ids or max(ids) >= model.vocab_size:
+        return None
+    if window is not None and len(prompt_ids) + len(ids) > window:
         return None
     context = model.start(prompt_ids)
     logits = [context.logits[0]]
