@@ -194,8 +194,21 @@ def collect(
         prompt_ids=tuple(ids),
         steps=tuple(steps),
         timings=Timings(sum(seconds[:first]), sum(seconds[first:]), total),
-        lost=tuple(lost),
+        told=(*_doubled_start(model, prompt, ids), *lost),
     )
+
+
+def _doubled_start(
+    model: LanguageModel, prompt: str | Sequence[int], ids: Sequence[int]
+) -> Iterator[str]:
+    """A sentence on a text that begins with the token which the tokenizer puts before it."""
+    if isinstance(prompt, str) and len(ids) > 1 and ids[0] == ids[1]:
+        name = model.token_text(ids[0])
+        if not model.token_bytes(ids[0]) and prompt.startswith(name):
+            yield (
+                f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
+                "and the prompt has it too; leave it out of the prompt."
+            )
 
 
 def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
@@ -230,7 +243,7 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
-    lost: tuple[str, ...],
+    told: tuple[str, ...],
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, hypotheses = method.outcome(steps, config)
@@ -251,7 +264,7 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=(*method.notes(config), *lost),
+        notes=(*method.notes(config), *told),
         versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.chat import encode_chat, panics_told, render_chat
+from core.models.chat import encode_chat, panics_told, render_chat, template_fault
 from core.models.think_marks import think_marks
 from core.models.token_text import TokenTexts
 
@@ -97,7 +97,12 @@ class Tokenizing:
     @property
     def has_chat_template(self) -> bool:
         """Whether `render_chat` and `encode_chat` can be used."""
-        return self.tokenizer.chat_template is not None
+        return self.tokenizer.chat_template is not None and not self.template_fault
+
+    @property
+    def template_fault(self) -> str:
+        """Why the model's chat templates can't be used, in a sentence; empty where they can."""
+        return template_fault(self.tokenizer, self.model_id)
 
     @cached_property
     def think_marks(self) -> ThinkMarks:

@@ -70,15 +70,21 @@ class TransformersModel(Tokenizing):
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
         self.context_window = _context_window(model)
-        surplus = len(tokenizer) - self.vocab_size
-        unused = f"The model has no embedding for the last {surplus:,} tokens of its tokenizer."
-        self.described = " ".join(filter(None, (left_out, unused if surplus > 0 else "")))
+        self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)
         self._fused = fused_step(model, self._layer_types or []) if fuse_single_tokens else None
+
+    @property
+    def described(self) -> str:
+        """What is to be known of its files, in sentences; empty where nothing is."""
+        surplus = len(self.tokenizer) - self.vocab_size
+        unused = f"The model has no embedding for the last {surplus:,} tokens of its tokenizer."
+        said = (self._left_out, unused if surplus > 0 else "", self.template_fault)
+        return " ".join(filter(None, said))
 
     @property
     def device(self) -> torch.device:
