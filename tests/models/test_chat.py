@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, processors
 from transformers import PreTrainedTokenizerFast
 
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.check import check
 from core.decoding.decode import collect
 from core.decoding.errors import ModelError, PromptError
 from core.models.transformers_model import TransformersModel
@@ -101,8 +102,9 @@ def test_a_start_that_a_pasted_template_doubles_is_told() -> None:
     tokenizer.chat_template = "<s>{{ messages[0]['content'] }}"
     model = TransformersModel(random_model("llama"), tokenizer, model_id="starts")
     config = Greedy(max_new_tokens=1)
-    [note] = collect(model, model.render_chat(HELLO), config).notes
-    assert note.startswith("The model reads '<s>' twice")
+    trace = collect(model, model.render_chat(HELLO), config)
+    assert trace.notes[0].startswith("The model reads '<s>' twice")
+    assert all(one.passed for one in check(trace, model))
     assert model.encode_chat(HELLO).count(1) == 1
     for prompt in ("the fox", model.encode_chat(HELLO)):
         assert collect(model, prompt, config).notes == ()
