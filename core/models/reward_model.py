@@ -30,7 +30,8 @@ class RewardModel:
 
     @torch.inference_mode()
     def score(self, question: str, replies: Sequence[str]) -> list[float | None]:
-        """A score for each reply, in the model's own unit; None where it doesn't fit.
+        """A score for each reply, in the model's own unit; None where it doesn't fit,
+        or holds a token that the model has no embedding for.
 
         Raises:
             PromptError: the chat template refuses the conversation, or doesn't end.
@@ -41,6 +42,8 @@ class RewardModel:
         ids = encode_pair(self._tokenizer, question, reply, self.model_id, self._isolated)
         window = getattr(self._hf_model.config, "max_position_embeddings", None)
         if not ids or (window is not None and len(ids) > window):
+            return None
+        if max(ids) >= self._hf_model.get_input_embeddings().weight.shape[0]:
             return None
         rows = torch.tensor([ids], device=self._hf_model.device)
         logits = self._hf_model(input_ids=rows).logits[0].double()

@@ -41,6 +41,7 @@ class TransformersModel(Tokenizing):
             faster; changes the strides of `model`'s weights, not their values.
         fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
         isolate_templates: run the chat template in a child process: it is a stranger's program.
+        left_out: a sentence on tensors of its files that the model has no use for.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
@@ -56,6 +57,7 @@ class TransformersModel(Tokenizing):
         lay_out_weights: bool = True,
         fuse_single_tokens: bool = True,
         isolate_templates: bool = False,
+        left_out: str = "",
     ) -> None:
         if model.config.is_encoder_decoder or not model.can_generate():
             raise ModelError(
@@ -69,6 +71,7 @@ class TransformersModel(Tokenizing):
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
         self.context_window = context_window(model.config.get_text_config(decoder=True))
+        self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
@@ -76,6 +79,14 @@ class TransformersModel(Tokenizing):
         if lay_out_weights:
             lay_out_for_single_tokens(model)
         self._fused = fused_step(model, self._layer_types or []) if fuse_single_tokens else None
+
+    @property
+    def described(self) -> str:
+        """What is to be known of its files, in sentences; empty where nothing is."""
+        surplus = len(self.tokenizer) - self.vocab_size
+        unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
+        said = (self._left_out, unused if surplus > 0 else "", self.template_fault)
+        return " ".join(filter(None, said))
 
     @property
     def device(self) -> torch.device:

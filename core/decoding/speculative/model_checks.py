@@ -25,10 +25,11 @@ from core.decoding.checks.model_checks import (
     prompt_text_faults,
     same_tokens,
 )
+from core.decoding.checks.run_text import run_text_faults
 from core.decoding.counting import nth
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
-from core.decoding.loop.text import TextStream, join_text
+from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
@@ -79,9 +80,7 @@ def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
 
 
 def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
-    faults = []
-    if join_text(model, trace.token_ids) != trace.text:
-        faults.append("the model's tokenizer decodes the tokens to another text")
+    faults = run_text_faults(trace, model)
     stream = TextStream(model)
     for step in trace.rounds:
         texts = [stream.push(token_id) for token_id in step.token_ids]

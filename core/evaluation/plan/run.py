@@ -19,7 +19,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Step, Trace
 from core.decoding.validation import brief
-from core.evaluation.plan.asking import draft_ids_for, ids_for
+from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
 from core.evaluation.plan.counted import Counted, OwnPrompt
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.types import (
@@ -192,17 +192,20 @@ class _Runners:
                 raise DecodingError(trace.notes[-1])
             return None
         counts = target.forwards, draft.forwards if draft else 0
-        return _Run(trace, *counts, self._reference(way.model, ids, question))
+        return _Run(trace, *counts, self._reference(way, ids, question))
 
-    def _reference(self, name: str, ids: list[int], question: Question) -> ReferenceScore | None:
+    def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
         """The log-likelihood of the reference answer, once for all runs of a prompt."""
         if question.key != self._asked:
             self._asked = question.key
             self._references.clear()
         answer = question.answers[0]
-        place = (name, tuple(ids), answer)
+        place = (way.model, tuple(ids), answer)
         if place not in self._references:
-            self._references[place] = score_reference(self._models[name], ids, answer)
+            model = self._models[way.model]
+            chat = way.use_chat_template and has_template(model)
+            prompt = ids if chat else text_for(question, way.system)
+            self._references[place] = score_reference(model, prompt, answer)
         return self._references[place]
 
 
