@@ -45,8 +45,8 @@ _LEFT, _FEWEST = 92, 8
 PHONE_COLUMNS = 5
 # On a page the rounds share so many px; a narrower column has no number of its own.
 _WIDTH, _NUMBER = 830.0, 26
-# The narrowest column with an upright token and its mark, px.
-_UPRIGHT = 20
+# The narrowest columns whose tokens can be read, upright and in a flat row, px.
+_UPRIGHT, _LEVEL = 19.5, 60.0
 # More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
 # Upright tokens of up to so many rows have room for longer words.
@@ -113,7 +113,7 @@ def spec_timeline(
 
 def rounds_for(width: float, trace: Trace) -> int:
     """So many rounds of a run a figure `width` px wide holds with readable tokens."""
-    least = LEVEL if _depth(trace) > _TALL_ROWS else _UPRIGHT
+    least = _LEVEL if _depth(trace) > _TALL_ROWS else _UPRIGHT
     return max(int((width - _LEFT - EDGE) / least), 1)
 
 

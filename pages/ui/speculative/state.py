@@ -13,7 +13,7 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
-from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS
+from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
@@ -106,7 +106,7 @@ class SpecView(View):
         if self.trace is None or token_at(self.trace, at, place) is None:
             return False
         self.token = (at, place)
-        shown = shown_rounds()
+        shown = shown_rounds(self.trace)
         if not self.first <= at < self.first + shown:
             self.first = at // shown * shown
         return True
@@ -125,9 +125,11 @@ class SpecView(View):
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))
 
 
-def shown_rounds() -> int:
+def shown_rounds(trace: Trace) -> int:
     """How many rounds the timeline shows at a time."""
-    return PHONE_COLUMNS if style.narrow() else COLUMNS
+    if style.narrow():
+        return PHONE_COLUMNS
+    return min(COLUMNS, rounds_for(style.figure_width(), trace))
 
 
 def telling_token(trace: Trace) -> tuple[int, int] | None:
