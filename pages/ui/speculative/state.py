@@ -13,6 +13,7 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
+from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
 from pages.ui.run.request import Request
@@ -130,17 +131,6 @@ def shown_rounds(trace: Trace) -> int:
     if style.narrow():
         return PHONE_COLUMNS
     return min(COLUMNS, rounds_for(style.figure_width(), trace))
-
-
-def telling_token(trace: Trace) -> tuple[int, int] | None:
-    """The first token rejected by chance, else the first rejected one, else the first of all."""
-    rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
-    by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
-    if rejected:
-        return (by_chance or rejected)[0]
-    if not trace.rounds:
-        return None
-    return (0, 0) if trace.rounds[0].drafted else (0, EXTRA)
 
 
 def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:
