@@ -11,7 +11,7 @@ from core.decoding.errors import FigureError
 
 if TYPE_CHECKING:
     from core.export.part import Part
-    from core.export.stored import Stored
+    from core.export.stored import StoredFile
     from core.figures import Paper, Theme
 
 THEMES = ("light", "dark", "grey")
@@ -95,7 +95,7 @@ def _save_one(
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
 
 
-def _save_all(stored: Stored, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
+def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
     from core.export.archive import Archive
     from core.export.chrome import svgs
 

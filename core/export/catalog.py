@@ -26,7 +26,7 @@ from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.traces.data_path.steps import prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath
 
-Content = Trace | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+StoredContent = Trace | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
 # So many steps of a search are in a window of its tree, as on the page.
 _SPAN = 20
 
@@ -65,7 +65,9 @@ class Entry:
             raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
 
 
-def figures_of(content: Content, *, step: int | None = None, paper: Paper = WIDE) -> list[Part]:
+def figures_of(
+    content: StoredContent, *, step: int | None = None, paper: Paper = WIDE
+) -> list[Part]:
     """What can be drawn of stored content alone.
 
     Args:
@@ -82,7 +84,7 @@ def figures_of(content: Content, *, step: int | None = None, paper: Paper = WIDE
     return [entry.part(step, paper) for entry in entries]
 
 
-def entries_of(content: Content) -> list[Entry]:
+def entries_of(content: StoredContent) -> list[Entry]:
     """The figures of stored content by their names, the main one first."""
     if isinstance(content, Trace):
         return list(_of_trace(content))

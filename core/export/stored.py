@@ -24,10 +24,11 @@ from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
 from core.traces.bounded_file import file_bytes, shown, within
+from core.traces.data_path.export import SCHEMA as DATA_PATH
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
 
 if TYPE_CHECKING:
-    from core.export.catalog import Content
+    from core.export.catalog import StoredContent
     from core.export.tables import Table
 
 _DRAWN = (
@@ -37,15 +38,15 @@ _DRAWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredFile:
     """A file's content, and what an archive of its figures holds beside them."""
 
-    content: Content
+    content: StoredContent
     subject: Callable[[], Subject]
     tables: Callable[[], Sequence[Table]] = tuple
 
 
-def read_stored(source: bytes | str | Path) -> Stored:
+def read_stored(source: bytes | str | Path) -> StoredFile:
     """Read a file of any kind that figures are drawn of.
 
     Raises:
@@ -60,7 +61,7 @@ def read_stored(source: bytes | str | Path) -> Stored:
     if data is None:
         raise FigureError(f"{name} is no JSON, or is cut off: {_DRAWN}")
     schema = data.get("schema") if isinstance(data, dict) else None
-    read = _kinds().get(schema) if isinstance(schema, str) else None
+    read = _kind(schema) if isinstance(schema, str) else None
     if read is None:
         raise FigureError(f"{name} is no file of Decoding Explorer with figures: {_DRAWN}")
     return read(data, raw)
@@ -80,66 +81,68 @@ def _value(raw: bytes) -> Any:
     return None
 
 
-def _kinds() -> dict[str, Callable[[Any, bytes], Stored]]:
-    from core.evaluation.plan.files import EVALUATIONS
-    from core.evaluation.sweep.files import SWEEPS
-    from core.traces.data_path.export import SCHEMA as DATA_PATH
-
-    return {
+def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
+    """The reader of a kind of file; None for no such kind."""
+    kinds = {
         Trace.schema: _trace,
         LabExample.schema: _lab,
-        SWEEPS.schema: _sweep,
-        EVALUATIONS.schema: _evaluation,
         REASONING: _reasoning,
         DATA_PATH: _data_path,
     }
+    if schema in kinds:
+        return kinds[schema]
+    # These import torch, which takes seconds.
+    from core.evaluation.plan.files import EVALUATIONS
+    from core.evaluation.sweep.files import SWEEPS
+
+    return {SWEEPS.schema: _sweep, EVALUATIONS.schema: _evaluation}.get(schema)
 
 
-def _trace(data: Any, raw: bytes) -> Stored:
+def _trace(data: Any, raw: bytes) -> StoredFile:
     from core.traces.file import trace_of
 
     trace = trace_of(data)
-    return Stored(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
+    return StoredFile(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
 
 
-def _lab(data: Any, raw: bytes) -> Stored:
+def _lab(data: Any, raw: bytes) -> StoredFile:
     from core.traces.lab_file import lab_of
 
     example = lab_of(data)
     step = example.step
     subject = partial(Subject.of_trace, read_before(step), raw)
-    return Stored(example, subject, partial(step_tables, step.step, step.trace))
+    return StoredFile(example, subject, partial(step_tables, step.step, step.trace))
 
 
-def _sweep(_: Any, raw: bytes) -> Stored:
+def _sweep(_: Any, raw: bytes) -> StoredFile:
     from core.evaluation.sweep.files import read_sweep
 
     sweep = read_sweep(raw)
     subject = partial(_sweep_subject, sweep, {"sweep.jsonl": raw})
-    return Stored(sweep, subject, lambda: [_costs(sweep)])
+    return StoredFile(sweep, subject, lambda: [_costs(sweep)])
 
 
-def _evaluation(_: Any, raw: bytes) -> Stored:
+def _evaluation(_: Any, raw: bytes) -> StoredFile:
     from core.evaluation.plan.files import read_evaluation
 
     evaluation = read_evaluation(raw)
     subject = partial(evaluation_subject, evaluation)
-    return Stored(evaluation, subject, partial(evaluation_tables, evaluation))
+    return StoredFile(evaluation, subject, partial(evaluation_tables, evaluation))
 
 
-def _reasoning(data: Any, raw: bytes) -> Stored:
+def _reasoning(data: Any, raw: bytes) -> StoredFile:
     example = example_from_dict(data)
     subject = partial(_sweep_subject, example.sweep, {"reasoning.json": raw})
-    return Stored(example, subject, lambda: [_costs(example.sweep), _rivals(example.rivalry)])
+    return StoredFile(example, subject, lambda: [_costs(example.sweep), _rivals(example.rivalry)])
 
 
-def _data_path(data: Any, raw: bytes) -> Stored:
+def _data_path(data: Any, raw: bytes) -> StoredFile:
     from core.traces.data_path.reading import path_of
 
     path = path_of(data)
     said = counted(sum(1 for _ in path.walk()), "recorded call")
     settings = {"app": VERSION, "calls": said, "seconds": path.seconds}
-    return Stored(path, partial(Subject, said, settings, {"data-path.json": raw}))
+    return StoredFile(path, partial(Subject, said, settings, {"data-path.json": raw}))
 
 
 def _rivals(rivalry: Rivalry) -> Table:

@@ -12,7 +12,7 @@ from core.figures.base.sheet import Properties, Sheet
 T = TypeVar("T")
 
 
-class Window(NamedTuple):
+class ShownPart(NamedTuple):
     """The columns `first` up to and without `last` of `count` that a figure shows.
 
     Args:

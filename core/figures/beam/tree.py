@@ -20,7 +20,7 @@ from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window
+from core.figures.base.window import ShownPart
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
 from core.figures.beam.columns import TEXT_SIZE
 from core.figures.beam.drawing import TreeDrawing, lane_height, node_text
@@ -78,7 +78,7 @@ def beam_tree(
     text, total = partial(node_text, trace, tree), paper.width - LEFT - RIGHT
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
-    shown = Window("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
+    shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
     said = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
     sheet = _sheet(trace, bands, said, theme, paper)
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
@@ -165,7 +165,7 @@ def _step_axis(band: Band, theme: Theme, *, continued: bool = False) -> Properti
     )
 
 
-def _subtitle(bands: Sequence[Band], shown: Window, shared: int, paper: Paper) -> str:
+def _subtitle(bands: Sequence[Band], shown: ShownPart, shared: int, paper: Paper) -> str:
     left_out = sum(band.layout.left_out for band in bands)
     edges = "Every edge is a stored backpointer."
     if left_out:

@@ -25,7 +25,7 @@ from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
 HeatmapValue: TypeAlias = Literal["raw", "final"]
 
@@ -70,7 +70,7 @@ def probability_heatmap(
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
-    part = Window("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
+    part = ShownPart("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     sheet = canvas.lay_out(
@@ -97,7 +97,7 @@ def _window(
     return window_of(trace.token_steps, *cut_window(first, columns, held, selected))
 
 
-def _subtitle(part: Window, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
+def _subtitle(part: ShownPart, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
     said = part.sentence(paper) + _SUBTITLES[value]
     if all(frame.wide):
         return said

@@ -33,7 +33,7 @@ from core.figures.base.marks import add_note, hover_texts, strokes
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window, add_least, window_of
+from core.figures.base.window import ShownPart, add_least, window_of
 
 _TITLE = "The model's guesses in the prompt"
 _SUBTITLE = (
@@ -80,7 +80,7 @@ def prompt_reading(
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     following = _all_following(trace, prompt, positions)
-    part = Window("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
+    part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
     sheet = canvas.lay_out(
         subtitle=part.sentence(paper) + _SUBTITLE,
         alt=_alt(positions),

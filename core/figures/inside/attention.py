@@ -18,7 +18,7 @@ from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window, add_least, cut_window
+from core.figures.base.window import ShownPart, add_least, cut_window
 
 _TITLE = "Where this token looks"
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
@@ -60,7 +60,7 @@ def attention_map(
     held = attention_columns(paper.window)
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
-    part = Window("Positions", places.start, places.stop, len(attention.texts))
+    part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
     means = lines[0].head is None if lines else False
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=part.sentence(paper) + _subtitle(attention, layer, means=means),

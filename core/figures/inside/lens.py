@@ -25,7 +25,7 @@ from core.figures.base.labels import percent, show_token, table_text, visible_to
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
 Content: TypeAlias = Literal["token", "rank"]
 
@@ -71,7 +71,7 @@ def lens_heatmap(
     chosen = None if selected is None else selected - lens.first
     first, held = cut_window(min(max(first, 0), count - 1), columns or held, held, chosen)
     positions = window_of(lens.positions, first, held)
-    part = Window("Positions", first, first + len(positions), count, lens.first)
+    part = ShownPart("Positions", first, first + len(positions), count, lens.first)
     numbers = [lens.first + at for at in range(part.first, part.last)]
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]

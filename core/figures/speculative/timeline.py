@@ -17,7 +17,7 @@ from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import Window, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 from core.figures.speculative.timeline_cells import (
     GAP,
     LEVEL,
@@ -85,7 +85,7 @@ def spec_timeline(
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = window_of(trace.rounds, first, columns)
-    shown = Window("Rounds", first, first + len(rounds), len(trace.rounds))
+    shown = ShownPart("Rounds", first, first + len(rounds), len(trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), min(columns, _FEWEST))
     own = paper.printed or columns <= PHONE_COLUMNS
     width = (paper.window - _LEFT - EDGE if own else _WIDTH) / drawn
