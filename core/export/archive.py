@@ -73,7 +73,7 @@ class Archive:
         for form in FORMATS:
             self.files[f"figures/{name}.{form}"] = encoded(drawn, form)
         if part.data is not None:
-            self.files[f"figures/{name}.csv"] = csv_file(part.data())
+            self.files[f"figures/{name}.csv"] = csv_file(part.table(figure))
         caption = str(figure.layout.meta["caption"])
         self.files[f"figures/{name}.caption.txt"] = f"{drawn.title}. {caption}\n".encode()
         self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()

@@ -20,7 +20,6 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import ahead, control, figure, later, link, pager, play, style
-from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
 _NOTICE = """
@@ -135,7 +134,7 @@ def _tree(view: BeamView) -> None:
         )
         if trace.beam_steps:
             with bar:
-                pager.draw(view, "first", _window(view, trace, drawn), "steps")
+                pager.draw(view, "first", pager.of_drawn(drawn, len(trace.beam_steps)), "steps")
             play.draw(
                 "beam-tree",
                 drawn,
@@ -148,8 +147,8 @@ def _tree(view: BeamView) -> None:
     address.keep(registry.page_of("beam").path)
 
 
-def _tree_data(trace: Trace) -> object:
-    return figures.beam_tree_data(trace, guess_parents(trace))
+def _tree_data(trace: Trace, **window: int) -> object:
+    return figures.beam_tree_data(trace, guess_parents(trace), **window)
 
 
 def _click(view: BeamView, custom: list[object]) -> None:
@@ -160,14 +159,6 @@ def _click(view: BeamView, custom: list[object]) -> None:
     ):
         view.look_at(int(custom[0]), int(custom[1]))
         _redraw()
-
-
-def _window(view: BeamView, trace: Trace, drawn: Drawing) -> pager.Window:
-    """The steps that the tree shows: fewer than asked for where it would hold too many nodes."""
-    area = drawn.words
-    last = area["first"] + len(area["ends"])
-    first = area["first"] if view.first else 0
-    return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))
 
 
 def _one_step(view: BeamView, trace: Trace) -> None:

@@ -251,11 +251,12 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
     """
     from core.export.part import drawing, encoded, table_file
 
-    files = named(shown.words)
+    files, paper = named(shown.words), figure_choices.paper()
     if form == "csv":
-        desk.hand_over(f"{files}.csv", table_file(part))
+        # As a picture of that width it may hold a smaller part than the page.
+        words = part.figure(figure_choices.theme(), paper).layout.meta
+        desk.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
-    paper = figure_choices.paper()
     if form == "html":
         _hand_over_page(desk, part, files, paper)
         return
