@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import plotly.graph_objects as go
 
@@ -27,6 +28,8 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 _MOST_ROWS = 40
 # So many columns of a prompt are in a citation; the trace has all of it.
 _PROMPT = 300
+# An address's own signs; others, such as braces, are escaped.
+_IN_ADDRESS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -137,11 +140,11 @@ class Archive:
         if subject.prompt:
             prompt = f"prompt “{plain_name(subject.prompt, _PROMPT)}”"
         note = ". ".join(filter(None, [plain_name(subject.caption, None), subject.models, prompt]))
-        fields = ["  title = {Decoding Explorer}", f"  version = {{{VERSION}}}"]
-        fields += [f"  note = {{{latex.escaped(note)}}}"]
+        fields = ["  title = {{Decoding Explorer}}", f"  version = {{{VERSION}}}"]
+        fields += [f"  note = {{{latex.bibtex(note)}}}"]
         year = self.subject.created[:4]
-        fields += [f"  year = {{{year}}}"] if year.isdigit() else []
-        fields += [f"  url = {{{self.link}}}"] if self.link else []
+        fields += [f"  year = {{{year}}}"] if year.isascii() and year.isdigit() else []
+        fields += [f"  url = {{{quote(self.link, safe=_IN_ADDRESS)}}}"] if self.link else []
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
 
 

@@ -185,6 +185,13 @@ def test_a_picture_without_ground_is_transparent() -> None:
         assert image.getpixel((300, 90))[3] == 0
 
 
+def test_a_pdf_is_of_a_version_that_submission_systems_take() -> None:
+    """With its fonts as TrueType outlines, and tagged without an entry that Poppler refuses."""
+    content = pdf(finished("␣word 日本語", mm=85))
+    assert content.startswith(b"%PDF-1.5") and b"/Suspects" not in content
+    assert b"/Type3" not in content and b"/FontFile2" in content and b"/MarkInfo" in content
+
+
 @pytest.mark.skipif(shutil.which("pdffonts") is None, reason="pdffonts (poppler) is not installed")
 def test_the_fonts_of_a_pdf_are_in_it(tmp_path: Path) -> None:
     path = tmp_path / "figure.pdf"
