@@ -16,6 +16,7 @@ from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
 from core.export.subject import VERSION, Subject
 from core.export.table import csv_file
+from core.figures.base.key_words import ended
 from core.figures.base.labels import plain_name
 from core.figures.base.paper import Paper
 
@@ -78,7 +79,7 @@ class Archive:
         if part.data is not None:
             self.files[f"figures/{name}.csv"] = csv_file(part.data())
         caption = str(figure.layout.meta["caption"])
-        self.files[f"figures/{name}.caption.txt"] = f"{drawn.title}. {caption}\n".encode()
+        self.files[f"figures/{name}.caption.txt"] = f"{ended(drawn.title)} {caption}\n".encode()
         self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()
         self.figures.append((name, drawn.title, caption, drawn.alt))
 
@@ -129,7 +130,7 @@ class Archive:
 
     def _latex(self) -> str:
         body = [
-            latex.figure(f"figures/{name}.pdf", f"{title}. {caption}", name, self.paper.mm)
+            latex.figure(f"figures/{name}.pdf", f"{ended(title)} {caption}", name, self.paper.mm)
             for name, title, caption, _ in self.figures
         ]
         body += [latex.table(*_first_rows(caption, frame)) for caption, frame in self.tables]

@@ -158,7 +158,7 @@ def test_no_row_of_a_table_begins_with_an_option_of_the_row_before() -> None:
     frame = DataFrame({"[head]": ["[a", "*b", ""], "x": ["[c", "d", "e"]})
     rows = latex.table(frame, "Options.").splitlines()
     for above, row in pairwise(rows):
-        if above.endswith("\\\\") or above.endswith("rule"):
+        if above.endswith(("\\\\", "rule")):
             assert not row.lstrip().startswith(("[", "*")), row
 
 

@@ -41,3 +41,5 @@ JOURNALS = {
 # The widths by these names without a journal.
 COLUMN, PAGE = "85mm", "174mm"
 NAMES = ("column", "page")
+# px: a tick of an axis; what stands beside it moves as far.
+JOURNAL_TICK = 3

@@ -70,7 +70,7 @@ WIDE = Paper(width=900.0)
 
 
 def printed(
-    width: str | float = "",
+    width: str | float = "column",
     *,
     journal: str = "",
     type_pt: float = 7.5,
@@ -124,7 +124,8 @@ def length_of(width: str | float, journal: str = "") -> str | float:
     """The length of a named width; any other width as it is."""
     row = JOURNALS.get(journal)
     column, page = (row.column, row.page) if row else (COLUMN, PAGE)
-    return dict(zip(("", *NAMES), (column, column, page), strict=True)).get(width, width)
+    named = dict(zip(NAMES, (column, page), strict=True))
+    return named.get(width, width) if isinstance(width, str) else width
 
 
 def _read(width: str | float) -> tuple[float, str]:

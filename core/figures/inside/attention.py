@@ -66,6 +66,7 @@ def attention_map(
     )
     sheet.traces.append(_heat(sheet, attention, lines, places))
     _axes(sheet, attention, lines, places, count)
+    sheet.explain(f"{theme.hue} of a cell: the weight")
     return sheet.figure()
 
 
