@@ -89,7 +89,7 @@ def _save_one(
     from core.export.part import table_file
     from core.export.save import save_figure
     from core.figures import LIGHT
-    from core.figures.base.key_words import ended
+    from core.figures.base.key_words import full_caption
 
     ending = out.suffix.lower()
     if ending not in _ENDINGS:
@@ -100,7 +100,7 @@ def _save_one(
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
     if paper.journal and ending != ".csv":
         said = part.figure(LIGHT if theme is None else theme, paper).layout.meta
-        print(f"{ended(said['title'])} {said['caption']}")
+        print(full_caption(said))
 
 
 def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:

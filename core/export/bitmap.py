@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import binascii
 import io
 from base64 import b64decode, b64encode
 
-import numpy as np
-from PIL import Image
+from PIL import Image, ImageChops
 
 from core.decoding.errors import FigureError
 
 PNG = "data:image/png;base64,"
-# px: gaps between cells are so wide.
-_GAP = 2
+# px: gaps between cells are so wide; each is filled from its left, then from above.
+_GAP = ((1, 0), (1, 0), (0, 1), (0, 1))
 
 
 def without_dark_gaps(link: str) -> str:
@@ -29,23 +27,17 @@ def without_dark_gaps(link: str) -> str:
         with Image.open(io.BytesIO(data)) as image:
             image.verify()
         with Image.open(io.BytesIO(data)) as image:
-            pixels = np.asarray(image.convert("RGBA")).copy()
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        binascii.Error,
-        Image.DecompressionBombError,
-    ) as error:
+            pixels = image.convert("RGBA")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise FigureError("This picture of a figure is damaged.") from error
-    if pixels[..., 3].all():
+    alpha = pixels.getchannel("A")
+    if alpha.getextrema() == (255, 255):
         return link
-    known = pixels[..., 3] > 0
-    for axis in (1, 0):
-        for _ in range(_GAP):
-            before = np.roll(known, 1, axis) & ~known
-            pixels[..., :3][before] = np.roll(pixels[..., :3], 1, axis)[before]
-            known |= before
+    colors, known = pixels.convert("RGB"), alpha.point(lambda value: 255 if value else 0)
+    for across, down in _GAP:
+        colors = Image.composite(colors, ImageChops.offset(colors, across, down), known)
+        known = ImageChops.lighter(known, ImageChops.offset(known, across, down))
+    colors.putalpha(alpha)
     out = io.BytesIO()
-    Image.fromarray(pixels).save(out, "PNG")
+    colors.save(out, "PNG")
     return PNG + b64encode(out.getvalue()).decode()

@@ -19,7 +19,7 @@ from core.export.svg import SvgDrawing
 _POINTS = 72 / 96
 PRINT_DPI = 300
 # Submission systems take 1.5; from 1.6 on typst writes a `Suspects` that Poppler calls an error.
-PDF_VERSION = "1.5"
+PDF_VERSION: Literal["1.5"] = "1.5"
 _SIZE = re.compile(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"')
 _PAGE = """#set document(title: sys.inputs.title, date: none)
 #set text(lang: "en")

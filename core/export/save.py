@@ -14,11 +14,11 @@ from core.export.part import FORMATS, drawing, encoded, stem
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
 
-Drawn: TypeAlias = go.Figure | Callable[..., go.Figure]
+Drawable: TypeAlias = go.Figure | Callable[..., go.Figure]
 
 
 def save_figure(
-    figure: Drawn | Sequence[Drawn],
+    figure: Drawable | Sequence[Drawable],
     path: str | Path,
     *,
     paper: Paper | None = None,
@@ -57,12 +57,12 @@ def save_figure(
     return path
 
 
-def _drawn(figure: Drawn, theme: Theme, paper: Paper) -> go.Figure:
+def _drawn(figure: Drawable, theme: Theme, paper: Paper) -> go.Figure:
     return figure if isinstance(figure, go.Figure) else figure(theme=theme, paper=paper)
 
 
 def _save_panels(
-    figures: Sequence[Drawn], path: Path, paper: Paper, theme: Theme, form: str
+    figures: Sequence[Drawable], path: Path, paper: Paper, theme: Theme, form: str
 ) -> None:
     from core.export.panels import Panels
 
@@ -74,7 +74,7 @@ def _save_panels(
 
 
 def _save_page(
-    figure: Drawn,
+    figure: Drawable,
     path: Path,
     paper: Paper,
     theme: Theme | None,

@@ -1,18 +1,16 @@
-"""A sheet as a journal takes it: no gridlines, no hatching, black text, axis lines with ticks."""
+"""A figure as a journal takes it: no gridlines, no hatching, black text, axis lines with ticks."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from core.figures.base.color import blend, contrast
-from core.figures.base.journals import JOURNAL_TICK
+from core.figures.base.journals import JOURNAL_TICK, Journal
 from core.figures.base.key_words import SHAPES
 from core.figures.base.paper import BODY
 from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
-
-if TYPE_CHECKING:
-    from core.figures.base.sheet import Properties, Sheet
 
 # Solid fill in place of hatching: so much of its lines' colour.
 _FILLED = 0.5
@@ -29,27 +27,30 @@ def fill_of(theme: Theme, ink: str, ground: str = "") -> str:
     return blend(ground or theme.paper, ink, _FILLED)
 
 
-def restyle(sheet: Sheet) -> None:
-    """Make a finished sheet keep to the rules of its paper's journal."""
-    style = _Style(sheet)
-    for trace in sheet.traces:
+def restyle(
+    journal: Journal,
+    theme: Theme,
+    traces: Sequence[dict[str, Any]],
+    annotations: Sequence[dict[str, Any]],
+    layout: dict[str, Any],
+) -> None:
+    """Make a finished figure keep to the rules of a journal."""
+    style = _Style(journal, theme)
+    for trace in traces:
         style.solid(trace)
         style.outlined(trace)
         style.text(trace)
-    for note in sheet.annotations:
+    for note in annotations:
         style.text(note)
-    for name, own in sheet.layout.items():
+    for name, own in layout.items():
         if name.startswith(("xaxis", "yaxis")):
             style.axis(own)
-    style.text(sheet.layout)
-    sheet.keys = [style.markup(line) for line in sheet.keys]
+    style.text(layout)
 
 
 class _Style:
-    def __init__(self, sheet: Sheet) -> None:
-        journal = sheet.paper.journal
-        assert journal is not None
-        self.theme = sheet.theme
+    def __init__(self, journal: Journal, theme: Theme) -> None:
+        self.theme = theme
         self.least, self.most = (size / journal.type_pt * BODY for size in journal.sizes)
         ends = ("#000000", "#ffffff")
         self.ink = max(ends, key=lambda end: contrast(end, self.theme.paper))
@@ -63,7 +64,7 @@ class _Style:
             axis |= {"ticks": "outside", "ticklen": JOURNAL_TICK, "tickwidth": _LINE}
             axis["tickcolor"] = self.ink
 
-    def solid(self, trace: Properties) -> None:
+    def solid(self, trace: dict[str, Any]) -> None:
         """Fill what is hatched."""
         marker: Any = trace.get("marker")
         pattern = marker.get("pattern") if isinstance(marker, dict) else None
@@ -77,7 +78,7 @@ class _Style:
         plain = {name: own for name, own in marker.items() if name != "pattern"}
         trace["marker"] = {**plain, "color": color}
 
-    def outlined(self, trace: Properties) -> None:
+    def outlined(self, trace: dict[str, Any]) -> None:
         """Draw a line around bars that are hardly darker than the paper."""
         marker: Any = trace.get("marker")
         if trace["type"] != "bar" or not isinstance(marker, dict):
@@ -112,7 +113,7 @@ class _Style:
             elif isinstance(value, dict):
                 self.text(value)
 
-    def _font(self, font: Properties) -> Properties:
+    def _font(self, font: dict[str, Any]) -> dict[str, Any]:
         changed = {"size": self._size, "color": self._ink}
         return {
             name: value

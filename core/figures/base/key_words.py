@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from core.figures.base.color import to_oklab
 from core.figures.base.labels import NBSP, safe_plain
 from core.figures.base.measure import plain_of
 from core.figures.base.theme import GREY, Theme
-
-if TYPE_CHECKING:
-    from core.figures.base.sheet import Sheet
 
 _ENTRY = re.compile(r'<span style="color:(#[0-9a-f]{6})[^"]*">(.*?)</span>([^<]*)')
 SHAPES = {
@@ -71,11 +68,15 @@ def color_name(color: str, theme: Theme) -> str:
     return f"dark {name}" if lightness < dark else f"light {name}" if lightness > light else name
 
 
-def told(sheet: Sheet) -> dict[str, str]:
-    """The caption of a sheet for a journal, and its parts: what it shows with its symbols, and the
-    settings."""
-    meta: Any = sheet.layout["meta"]
-    symbols = "; ".join(part for line in sheet.keys for part in _entries(line, sheet.theme))
+def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str, str]:
+    """The caption of a figure for a journal, and its parts: what it shows with its symbols, and
+    the settings.
+
+    Args:
+        meta: its subtitle, and the settings as its caption.
+        keys: the lines of its key (Plotly text).
+    """
+    symbols = "; ".join(part for line in keys for part in _entries(line, theme))
     symbols = symbols[:1].upper() + symbols[1:]
     shows = " ".join(map(ended, filter(None, (meta["subtitle"], symbols))))
     settings = meta["caption"]
@@ -98,6 +99,11 @@ def _entries(line: str, theme: Theme) -> Iterator[str]:
 
 def _text(markup: str) -> str:
     return safe_plain(" ".join(plain_of(markup).replace(NBSP, " ").split()))
+
+
+def full_caption(meta: Mapping[str, Any]) -> str:
+    """The caption of a figure whose title isn't drawn: its title first."""
+    return f"{ended(str(meta['title']))} {meta['caption']}"
 
 
 def ended(text: str) -> str:

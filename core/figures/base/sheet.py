@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import plotly.graph_objects as go
 
-from core.figures.base import key_words
 from core.figures.base.journal_style import restyle
+from core.figures.base.key_words import told
 from core.figures.base.labels import NBSP, escaped, safe_plain
 from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
@@ -69,8 +69,12 @@ class Sheet:
     def figure(self) -> go.Figure:
         """The figure; the sheet is used up."""
         if self.paper.journal:
-            restyle(self)
-            self.layout["meta"] |= key_words.told(self)  # type: ignore[operator]
+            # As notes, for the colours that they are drawn in.
+            keys: list[Properties] = [{"text": line} for line in self.keys]
+            notes = [*self.annotations, *keys]
+            restyle(self.paper.journal, self.theme, self.traces, notes, self.layout)
+            lines = [str(note["text"]) for note in keys]
+            self.layout["meta"] |= told(self.layout["meta"], lines, self.theme)  # type: ignore
         elif self.theme.patterns:
             self.traces = [patterned(trace, self.theme) for trace in self.traces]
         layout = {**self.layout, "annotations": self.annotations}
