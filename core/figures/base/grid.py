@@ -19,6 +19,7 @@ from core.figures.base.marks import (
     add_frame,
     add_note,
     cell_bars,
+    crosses,
     hover_texts,
     overlaid,
 )
@@ -160,7 +161,12 @@ def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> N
         color = theme.muted if quiet and not cell.ringed else theme.text_on(ground)
         tones.setdefault((color, cell.faded), []).append(cell)
     for (color, faded), group in tones.items():
-        sheet.traces.append(_texts(group, color, faded, frame, theme))
+        crossed = faded and sheet.paper.journal is not None
+        sheet.traces.append(_texts(group, color, frame, theme, hatched=faded and not crossed))
+        if crossed:
+            inset = [min(0.1, frame.width(cell.column) / 2) for cell in group]
+            across = [frame.edges[c.column + 1] - off for c, off in zip(group, inset, strict=True)]
+            sheet.traces.append(crosses(across, [cell.row - 0.33 for cell in group], theme))
     # In narrow columns the first row is the rule, and rings around it would hide its colour.
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
@@ -191,16 +197,16 @@ def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Pr
 
 
 def _texts(
-    drawn: Sequence[Cell], color: str, faded: bool, frame: Frame, theme: Theme
+    drawn: Sequence[Cell], color: str, frame: Frame, theme: Theme, *, hatched: bool
 ) -> Properties:
     pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
-    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
+    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if hatched else {})}
     corners = [(frame.middle(cell.column), cell.row - 0.5) for cell in drawn]
     wide = [frame.wide[cell.column] for cell in drawn]
     texts = [show_token(cell.token, frame.limit) for cell in drawn]
     return {
         **cell_bars(corners, [frame.width(cell.column) for cell in drawn]),
-        "name": "removed" if faded else "tokens",
+        "name": "removed" if drawn[0].faded else "tokens",
         "text": [text if held else "" for text, held in zip(texts, wide, strict=True)],
         "textangle": 0,
         **hover_texts([cell.hover for cell in drawn]),

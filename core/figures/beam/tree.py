@@ -83,7 +83,7 @@ def beam_tree(
     sheet = _sheet(trace, bands, said, theme, paper)
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    add_key(sheet, [_key(theme, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
+    add_key(sheet, [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
     sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
     shown.tell(sheet)
     return sheet.figure()
@@ -201,14 +201,16 @@ def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
     }
 
 
-def _key(theme: Theme, pruned: bool, guessed: bool, selected: bool) -> str:
+def _key(sheet: Sheet, pruned: bool, guessed: bool, selected: bool) -> str:
+    theme = sheet.theme
     entries = [
         key_entry(theme.first, "best path"),
         key_entry(blend(theme.first, theme.paper, 0.5), "kept"),
         key_entry(theme.ink, "finished", "▌"),
     ]
     if pruned:
-        entries.append(key_entry(theme.muted, "pruned", "a"))
+        sign = "<b>□</b>" if sheet.paper.journal else "a"
+        entries.append(key_entry(theme.muted, "pruned", sign))
     if selected:
         entries.append(key_entry(theme.accent, "selected", "<b>□</b>"))
     if guessed:

@@ -23,7 +23,7 @@ from core.figures.base.grid import (
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import Canvas
+from core.figures.base.sheet import Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
@@ -34,8 +34,8 @@ _TITLE = "The likeliest tokens at every step"
 _FEWEST_COLUMNS = 6
 _NARROW = " Narrow: steps at which it was surest"
 _SUBTITLES = {
-    "raw": "Colour: the model's own probability, before any setting.",
-    "final": "Colour: the probability drawn from, after all settings.",
+    "raw": "{Hue}: the model's own probability, before any setting.",
+    "final": "{Hue}: the probability drawn from, after all settings.",
 }
 _WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
 
@@ -74,7 +74,7 @@ def probability_heatmap(
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     sheet = canvas.lay_out(
-        subtitle=_subtitle(part, value, frame, paper),
+        subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,
@@ -83,7 +83,7 @@ def probability_heatmap(
     )
     cells, said = _cells(steps, ranks, value), ("step", "chosen")
     add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
-    add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
+    add_key(sheet, _key(sheet, steps, value, beyond, ranks), GRID_LEFT)
     add_least(sheet, columns_for, len(steps))
     part.tell(sheet)
     return sheet.figure()
@@ -142,11 +142,12 @@ def _header(column: int, step: TokenStep) -> Cell:
 
 
 def _key(
-    steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int, theme: Theme
+    sheet: Sheet, steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int
 ) -> list[str]:
+    theme = sheet.theme
     keys = key_entry(theme.accent, "chosen", "<b>□</b>")
     if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
-        keys += key_entry(theme.muted, "removed", "▨")
+        keys += key_entry(theme.muted, "removed", "<b>×</b>" if sheet.paper.journal else "▨")
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 

@@ -200,6 +200,7 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
+    sheet.explain(f"{sheet.theme.hue} of a cell: the model's probability")
     add_key(sheet, [used, "✓ the guess was right, else the rank"], GRID_LEFT)
 
 

@@ -74,6 +74,7 @@ def attention_map(
     _axes(sheet, attention, lines, places, count)
     add_least(sheet, attention_columns, len(places))
     part.tell(sheet)
+    sheet.explain(f"{theme.hue} of a cell: the weight")
     return sheet.figure()
 
 

@@ -32,9 +32,9 @@ Content: TypeAlias = Literal["token", "rank"]
 _TITLE = "What each layer would say"
 _FEWEST_COLUMNS = 3
 _SUBTITLES = {
-    "token": "Read upwards: the likeliest token if the model ended after that layer. Colour: its "
+    "token": "Read upwards: the likeliest token if the model ended after that layer. {Hue}: its "
     "probability.",
-    "rank": "Read upwards: the rank, after that layer, of the token that came out. Colour: the "
+    "rank": "Read upwards: the rank, after that layer, of the token that came out. {Hue}: the "
     "likeliest token's probability.",
 }
 _COLUMNS = (
@@ -76,7 +76,7 @@ def lens_heatmap(
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
-        subtitle=part.sentence(paper) + _SUBTITLES[show],
+        subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,

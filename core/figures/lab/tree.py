@@ -75,6 +75,7 @@ def lab_tree(
     sheet.layout |= overlaid(SMALL)
     _add_axes(sheet, layout, across, height)
     add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
+    sheet.explain(f"{theme.hue} of a cell: the model's own probability")
     return sheet.figure()
 
 
@@ -198,7 +199,7 @@ def _alt(grown: Continuations, layout: TreeLayout) -> str:
     texts = "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4])
     return (
         f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in {len(layout.cells)} "
-        f"cells, coloured by probability. {texts}."
+        f"cells with their probabilities. {texts}."
     ).replace(NBSP, " ")
 
 

@@ -94,7 +94,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         plot_height=round(_ROW * y),
         left=_LEFT,
         right=_RIGHT,
-        above=22,
+        above=32,
         below=34,
     )
     texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
@@ -112,7 +112,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
 
 
 def _new_color(theme: Theme) -> str:
-    return theme.probability_color(0.35)
+    # In grey it must differ from the solid fill that a journal has in place of hatching.
+    return theme.probability_color(0.6 if theme.patterns else 0.35)
 
 
 def _add_group(

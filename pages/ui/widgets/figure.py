@@ -15,6 +15,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
+from core.figures.base.key_words import full_caption
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
 from pages.ui import registry
@@ -199,7 +200,10 @@ def _export(part: Part, shown: Drawing) -> None:
         # A press says what is wrong with the chosen width.
         with suppress(FigureError):
             # The files may hold a smaller part than the page.
-            words = part.figure(figure_choices.theme(), figure_choices.paper()).layout.meta
+            paper = figure_choices.paper()
+            words = part.figure(figure_choices.theme(), paper).layout.meta
+            if paper.journal:
+                words = {**words, "caption": full_caption(words)}
         with popover:
             fragments.mount(_leave)(shown, words, part, _named(part.name))
 
