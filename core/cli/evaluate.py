@@ -82,14 +82,15 @@ def _print_results(evaluation: Evaluation) -> None:
     wide = max((len(one.way) for one in found), default=0)
     print(
         f"{'way':<{wide}}   right  95 % interval       F1  tokens  target forwards  draft forwards"
-        "  seconds  leaks"
+        "  draft accepted  seconds  leaks"
     )
     for one in found:
         low, high = 100 * one.correct.low, 100 * one.correct.high
+        accepted = "" if one.acceptance is None else f"{100 * one.acceptance:.1f} %"
         print(
             f"{one.way:<{wide}}  {one.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
             f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {one.forwards:>15.1f}"
-            f"  {one.draft_forwards:>14.1f}  {one.seconds:>7.3f}  {one.leaks:>5}"
+            f"  {one.draft_forwards:>14.1f}  {accepted:>14}  {one.seconds:>7.3f}  {one.leaks:>5}"
         )
     _print_best_of(evaluation)
     for pair in all_paired(evaluation):

@@ -162,8 +162,14 @@ class Trace(Generic[ConfigT_co]):
     @property
     def tokens_per_second(self) -> float:
         """Tokens after the first (or the first round's), over the seconds they took; 0 for none."""
-        later = len(self.token_ids) - (len(self.rounds[0].token_ids) if self.rounds else 1)
+        later = self.later_tokens
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
+
+    @property
+    def later_tokens(self) -> int:
+        """Tokens after the first, or after the first round's; `timings.decode` is their time."""
+        first = len(self.rounds[0].token_ids) if self.rounds else 1
+        return max(0, len(self.token_ids) - first)
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace[ConfigT_co]:
         """The same trace with its proof attached."""

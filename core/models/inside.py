@@ -94,7 +94,8 @@ def logit_lens(
 def _position(
     model: TransformersModel, token_id: int, next_id: int, cells: Sequence[LensCell]
 ) -> LensPosition:
-    decided = next((layer for layer, cell in enumerate(cells) if cell.rank == 1), None)
+    before = max((layer for layer, cell in enumerate(cells) if cell.rank > 1), default=-1)
+    decided = before + 1 if before + 1 < len(cells) else None
     text = model.token_text
     return LensPosition(token_id, text(token_id), next_id, text(next_id), decided, tuple(cells))
 

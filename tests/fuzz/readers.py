@@ -201,6 +201,12 @@ FOREIGN = (
     json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0],
         "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode(),
     json.dumps({"output": [{"content": [{"text": "a", "logprobs": [_ENTRY]}]}]}).encode(),
+    json.dumps({"completion_probabilities": [{"content": "a", "probs": [{"tok_str": "a",
+        "prob": 0.5}]}, {"token": "b", "bytes": [240, 159], "prob": 0.1}]}).encode(),
+    b'data: {"logprobs": [{"token": "a", "logprob": -1}]}\ndata: {"logprobs": []}\ndata: [DONE]',
+    b'{"logprobs": [{"token": "a", "logprob": -1}]}\n{"done": true}',
+    json.dumps({"meta_info": {"output_token_logprobs": [[-1.0, 5, "a"]], "output_top_logprobs":
+        [[[-1.0, 5, "a"]]]}}).encode(),
 )  # fmt: skip
 
 

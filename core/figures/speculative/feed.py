@@ -88,8 +88,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
     sheet = canvas.lay_out(
-        subtitle=f"Round {nth(at)}: one forward either way. Marked positions are those that "
-        "are read.",
+        subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
+        "feed them; marked ones are read.",
         alt=_alt(groups, at),
         plot_height=round(_ROW * y),
         left=_LEFT,
@@ -194,7 +194,7 @@ def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
         source = f"id {row.token_ids[place - row.shared]}{read}"
     return (
         f"<b>{show_token(text, 40)}</b><br>sequence {nth(line.number)} · "
-        f"position {nth(row.cached + place)}<br>{source}"
+        f"position {row.cached + place}<br>{source}"
     )
 
 
@@ -210,9 +210,7 @@ def _axes(
     ids = width <= _ID_COLUMNS and longest + 4 < pitch
     shown = range(0, width, 1 if ids else 5)
     names = [
-        f"{nth(row.positions[p])}<br>id{NBSP}{row.token_ids[p]}"
-        if ids
-        else str(nth(row.positions[p]))
+        f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
     ]
     places = [-_BLOCK / 2 - 0.5, *shown]
@@ -241,7 +239,7 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
 
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
-    """Every token that either method feeds in the round, one a row."""
+    """Every token that either method feeds in the round, one a row; positions count from 0."""
     names = "scoring sequence length cached shared position token_id token read".split()
     records: list[tuple[object, ...]] = []
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
@@ -250,7 +248,5 @@ def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
             head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
                 token = table_text(texts[row.shared + place])
-                records.append(
-                    (*head, nth(row.positions[place]), token_id, token, place in row.reads)
-                )
+                records.append((*head, row.positions[place], token_id, token, place in row.reads))
     return pd.DataFrame(records, columns=names)

@@ -8,6 +8,7 @@ from statistics import median
 import pandas as pd
 
 from core.decoding.counting import counted
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.metrics import (
     acceptance_rate,
     alpha,
@@ -17,6 +18,8 @@ from core.decoding.speculative.metrics import (
     system_efficiency,
     tokens_per_round,
     vllm_acceptance_rate,
+    vllm_stage_times,
+    vllm_system_efficiency,
 )
 from core.decoding.speculative.report import Comparison, LengthSweep
 from core.decoding.trace import Trace
@@ -56,7 +59,7 @@ def spec_metrics_data(
     trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
 ) -> pd.DataFrame:
     """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
-    rows = [*_counted(trace), *_rates(trace), *_expected(trace)]
+    rows = [*_counted(trace), *_rates(trace), *_expected(trace), *_stages(trace)]
     if comparison is not None:
         rows += _measured(trace, comparison)
     if sweep is not None:
@@ -83,7 +86,7 @@ def _forwards(trace: Trace) -> str:
 
 
 def _rates(trace: Trace) -> list[MetricRow]:
-    rounds = trace.rounds
+    rounds, length = trace.rounds, trace.require(Speculative).config.draft_length
     return [
         (
             "acceptance rate",
@@ -100,7 +103,14 @@ def _rates(trace: Trace) -> list[MetricRow]:
         (
             "system efficiency",
             _rate(system_efficiency(rounds)),
-            "emitted / what rounds without any rejection would have emitted",
+            "emitted / sum over the rounds of (drafted + 1), as if none had a rejection",
+            "this trace",
+        ),
+        (
+            "system efficiency, vLLM’s",
+            _rate(vllm_system_efficiency(rounds, length)),
+            f"emitted / ((drafted / k) (k + 1)), k = {length} as set even where a round drafted "
+            "fewer; rounds without a draft left out",
             "vLLM v0",
         ),
         (
@@ -134,6 +144,24 @@ def _expected(trace: Trace) -> list[MetricRow]:
             )
         )
     return rows
+
+
+_STAGES = (
+    "proposing, over the drafted tokens; ms",
+    "the target’s forward; ms a round that drafted",
+    "verification, with shaping and rollback; ms a round that drafted",
+)
+
+
+def _stages(trace: Trace) -> list[MetricRow]:
+    """The stages' times under vLLM's names."""
+    times = vllm_stage_times(trace.rounds)
+    return [
+        (name, f"{value:.2f}", f"mean time of {what}", "vLLM v0, stage times")
+        for (name, value), what in zip(
+            times._asdict().items() if times else (), _STAGES, strict=False
+        )
+    ]
 
 
 def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:

@@ -123,7 +123,7 @@ def _tree(view: BeamView) -> None:
                     paper=Paper(style.figure_width()),
                     **part,
                 ),
-                partial(_tree_data, trace),
+                partial(figures.beam_tree_data, trace),
             ),
             (
                 *(view.number, view.first, span, pruned, guesses is not None, view.node),
@@ -145,10 +145,6 @@ def _tree(view: BeamView) -> None:
             )
     state.keep_in_address(view)
     address.keep(registry.page_of("beam").path)
-
-
-def _tree_data(trace: Trace, **window: int) -> object:
-    return figures.beam_tree_data(trace, guess_parents(trace), **window)
 
 
 def _click(view: BeamView, custom: list[object]) -> None:
