@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ShownPart(NamedTuple):
-    """The columns `first` up to and without `last` of `count` that a figure shows.
+    """The columns `first` up to and without `last` of `total` that a figure shows.
 
     Args:
         what: they are, as "Steps".
@@ -23,19 +23,19 @@ class ShownPart(NamedTuple):
     what: str
     first: int
     last: int
-    count: int
+    total: int
     before: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether it is all of them."""
-        return self.last - self.first >= self.count
+        return self.last - self.first >= self.total
 
     @property
     def words(self) -> str:
         """As "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
-        return span_of(self.what, *ends, self.count + self.before)
+        return span_of(self.what, *ends, self.total + self.before)
 
     def sentence(self, paper: Paper) -> str:
         """The words before others; empty for all columns, and beside a page's pager."""
