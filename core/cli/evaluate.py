@@ -51,6 +51,8 @@ def run(args: Namespace) -> int:
 
     models = loaded(plan, lambda name: load(name, args.dtype, args.device))
     rewards = load_reward_model(plan.reward) if plan.reward else None
+    if rewards is not None and rewards.described:
+        say(rewards.described)
     for sentence in warnings(plan, models):
         say(sentence)
     show = progress_of(plan.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -15,6 +16,7 @@ class RewardModel:
 
     Args:
         isolated: run the chat template in a child process.
+        described: what is to be known of its files, in a sentence; empty where nothing is.
     """
 
     def __init__(
@@ -24,7 +26,9 @@ class RewardModel:
         model_id: str,
         revision: str = "",
         isolated: bool = False,
+        described: str = "",
     ) -> None:
+        self.described = described
         self._hf_model, self._tokenizer, self._isolated = hf_model, tokenizer, isolated
         self.model_id, self.revision = model_id, revision
 
@@ -40,10 +44,11 @@ class RewardModel:
 
     def _score(self, question: str, reply: str) -> float | None:
         ids = encode_pair(self._tokenizer, question, reply, self.model_id, self._isolated)
-        window = getattr(self._hf_model.config, "max_position_embeddings", None)
+        config = self._hf_model.config
+        window = getattr(config, "max_position_embeddings", None)
         if not ids or (window is not None and len(ids) > window):
             return None
-        if max(ids) >= self._hf_model.get_input_embeddings().weight.shape[0]:
+        if max(ids) >= getattr(config, "vocab_size", math.inf):
             return None
         rows = torch.tensor([ids], device=self._hf_model.device)
         logits = self._hf_model(input_ids=rows).logits[0].double()

@@ -316,11 +316,13 @@ def _assemble_scorer(
     device: torch.device,
     source: ModelSource,
     revision: str,
-    _: str,
+    told: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""
     isolated = client.AVAILABLE and not source.trusted
-    model = RewardModel(hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated)
+    model = RewardModel(
+        hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated, told
+    )
     try:
         model.score("a", ["b"])
     except DecodingError:
