@@ -19,7 +19,7 @@ from core.figures.base.paper import BODY, Paper
 # px: between two panels, above one for its letter, and from the panel's edge to the letter.
 _GAP, _HEAD, _INSET = 12, 20, 4
 # px: two panels stand side by side where each is so wide.
-_LEAST = 330
+_LEAST = 380
 _BODY = re.compile(r"<svg[^>]*>(.*)</svg>\s*$", re.DOTALL)
 _ID = re.compile(r"""(\bid=["']|url\(['"]?#|url\(&quot;#)""")
 LETTERS = ascii_lowercase

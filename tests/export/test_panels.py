@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
+from core.cli.main import main
 from core.decoding.errors import FigureError
 from core.export import save
 from core.export.panels import Panels
@@ -106,3 +107,28 @@ def test_several_figures_are_saved_as_one_file(tmp_path, monkeypatch: pytest.Mon
         assert image.width == pytest.approx(183 / 25.4 * 300, abs=1)
     with pytest.raises(FigureError, match="Panels are saved as"):
         save_figure(DRAWS, tmp_path / "a.html", paper=PAGE)
+
+
+def test_the_command_line_joins_named_figures_and_prints_their_caption(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    seen = []
+
+    def svgs(figures):
+        seen.extend(figures)
+        return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+
+    monkeypatch.setattr(save, "svgs", svgs)
+    file, out = tmp_path / "run.json", tmp_path / "out.pdf"
+    TRACE.save(file)
+    to = ["--out", str(out), "--journal", "nature"]
+    assert main(["figure", str(file), "--figure", "heatmap,candidates", *to]) == 0
+    assert out.read_bytes().startswith(b"%PDF") and len(seen) == 2
+    assert capsys.readouterr().out.startswith("(a) The likeliest tokens at every step. ")
+    assert not any(figure.layout.title.text for figure in seen)
+    assert main(["figure", str(file), "--figure", "candidates", *to, "--title"]) == 0
+    assert seen[-1].layout.title.text and "Vermilion frame" not in seen[-1].layout.meta["settings"]
+    capsys.readouterr()
+    for names in ("heatmap,none", "heatmap,all", "heatmap,"):
+        assert main(["figure", str(file), "--figure", names, *to]) == 2
+        assert "This trace has the figures heatmap, " in capsys.readouterr().err
