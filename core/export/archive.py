@@ -104,6 +104,7 @@ class Archive:
         said = {
             **self.subject.settings,
             "link": self.link or None,
+            "journal": self.paper.journal.label if self.paper.journal else None,
             "width": f"{self.paper.mm:g}mm" if self.paper.mm else f"{self.paper.width:g}px",
         }
         return (json.dumps(said, ensure_ascii=False, indent=2, default=str) + "\n").encode()

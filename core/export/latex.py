@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _NAMED = {
 }
 _SPECIAL = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    **{mark: f"{mark}{{}}" for mark in "-,"},
     **{mark: f"\\{name}{{}}" for mark, name in _NAMED.items()},
     "␣": r"\textvisiblespace\allowbreak{}",
     "\u00a0": "~",
@@ -38,6 +37,13 @@ _SPECIAL = {
     "→": r"\ensuremath{\rightarrow}",
     "↵": r"\ensuremath{\hookleftarrow}",
     **{sign: rf"\ensuremath{{\{name}}}" for sign, name in _SIGNS.items()},
+}
+# Before another of its kind; braces alone keep no two apart in LuaLaTeX.
+_DOUBLED = {
+    "-": r"-\allowbreak{}",
+    ",": r",\kern0pt{}",
+    "<": r"\textless\kern0pt{}",
+    ">": r"\textgreater\kern0pt{}",
 }
 # BibTeX counts braces, also those behind a backslash, and some of its readers begin an entry at @.
 _BIBTEX = {**_SPECIAL, "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": r"{\char64}"}
@@ -69,7 +75,7 @@ _PREAMBLE = r"""\documentclass{article}
 
 def escaped(text: str) -> str:
     """Plain text as LaTeX in one line; what a token says is never a command."""
-    return "".join(_SPECIAL.get(char, char) for char in _characters(text))
+    return _replaced(text, _SPECIAL)
 
 
 def cell(text: str) -> str:
@@ -81,16 +87,18 @@ def cell(text: str) -> str:
 def bibtex(text: str) -> str:
     """Plain text as the value of a BibTeX field, between braces; characters beyond Latin-1 that
     have no command, which pdfLaTeX lacks, as their numbers."""
-    return "".join(
-        _BIBTEX.get(char) or (char if ord(char) <= _LATIN_1 else _number(char))
-        for char in _characters(text)
-    )
+    beyond = {char: _number(char) for char in set(text) if ord(char) > _LATIN_1}
+    return _replaced(text, {**beyond, **_BIBTEX})
 
 
-def _characters(text: str) -> str:
+def _replaced(text: str, special: Mapping[str, str]) -> str:
     """The characters that are printed; each break of a line and each tab is a space."""
     spaced = "".join(" " if char in "\n\r\t\v\f" else char for char in text)
-    return "".join(char for char in spaced if char.isprintable() or char == "\u00a0")
+    printed = "".join(char for char in spaced if char.isprintable() or char == "\u00a0")
+    return "".join(
+        _DOUBLED[char] if char == following and char in _DOUBLED else special.get(char, char)
+        for char, following in zip(printed, f"{printed[1:]} ", strict=False)
+    )
 
 
 def _number(char: str) -> str:

@@ -24,7 +24,6 @@ SHAPES = {
     "★": "star",
     "×": "cross",
     "▱": "band",
-    "▬": "bar",
     "▌": "upright bar",
     "┆": "dotted line",
     "▲": "triangle",
