@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from plotly.graph_objects import Figure
 
@@ -126,12 +127,16 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
 
     def heatmap(at: int, paper: Paper) -> Part:
         columns = columns_for(paper.width)
-        look = {"first": at // columns * columns, "columns": columns, "selected": at}
+        look: dict[str, Any] = {
+            "first": at // columns * columns,
+            "columns": columns,
+            "selected": at,
+        }
         return of_figure("heatmap", figures.probability_heatmap, trace, **look)
 
     def prompt(at: int, paper: Paper) -> Part:
         columns = wide_columns(paper.width)
-        look = {"first": at // columns * columns, "columns": columns}
+        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
         return of_figure("prompt", figures.prompt_reading, trace, **look)
 
     yield Entry("heatmap", heatmap, "step", len(steps), opens)
@@ -175,7 +180,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
     def timeline(at: int, paper: Paper) -> Part:
         columns = min(COLUMNS, rounds_for(paper.width, trace))
-        look = {"first": at // columns * columns, "columns": columns}
+        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
         return of_figure("timeline", figures.spec_timeline, trace, **look)
 
     def verification(at: int, _: Paper) -> Part:

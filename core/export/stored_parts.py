@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import core.figures as figures
 from core.decoding.counting import counted, nth
@@ -21,7 +22,7 @@ _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 def lab_parts(example: LabExample) -> list[Part]:
     """The figures of a step of the lab; those of what was not measured yet say so."""
     step, at = example.step, f"step-{nth(example.index)}"
-    measured = {
+    measured: dict[str, tuple[Any, tuple[Any, ...], str]] = {
         "boundaries": (figures.lab_decision_boundaries, (step, example.flips), _WAIT),
         "rolls": (figures.lab_rolls, (example.rolls,), f"open 1,000 rolls and {_WAIT}"),
         "temperatures": (figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"),
