@@ -27,7 +27,7 @@ def test_text_that_begins_like_a_formula_gets_a_quote(text: str) -> None:
 
 def test_a_table_by_itself_says_what_made_it_with_the_whole_prompt() -> None:
     trace = replace(make_trace(3), prompt="=cmd, a long prompt " * 40)
-    part = next(one for one in figures_of(trace) if one.name == "candidates")
+    part = next(one for one in figures_of(trace, step=0) if one.name == "candidates")
     file = table_file(part, printed("85mm"))
     plain, told = part.data(), pd.read_csv(io.BytesIO(file))
     assert list(told.columns) == [*plain.columns, "made_by"] and len(told) == len(plain)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from core.decoding.counting import span_of
 from core.figures.base.paper import LIVE_WINDOW, Paper
@@ -12,7 +13,8 @@ from core.figures.base.sheet import Properties, Sheet
 T = TypeVar("T")
 
 
-class ShownPart(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ShownPart:
     """The columns `first` up to and without `last` of `total` that a figure shows.
 
     Args:

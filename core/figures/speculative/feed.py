@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -208,7 +209,10 @@ def _axes(
     pitch = sheet.room(margin["l"], margin["r"]) / (width + _BLOCK)
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
     ids = width <= _ID_COLUMNS and longest + 4 < pitch
-    shown = range(0, width, 1 if ids else 5)
+    # A position beside the word that names them all has no number where the two would overlap.
+    free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
+    first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
+    shown = range(first, width, 1 if ids else 5)
     names = [
         f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
