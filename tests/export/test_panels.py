@@ -131,4 +131,4 @@ def test_the_command_line_joins_named_figures_and_prints_their_caption(
     capsys.readouterr()
     for names in ("heatmap,none", "heatmap,all", "heatmap,"):
         assert main(["figure", str(file), "--figure", names, *to]) == 2
-        assert "This trace has the figures heatmap, " in capsys.readouterr().err
+        assert "This file has the figures heatmap, " in capsys.readouterr().err
