@@ -237,7 +237,7 @@ def test_the_modules_of_a_forward_stand_in_it_with_their_shapes(tiny: Transforme
         (torch.zeros(1, 4096), "float32 [1, 4096]"),
         (torch.tensor(7), "int64 7"),
         ((torch.zeros(2, 3), 1), "tuple of 2: float32 [2, 3], 1"),
-        (Ranking(torch.zeros(5), [1.0]), "Ranking(places=float32 [5])"),
+        (Ranking([3], [0.5], torch.zeros(5)), "Ranking(places=float32 [5])"),
         ([1, 2, 3], "list of 3: 1, 2, 3"),
         (list(range(99)), "list of 99: 0, 1, 2, 3, 4, …"),
         ([[1]], "list of 1 list"),
