@@ -87,6 +87,7 @@ def _forwards(trace: Trace) -> str:
 
 def _rates(trace: Trace) -> list[MetricRow]:
     rounds, length = trace.rounds, trace.require(Speculative).config.draft_length
+    drafting = "" if all(step.drafted for step in rounds) else " in rounds that drafted"
     return [
         (
             "acceptance rate",
@@ -103,20 +104,19 @@ def _rates(trace: Trace) -> list[MetricRow]:
         (
             "system efficiency",
             _rate(system_efficiency(rounds)),
-            "emitted / sum over the rounds of (drafted + 1), as if none had a rejection",
+            "emitted / the sum of (drafted + 1) over the rounds",
             "this trace",
         ),
         (
             "system efficiency, vLLM’s",
             _rate(vllm_system_efficiency(rounds, length)),
-            f"emitted / ((drafted / k) (k + 1)), k = {length} as set even where a round drafted "
-            "fewer; rounds without a draft left out",
+            f"emitted{drafting} / ((drafted / k) (k + 1)), k = {length} as it was set",
             "vLLM v0",
         ),
         (
             "tokens a round",
             _number(tokens_per_round(rounds)),
-            "emitted / rounds, each one forward; target-only decoding has 1 a forward",
+            "emitted / rounds, a forward each; the target alone has 1",
             "block efficiency, tau",
         ),
     ]
@@ -139,7 +139,7 @@ def _expected(trace: Trace) -> list[MetricRow]:
             (
                 "expected tokens a round",
                 _number(expected_tokens_per_round(rate, rounds)),
-                f"(1 − a^(k+1)) / (1 − a), mean over the rounds; a is {name}, k as drafted in each",
+                f"mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted",
                 source.format("equation 1"),
             )
         )
@@ -147,9 +147,9 @@ def _expected(trace: Trace) -> list[MetricRow]:
 
 
 _STAGES = (
-    "proposing, over the drafted tokens; ms",
-    "the target’s forward; ms a round that drafted",
-    "verification, with shaping and rollback; ms a round that drafted",
+    "proposing, mean of the drafted tokens",
+    "the target’s forward, mean of the rounds that drafted",
+    "verification, shaping, rollback; mean of these rounds",
 )
 
 
@@ -157,7 +157,7 @@ def _stages(trace: Trace) -> list[MetricRow]:
     """The stages' times under vLLM's names."""
     times = vllm_stage_times(trace.rounds)
     return [
-        (name, f"{value:.2f}", f"mean time of {what}", "vLLM v0, stage times")
+        (name, f"{value:.2f}", what, "vLLM v0, stage times")
         for (name, value), what in zip(
             times._asdict().items() if times else (), _STAGES, strict=False
         )
