@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import registry
-from pages.ui.run import save
+from pages.ui.run import changed, save
 from pages.ui.shell import (
     address,
     browser,
@@ -40,6 +40,7 @@ page = st.navigation(
 )
 guard.remember_page()
 row = registry.page_at(page.url_path)
+link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the browser knows the page, or a rerun that these ask for would be of the first one.
 browser.prepare()
@@ -58,6 +59,7 @@ if st.session_state.pop("go_to_lab", False):
     # Left to itself it would refuse to touch an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
 guard.run(row, page.run)
+changed.tell_address(row.view(), row)
 address.keep(page.url_path)
 st.session_state.pop(sidebar.RUN_EXAMPLE, None)
 link.say()

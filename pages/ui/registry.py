@@ -40,7 +40,7 @@ class Page:
         load_controls: sets the page's controls to the settings in a file's content.
         saved: the module that makes what leaves, of a view and its trace: the saved page
             (`web_page`), its figures (`parts`, of a paper too) and their `tables`.
-        run_controls: what its controls tell of a run, for links; None where the address alone does.
+        run_controls: the controls that make a run; None where nothing on the page is run again.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
     """
 
@@ -53,6 +53,11 @@ class Page:
     saved: Named = Named("decode.save")
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
+
+    @property
+    def links_runs(self) -> bool:
+        """Whether a link makes the run that is shown; elsewhere the address alone tells of it."""
+        return self.run_controls is not None and not self.own_prompt
 
 
 INSIDE = Page(
@@ -101,7 +106,7 @@ PAGES = (
         view=Named("reasoning.state:ReasonView.current"),
         load_controls=Named("reasoning.problem:load_controls"),
         saved=Named("reasoning.save"),
-        run_controls=None,
+        run_controls=Named("reasoning.problem:RUN_CONTROLS"),
         own_prompt=True,
     ),
     INSIDE,

@@ -159,8 +159,8 @@ def test_the_address_restores_the_page_and_a_knob_reshapes_its_step(decode: Deco
     # A knob reshapes the selected step without a run.
     before = decode.figure_data("candidates")["layout"]["words"]["alt"]
     decode.set_number("temperature", 1.6)
-    expect(decode.page.locator(".st-key-note-changed")).to_contain_text(
-        "the bars show this step under the new knobs"
+    expect(decode.page.locator(".st-key-step-head .st-key-note-changed")).to_contain_text(
+        "show this step under the new knobs"
     )
     decode.page.wait_for_function(
         "before => document.querySelector('.st-key-figure-candidates .js-plotly-plot')"
@@ -169,7 +169,7 @@ def test_the_address_restores_the_page_and_a_knob_reshapes_its_step(decode: Deco
     )
     assert decode.text() == text
     decode.set_number("temperature", 1.1)
-    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+    expect(decode.page.locator(".st-key-step-head .st-key-note-changed")).to_have_count(0)
     # The slider and its field hold one value.
     decode.page.get_by_role("slider", name="Temperature").press("ArrowRight")
     expect(decode.page.locator(".st-key-temperature input")).to_have_value("1.15")
@@ -177,5 +177,5 @@ def test_the_address_restores_the_page_and_a_knob_reshapes_its_step(decode: Deco
     # Typed and not confirmed: the click on Run takes it along.
     decode.page.locator(".st-key-temperature input").fill("1.5")
     decode.run_button.click()
-    expect(decode.page.locator(".st-key-note-changed")).to_have_count(0)
+    expect(decode.page.locator(".st-key-step-head .st-key-note-changed")).to_have_count(0)
     expect(decode.page).to_have_url(re.compile("temperature=1.5"))

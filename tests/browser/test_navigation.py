@@ -96,3 +96,38 @@ def test_saved_runs_open_each_on_its_page_from_any_other(
         expect(app.status).to_contain_text(re.compile(words))
         expect(page.get_by_role("button", name=re.compile("Consistent"))).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_a_link_and_its_address_tell_of_the_run_that_is_shown(page: Page, server: str) -> None:
+    app = DecodePage(page, server).open(prompt="The king had a", seed="3", tokens="5", run="1")
+    expect(app.status).to_contain_text("Your run")
+    assert told(page) == {"prompt": "The king had a", "seed": "3", "tokens": "5", "run": "1"}
+    # A prompt that was not run is no part of a link to a run.
+    field = page.locator(".st-key-prompt textarea")
+    field.fill("A list of colors: red,")
+    field.press("Tab")
+    expect(page.locator(".st-key-run-note-changed")).to_contain_text(
+        "Changed since this run: Prompt"
+    )
+    expect(page).not_to_have_url(re.compile("run=1"))
+    field.press("Control+Enter")
+    expect(app.tokens.first).to_contain_text("blue")
+    expect(page).to_have_url(re.compile("run=1"))
+    # A browser that goes back drops what it doesn't show; the seed acts on every page.
+    go(page, "Reasoning budget", "reasoning")
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/\?.*run=1"))
+    go(page, "Speculative", "speculative")
+    expect(page).to_have_url(re.compile("seed=3"))
+    expect(page.locator(".st-key-seed input")).to_have_value("3")
+
+
+def test_the_shortcut_runs_another_prompt_while_a_run_goes_on(page: Page, server: str) -> None:
+    never_ends = "#0 = -100\n#4 = -100"
+    app = DecodePage(page, server).open(cache="false", tokens="2000", bias=never_ends)
+    app.run_button.click()
+    expect(app.stop_button).to_be_visible()
+    app.set_number("tokens", 4)
+    app.write_prompt("A list of colors: red,")
+    expect(app.status).to_contain_text("Your run · 4 tokens")
+    expect(page.locator(".st-key-strip .prompt")).to_contain_text("A list of")

@@ -44,7 +44,7 @@ def test_the_example_is_a_real_run_leaves_and_curve_and_level_set_another_budget
     expect(reason.piece("forced")).to_have_count(1)
     reason.page.locator(".st-key-level").get_by_text("Low", exact=True).click()
     expect(reason.page).to_have_url(re.compile("thinking=32"))
-    expect(reason.page.locator(".st-key-note-changed")).to_contain_text("another run")
+    expect(reason.page.locator(".st-key-note-changed")).to_contain_text("Changed since this run")
     reason.run()
     expect(reason.piece("forced")).to_have_count(2)
     expect(reason.piece("forced").nth(1)).to_have_attribute("title", re.compile("budget is spent"))

@@ -128,7 +128,7 @@ def test_continuations_are_drawn_as_a_tree_and_markup_stays_text(lab: SamplingPa
         "?.data?.[1]?.x?.length > count",
         arg=folded,
     )
-    assert "grow=1" in lab.page.url
+    expect(lab.page).to_have_url(re.compile("grow=1"))
     # The prompt's markup is text.
     expect(lab.drawn("tree")).to_be_visible(timeout=PATIENCE_MS)
     assert lab.page.evaluate("window.__hit") is None

@@ -257,9 +257,9 @@ def test_everything_follows_the_ranking(open_beam: Open, search: Trace) -> None:
 
 def test_other_settings_ask_for_another_run(open_beam: Open) -> None:
     app = open_beam()
-    assert "Other settings differ" not in texts(app)
+    assert "Changed since this run: Prompt." in texts(app)  # The example of the test.
     app.number_input(key="beams").set_value(7).run()
-    assert "Other settings differ" in texts(app)
+    assert "Changed since this run: Prompt, Beams." in texts(app)
 
 
 def test_a_click_selects_a_candidate_and_says_why_it_was_dropped(
@@ -466,15 +466,19 @@ def test_several_stop_strings_stand_in_one_line(stops: tuple[str, ...], line: st
     assert beam_controls.stop_strings(line) == stops
 
 
-def test_settings_that_do_nothing_ask_for_no_new_run() -> None:
-    drawn = BeamSearch(do_sample=True, seed=3)
-    for trace, wanted, needed in (
-        (make_search(4, 12, seed=3), BeamSearch(num_beams=4, max_new_tokens=12, seed=9), False),
-        (make_search(4, 12, min_new_tokens=5), BeamSearch(num_beams=4, max_new_tokens=12), True),
-        (replace(make_search(), config=drawn), replace(drawn, seed=4), True),
-        (replace(make_search(), config=drawn), replace(drawn, length_penalty=2.0), False),
-    ):
-        assert beam_state.needs_run(trace, wanted) is needed
+@pytest.mark.usefixtures("scripted")
+def test_only_controls_that_act_ask_for_another_search(open_beam: Open) -> None:
+    app = run(open_beam(prompt=PROMPT, beam_tokens="6"))
+
+    def note(**said: float) -> str:
+        for key, held in said.items():
+            move(app, key, held)
+        app.run()
+        return next((line for line in texts(app).splitlines() if "Changed since" in line), "")
+
+    assert note(seed=9, diversity=0.7) == ""
+    assert note(length_penalty=2.0) == "" and "Ranked anew" in texts(app)
+    assert "Changed since this run: Minimum tokens. Press Run." in note(beam_least=2)
 
 
 def test_rivals_run_as_long_as_the_search_did(search: Trace) -> None:
@@ -526,7 +530,7 @@ def test_a_file_sets_the_controls_and_is_proved_again(open_beam: Open) -> None:
     data = share.trace_file(stored)
     app.file_uploader[0].upload("run.json", data, "application/json").run()
     assert beam_controls.config(lambda key: _value(app, key)) == stored.config
-    assert not any("Other settings differ" in text.value for text in app.text)
+    assert not any("Changed since this run" in text.value for text in app.text)
     assert "From a file" in texts(app)
     app = settle(app)
     checks = view_of(app).trace.checks  # type: ignore[union-attr]

@@ -31,7 +31,7 @@ Touch = Callable[[AppTest], Any]
             "Ranked anew",
         ),
         ("speculative.py", lambda app: app.button(key="to-recovered").click().run(), "recovered"),
-        ("reasoning.py", lambda app: report(app, thinking=40), "press Run"),
+        ("reasoning.py", lambda app: report(app, thinking=40), "Press Run"),
     ],
 )
 def test_a_gesture_draws_only_what_it_changes(

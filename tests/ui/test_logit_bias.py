@@ -77,9 +77,9 @@ def test_the_loaded_model_looks_up_the_text_at_run(open_app: Open, method: str) 
     app = run(app)
     assert bias_of(app) == ((2, 100.0), (6, -2.0))
     assert view_of(app).trace.text == " cat cat cat"  # type: ignore[union-attr]
-    assert LOOKED_UP not in texts(app) and "Knobs changed" not in texts(app)
+    assert LOOKED_UP not in texts(app) and "under the new knobs" not in texts(app)
     app.text_area(key="bias").set_value("#6 = -2").run()
-    assert "Knobs changed" in texts(settle(app))
+    assert "under the new knobs" in texts(settle(app))
 
 
 @pytest.mark.usefixtures("scripted")

@@ -12,6 +12,7 @@ from core.decoding.errors import ProblemError
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.shaping.config import Shaping
 from core.server import queue
+from pages.ui import registry
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import save as reason_share
@@ -20,7 +21,7 @@ from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning import text as reason_text
 from pages.ui.reasoning import work as reason_work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import jobs
+from pages.ui.run import changed, jobs
 from pages.ui.run import save as share
 from pages.ui.widgets.control import defaults
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
@@ -42,11 +43,11 @@ def test_the_stored_example_is_what_the_defaults_describe() -> None:
     example = reason_state.load_example()
     assert example is not None
     read = defaults().__getitem__
-    problem, config = reason_problem.problem(read), reason_controls.config(read)
+    problem = reason_problem.problem(read)
     assert example.strip.problem == problem
     view = ReasonView()
     view.show_example(example)
-    assert not reason_state.needs_run(view, problem, config)
+    assert changed.note(view, registry.page_at("reasoning")) == ""
     assert example.vote.attempts[0].seed == example.rivalry.config.seed == 0
     assert len(example.vote.attempts) == read("voters") == example.rivalry.rivals[-1].samples
     assert example.run.checks and all(check.passed for check in example.run.checks)
@@ -198,23 +199,15 @@ def test_a_wrong_setting_is_named_by_its_label(open_reason: Open) -> None:
 
 def test_other_settings_ask_for_another_run(open_reason: Open) -> None:
     app = run(open_reason(**own()))
-    assert "ask for another run" not in texts(app)
+    assert "Changed since this run" not in texts(app)
     move(app, "thinking", 1).run()
-    assert "ask for another run" in texts(app)
+    assert "Changed since this run" in texts(app)
 
 
-def test_another_model_or_system_prompt_asks_for_another_run(open_reason: Open) -> None:
+def test_another_model_asks_for_another_run(open_reason: Open) -> None:
     app = run(open_reason(**own()))
-    view_of(app).problem = replace(PROBLEM, system="Use the calculator.")
-    assert "ask for another run" in texts(app.run())
-    view_of(app).problem = replace(PROBLEM, system=reason_problem.problem(own_question).system)
-    assert "ask for another run" not in texts(app.run())
     app.session_state["model"] = "embedded:draft"
-    assert "ask for another run" in texts(app.run())
-
-
-def own_question(key: str) -> object:
-    return {"problem": "own", "question": "q", "right": "4"}[key]
+    assert "Changed since this run: Model. Press Run." in texts(app.run())
 
 
 def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:
@@ -226,7 +219,7 @@ def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open
     assert view_of(app).trace.config.max_new_tokens == 2040  # type: ignore[union-attr]
     app.number_input(key="whole").set_value(50).run()
     assert "= 50, your own. It may cut the run off: all parts need 2040." in texts(app)
-    assert "ask for another run" in texts(app)
+    assert "Changed since this run" in texts(app)
     app.number_input(key="whole").set_value(3000).run()
     assert "cut the run off" not in texts(app)
 
@@ -288,7 +281,7 @@ def test_a_file_sets_the_controls_and_is_proved_again(open_reason: Open) -> None
         "run.json", share.trace_file(stored), "application/json"
     ).run()
     assert not app.exception
-    assert "From a file" in texts(app) and "ask for another run" not in texts(app)
+    assert "From a file" in texts(app) and "Changed since this run" not in texts(app)
     assert app.session_state["question"] == "q"
     assert shown_knobs(app)["thinking"]["value"] == 2 and app.session_state["level"] is None
     app = settle(app)

@@ -132,7 +132,7 @@ def test_the_address_sets_the_controls(open_spec: Open) -> None:
     assert app.number_input(key="draft_length").value == 3
     assert app.session_state["rule"] == "exact"
     assert app.session_state["draft"] == spec_controls.LOOKUP
-    assert "Settings changed" in texts(app)
+    assert "Changed since this run" in texts(app)
 
 
 def test_only_settings_that_act_are_there_and_a_link_brings_them(open_spec: Open) -> None:
@@ -267,7 +267,7 @@ def test_a_greedy_run_of_a_strange_model_is_compared_on_demand_only(open_spec: O
 
 
 def changed(app: AppTest) -> bool:
-    return "Settings changed" in texts(app)
+    return "Changed since this run" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -295,6 +295,8 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
     def script() -> None:
         import streamlit as st
 
+        from pages.ui import registry
+        from pages.ui.run import changed
         from pages.ui.speculative import controls as spec_controls
         from pages.ui.speculative import state as spec_state
 
@@ -303,15 +305,17 @@ def test_a_file_beyond_the_controls_does_not_ask_for_another_run() -> None:
         found.show(trace, "file")
         spec_controls.load_controls(trace)
         st.session_state.update(temperature=1.0, top_p=1.0)  # as the knobs are drawn then
-        st.text(str(spec_state.needs_run(found, spec_controls.request())))
+        page = registry.page_at("speculative")
+        st.text(changed.note(found, page))
         st.session_state["draft_length"] = 3
-        st.text(str(spec_state.needs_run(found, spec_controls.request())))
+        st.text(changed.note(found, page))
 
     app = AppTest.from_function(script, default_timeout=60)
     app.session_state["given"] = trace
     app.run()
     assert not app.exception
-    assert [text.value for text in app.text] == ["False", "True"]
+    before, after = (text.value for text in app.text)
+    assert before == "" and "Changed since this run: Draft length." in after
 
 
 def test_what_does_nothing_stands_in_no_caption() -> None:

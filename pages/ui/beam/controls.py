@@ -11,8 +11,7 @@ import streamlit as st
 from core.decoding.beam.config import BeamSearch
 from core.decoding.trace import Trace
 from pages.ui.decode import controls
-from pages.ui.run.link_run import RunControls
-from pages.ui.run.request import Request, from_sidebar
+from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
@@ -98,6 +97,8 @@ declare(
 # Decode's penalty; it acts on every row of the beam.
 _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
 LENGTH_PENALTY = next(row for row in ROWS if row.field == "length_penalty")
+# They rank the stored paths anew.
+RANKING = frozenset({"length_penalty", "early", "returned"})
 _SEARCH = (*ROWS, _PENALTY, sidebar.seed_row(_is_sample))
 
 
@@ -112,9 +113,9 @@ def config(read: Read = value) -> BeamSearch:
     return BeamSearch(**found, num_return_sequences=returned)
 
 
-def request() -> Request:
-    """What Run asks for under the controls as they are."""
-    return from_sidebar(config())
+def request(read: Read = value) -> Request:
+    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    return from_sidebar(config(read), read=read)
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def load_controls(trace: Trace) -> None:
     load(said_by(trace))
 
 
-RUN_CONTROLS = RunControls(_SEARCH, config, said_by)
+RUN_CONTROLS = RunControls(_SEARCH, config, said_by, request, acting=RANKING)
 
 
 def size() -> None:

@@ -19,9 +19,10 @@ from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
+from pages.ui import registry
 from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
-from pages.ui.run import panel
+from pages.ui.run import changed, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments
 from pages.ui.widgets import ahead, chart, knob_rows, style, words
@@ -102,13 +103,15 @@ def _words(view: BeamView, trace: Trace) -> None:
         trace: the search as it was run.
     """
     ranked, ranking, asked = tabs.as_ranked(view)
-    said, offer = _said(trace, ranked, ranking, asked), _offer(view, trace)
+    other = changed.note(view, registry.page_of("beam"))
+    said, offer = _said(trace, ranked, ranking, asked, other), _offer(view, trace, other)
     with st.container(key="beam-text"):
         words.draw("beam-text", said["beam-text"], offer)
-    panel.note(said["note"] if _is_other(trace, asked) else "", said["note"], offer)
+    is_other = bool(other) or state.ranks_anew(trace, asked)
+    panel.note(said["note"] if is_other else "", said["note"], offer)
 
 
-def _offer(view: BeamView, trace: Trace) -> ahead.Offer | None:
+def _offer(view: BeamView, trace: Trace, other: str) -> ahead.Offer | None:
     """What is said of the search under other length penalties."""
     try:
         asked = controls.config()
@@ -117,18 +120,20 @@ def _offer(view: BeamView, trace: Trace) -> ahead.Offer | None:
     rows = [controls.LENGTH_PENALTY]
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
-        other = moved(asked, rows, inputs.__getitem__)
-        ranking, ranked = state.reranked(view, trace, other)
-        return _said(trace, ranked, ranking, other)
+        moved_to = moved(asked, rows, inputs.__getitem__)
+        ranking, ranked = state.reranked(view, trace, moved_to)
+        return _said(trace, ranked, ranking, moved_to, other)
 
     fixed = moved(asked, rows, defaults().__getitem__)
-    return ahead.offer("beam-words", (view.number, fixed), knob_rows.inputs(rows), build)
+    return ahead.offer("beam-words", (view.number, fixed, other), knob_rows.inputs(rows), build)
 
 
-def _said(trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch) -> ahead.Shown:
+def _said(
+    trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch, other: str
+) -> ahead.Shown:
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
-    return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked)}
+    return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked, other)}
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:
@@ -143,23 +148,20 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     )
 
 
-def _is_other(trace: Trace, asked: BeamSearch) -> bool:
-    """Whether the controls say what the run did not."""
-    return state.ranks_anew(trace, asked) or state.needs_run(trace, asked)
-
-
-def _note(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
+def _note(trace: Trace, ranking: Reranking, asked: BeamSearch, other: str) -> str:
     """What the controls now say that the run did not; else what can be done with it."""
     sentences = []
     if state.ranks_anew(trace, asked):
         sentences.append(_reranked(trace, ranking, asked))
-    if state.needs_run(trace, asked):
-        sentences.append("Other settings differ from this run's: press Run to search again.")
+    if other:
+        sentences.append(other)
+    if not trace.hypotheses:
+        sentences.append(
+            "No path had finished when the search stopped: this is the likeliest open one."
+        )
     if sentences:
         return " ".join(sentences)
-    if trace.hypotheses:
-        return "Move the length penalty: the stored paths are ranked anew at once."
-    return "No path had finished when the search stopped: this is the likeliest open one."
+    return "Move the length penalty: the stored paths are ranked anew at once."
 
 
 def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:

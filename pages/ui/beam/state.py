@@ -12,7 +12,6 @@ from core.decoding.beam.compare import Ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
@@ -187,23 +186,3 @@ def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranki
 def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:
     """Whether what ranks the paths and ends the search differs from the run's."""
     return any(getattr(trace.config, name) != getattr(wanted, name) for name in RANKING)
-
-
-def needs_run(trace: Trace, wanted: BeamSearch) -> bool:
-    """Whether the settings differ in what only another search could show."""
-    return _searches(trace.config) != _searches(wanted)
-
-
-def _searches(config: MethodConfig) -> tuple[object, ...]:
-    """What decides which steps a search makes; a setting that does nothing in it is left out."""
-    acting = config.shaping if config.draws else config.shaping.penalties_only()
-    return (
-        config.num_beams,
-        config.max_new_tokens,
-        config.min_new_tokens,
-        config.num_beam_groups,
-        config.diversity_penalty,
-        config.stop_strings,
-        acting,
-        config.seed if config.draws else None,
-    )

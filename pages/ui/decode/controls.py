@@ -11,8 +11,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
 from pages.ui.decode import lines
 from pages.ui.decode.strategies import STRATEGIES, strategy_of
-from pages.ui.run.link_run import RunControls
-from pages.ui.run.request import Request, from_sidebar
+from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
@@ -74,10 +73,10 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
     return [row for row in _KNOB_ROWS if config.can_draw or not row.knob.sampling_only]
 
 
-def request() -> Request:
-    """What Run asks for under the controls as they are."""
-    typed = config(lambda key: "" if key in lines.KEYS else value(key))
-    return lines.with_lines(from_sidebar(typed))
+def request(read: Read = value) -> Request:
+    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    typed = config(lambda key: "" if key in lines.KEYS else read(key))
+    return lines.with_lines(from_sidebar(typed, read=read), read)
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
@@ -117,4 +116,4 @@ def knobs(then: Callable[[], None]) -> None:
 
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
-RUN_CONTROLS = RunControls((_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by)
+RUN_CONTROLS = RunControls((_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by, request)

@@ -12,7 +12,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run.request import Request
 from pages.ui.shell import sidebar
-from pages.ui.widgets.control import Text, value
+from pages.ui.widgets.control import Read, Text
 
 _LINES = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
 # Which token a text is, by model and text, as runs found it out; forgotten when they are so many.
@@ -102,13 +102,13 @@ class LinesRequest(Request):
         return found
 
 
-def with_lines(request: Request) -> LinesRequest:
-    """The request with the settings as they are typed.
+def with_lines(request: Request, read: Read) -> LinesRequest:
+    """The request with the settings as they are typed; `read` gives a control's value by its key.
 
     Raises:
         ConfigError: a line of another form.
     """
-    texts = tuple((name, str(value(SETTINGS[name].key))) for name in _LINES)
+    texts = tuple((name, str(read(SETTINGS[name].key))) for name in _LINES)
     for name, text in texts:
         _LINES[name].read(text, lambda _: 0)
     given = {field.name: getattr(request, field.name) for field in fields(request)}

@@ -15,13 +15,14 @@ from core.decoding.trace import Trace
 from pages.ui import registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import panel
+from pages.ui.run import changed, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import later, style, token_strip
 from pages.ui.widgets.control import value
 
 TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
+NOTE = "decode-note"
 
 
 def draw(view: DecodeView) -> None:
@@ -52,7 +53,7 @@ def redraw_step() -> None:
 
 def redraw_knobs() -> None:
     """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
-    fragments.rerun(STEP, panel.SAVE, WATCH)
+    fragments.rerun(STEP, NOTE, panel.SAVE, WATCH)
 
 
 def _redraw_all() -> None:
@@ -93,7 +94,21 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
     )
     with st.container(key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"):
         controls.color()
+        if live:
+            token_strip.draw_legend(by, style.theme())
+        else:
+            fragments.mount(_legend, key=NOTE)(view, by)
+
+
+def _legend(view: DecodeView, by: str) -> None:
+    """What the colours mean; while the controls ask for another run, that instead."""
+    page = registry.PAGES[0]
+    if said := changed.note(view, page):
+        panel.note(said, "", key="run-note")
+    else:
         token_strip.draw_legend(by, style.theme())
+    changed.tell_address(view, page)
+    address.keep(page.path)
 
 
 def _step(view: DecodeView) -> None:

@@ -183,7 +183,7 @@ def _changed(shaped: work.Shaped) -> str:
         return shaped.error
     if shaped.waiting:
         return "Reading this step's logits…"
-    return "Knobs changed: the bars show this step under the new knobs."
+    return "The bars show this step under the new knobs."
 
 
 def _arithmetic(view: DecodeView, trace: Trace) -> None:

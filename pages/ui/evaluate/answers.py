@@ -16,7 +16,7 @@ from pages.ui.evaluate import work
 from pages.ui.evaluate.controls import choose
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import bar, link_run
-from pages.ui.run.link_run import RunControls
+from pages.ui.run.changed import controls_of
 from pages.ui.shell import sidebar
 from pages.ui.widgets import link, style, table
 from pages.ui.widgets.control import row_of
@@ -93,7 +93,7 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
 
 def _why_shut(way: Way) -> str:
     """Why no page runs a way."""
-    if registry.page_of(way.config.method).run_controls is None:
+    if not registry.page_of(way.config.method).links_runs:
         return "none runs its method."
     return "its draft reads the question in another form than its target."
 
@@ -101,13 +101,13 @@ def _why_shut(way: Way) -> str:
 def address_of(way: Way, question: Question) -> str:
     """The address of the page that runs the way's first sample; empty where none can."""
     page = registry.page_of(way.config.method)
-    if page.run_controls is None or way.draft_use_chat_template not in (
+    if not page.links_runs or way.draft_use_chat_template not in (
         None,
         way.use_chat_template,
     ):
         return ""
     page.load_controls.find()  # Declares the page's controls.
-    controls: RunControls = page.run_controls.find()
+    controls = controls_of(page)
     chat = way.use_chat_template
     before = f"{way.system}\n\n" if way.system and not chat else ""
     prompt = question.asked if chat else f"{before}{question.asked}\n"

@@ -7,8 +7,7 @@ from typing import Any
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
-from pages.ui.run.link_run import RunControls
-from pages.ui.run.request import Request, from_sidebar
+from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.config_fields import arguments, reached
@@ -36,9 +35,9 @@ def config(read: Read = value) -> MethodConfig:
     return Sampling(**arguments((*_RUN, sidebar.SEED), read))
 
 
-def request() -> Request:
-    """What Run asks for: the sidebar's prompt under these controls."""
-    return from_sidebar(config())
+def request(read: Read = value) -> Request:
+    """What Run asks for: the sidebar's prompt under these controls, or as `read` gives them."""
+    return from_sidebar(config(read), read=read)
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
@@ -56,4 +55,4 @@ def draw() -> None:
     control.draw("inside_tokens", "inside_heat", "no_cache")
 
 
-RUN_CONTROLS = RunControls((*_RUN,), config, said_by)
+RUN_CONTROLS = RunControls(_RUN, config, said_by, request)

@@ -15,7 +15,7 @@ from core.traces.data_path.source import source_of
 from pages.ui import registry
 from pages.ui.inside import boxes, save, state, tabs, way, work
 from pages.ui.inside.state import InsideView
-from pages.ui.run import panel
+from pages.ui.run import changed, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import address, fragments, models
 from pages.ui.widgets import style, token_strip
@@ -75,6 +75,9 @@ def _finished(view: InsideView, trace: Trace) -> None:
             saves=partial(save.menu, view, trace),
         )
         _strip(view, trace, live=False)
+        panel.note(
+            changed.note(view, registry.INSIDE), "Click a token to follow how the run made it."
+        )
 
 
 def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:

@@ -79,7 +79,7 @@ _THINKING, _WHOLE, _TEMPERATURE = declare(
         help="0 takes the most probable token: no dice."),
 )  # fmt: skip
 # The problem that is asked.
-declare(
+_PROBLEM = declare(
     Segments("problem", "Problem", "chain",
         {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
     Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
@@ -91,6 +91,7 @@ declare(
     Text("right", "Right answer", "", placeholder="63", width=130,
         help="A number. Leave it empty and the answer isn't judged."),
 )  # fmt: skip
+RUN = (*COMMON, _THINKING, _WHOLE, _TEMPERATURE, *_PROBLEM)
 # The sweep over budgets.
 declare(
     Segments("bound", "The bound", "close",

@@ -18,12 +18,13 @@ from core.evaluation.types import Problem
 from core.export.part import of_figure
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
+from pages.ui import registry
 from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import cost, jobs, panel
+from pages.ui.run import changed, cost, jobs, panel
 from pages.ui.run.jobs import Job
 from pages.ui.shell import fragments, models
 from pages.ui.widgets import closed, control, figure, later, rail
@@ -31,7 +32,6 @@ from pages.ui.widgets.control import value
 
 LIVE_SECONDS = 1.5
 ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
-CHANGED = "The controls ask for another run: press Run."
 
 
 class Tab(NamedTuple):
@@ -151,11 +151,8 @@ def _finished(view: ReasonView, trace: Trace) -> None:
 
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
     """What the run took, and whether the controls ask for another."""
-    try:
-        other = state.needs_run(view, *_asked())
-    except DecodingError:
-        other = False
-    panel.note(f"{spent} {_beyond(trace)}{CHANGED}" if other else "", f"{spent} {advice}")
+    other = changed.note(view, registry.page_of("reasoning"))
+    panel.note(f"{spent} {_beyond(trace)}{other}" if other else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:

@@ -17,8 +17,8 @@ from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS
 from core.evaluation.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.evaluation.types import Problem, ProblemSet
-from pages.ui.reasoning.controls import MAX_PROBLEM_SEED, config, said_by
-from pages.ui.run.request import Request
+from pages.ui.reasoning import controls
+from pages.ui.run.request import Request, RunControls
 from pages.ui.shell import sidebar
 from pages.ui.widgets.control import Read, draw, load, value
 
@@ -98,10 +98,10 @@ def marked(model: Any, config: Any) -> Any:
     return replace(config, think_start=marks.start, think_end=marks.end)
 
 
-def request() -> ReasonRequest:
-    """What Run asks for under the controls as they are."""
-    asked = problem()
-    return ReasonRequest(sidebar.model(), asked.question, config(), problem=asked)
+def request(read: Read = value) -> ReasonRequest:
+    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    asked = problem(read)
+    return ReasonRequest(sidebar.model(read), asked.question, controls.config(read), problem=asked)
 
 
 def pick_problem() -> None:
@@ -120,7 +120,7 @@ def pick_problem() -> None:
 
 
 def _another() -> None:
-    st.session_state["problem_seed"] = secrets.randbelow(MAX_PROBLEM_SEED)
+    st.session_state["problem_seed"] = secrets.randbelow(controls.MAX_PROBLEM_SEED)
 
 
 def write_question() -> None:
@@ -131,12 +131,20 @@ def write_question() -> None:
         draw("question", "right")
 
 
-def load_controls(trace: Trace) -> None:
-    """Set the controls to what the run was made with, as far as they reach."""
-    said = said_by(trace)
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the controls say for a run, by key, as far as they reach."""
+    said = controls.said_by(trace)
     if not _is_asked(trace.prompt):
         said |= {"problem": "own", "right": "", "question": trace.prompt[:MAX_QUESTION]}
-    load(said)
+    return said
+
+
+def load_controls(trace: Trace) -> None:
+    """Set the controls to what the run was made with, as far as they reach."""
+    load(said_by(trace))
+
+
+RUN_CONTROLS = RunControls(controls.RUN, controls.config, said_by, request)
 
 
 def _is_asked(question: str) -> bool:

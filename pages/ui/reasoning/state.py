@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from core.decoding.errors import DecodingError
-from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
 from core.decoding.trace import Trace
 from core.evaluation.answers import judge
@@ -27,7 +26,7 @@ from core.evaluation.types import (
 from core.evaluation.verifier import worked_out
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.run.view import Source, View
-from pages.ui.shell import examples, sidebar
+from pages.ui.shell import examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +163,3 @@ def problem_of(found: ReasonView) -> Problem | None:
         return found.problem
     right = worked_out(question)
     return Problem(question, question, right) if right else None
-
-
-def needs_run(found: ReasonView, asked: Problem, wanted: Reasoning) -> bool:
-    """Whether the controls describe another run than the one that is shown."""
-    trace = found.trace
-    if trace is None:
-        return True
-    names = ("max_thinking_tokens", "max_new_tokens", "max_answer_tokens", "ignore_end")
-    names += ("calculator", "draws", "seed", "shaping")
-    if wanted.ignore_end:
-        names += ("wait_text",)
-    run = trace.config
-    other = any(getattr(run, name, None) != getattr(wanted, name) for name in names)
-    # A file doesn't say which system prompt its question was asked with.
-    told = asked.system if found.problem is None else found.problem.system
-    chosen = sidebar.model()
-    asks = (trace.prompt, told, trace.model_id)
-    return other or asks != (asked.question, asked.system, chosen)

@@ -11,20 +11,19 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from pages.ui.run import cost, jobs
 from pages.ui.run.jobs import Job
-from pages.ui.run.request import Request
+from pages.ui.run.request import Ask
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import fragments, models, sidebar
 from pages.ui.shell.uninterrupted import uninterrupted
-from pages.ui.widgets import control
-from pages.ui.widgets.control import in_words
+from pages.ui.widgets import control, link
+from pages.ui.widgets.control import Read, in_words, value
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
 # Seldom enough that drawing takes no time from what is being measured.
 POLL_SECONDS = 0.4
-
-Ask = Callable[[], Request]
+_SHORTCUT = "Ctrl+Enter"
 
 
 def poll_seconds() -> float:
@@ -36,7 +35,7 @@ def draw(view: View, ask: Ask) -> None:
     """Run, or Stop while a run goes on.
 
     Args:
-        ask: says what a run is asked for, by the controls of the page.
+        ask: gives what a run is asked for, by the controls of the page.
     """
     with uninterrupted():
         if st.session_state.pop(sidebar.RUN_EXAMPLE, False):
@@ -50,8 +49,16 @@ def draw(view: View, ask: Ask) -> None:
             key="start",
             stop_key="stop_run",
             type="primary",
-            shortcut="Ctrl+Enter",
+            shortcut=_SHORTCUT,
         )
+        if "decode" in view.jobs:  # Out of sight: the shortcut alone presses it.
+            st.button(
+                "Run with the controls as they are",
+                key="start_over",
+                shortcut=_SHORTCUT,
+                on_click=_whole_page,
+                args=(partial(_start_over, view, ask),),
+            )
 
 
 def button(
@@ -141,13 +148,23 @@ def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[
         st.text(progress(job), width="stretch")
 
 
-def start(view: View, ask: Ask) -> None:
-    """Start a run of what the controls say; a wrong setting becomes the page's failure."""
+def _start_over(view: View, ask: Ask) -> None:
+    """Stop the run that goes on and start another."""
+    view.drop("decode")
+    start(view, ask)
+
+
+def start(view: View, ask: Ask, read: Read = value) -> None:
+    """Start a run; a wrong setting becomes the page's failure.
+
+    Args:
+        read: gives a control's value by its key; by default as the control stands.
+    """
     if "decode" in view.jobs:
         return
     view.failure = ""
     try:
-        request = ask()
+        request = ask(read)
     except DecodingError as error:
         view.failure = in_words(error)
         return
@@ -160,7 +177,7 @@ def start(view: View, ask: Ask) -> None:
 
 
 def restore(view: View, ask: Ask) -> None:
-    """Make the run again that a copied link tells of.
+    """Make the run again that a copied link tells of, from the link's words alone.
 
     Only built-in models load by a link alone, and what costs more than a bound waits for Run.
     """
@@ -177,7 +194,7 @@ def _restore(view: View, ask: Ask) -> None:
     if st.query_params.get("run") != "1":
         return
     try:
-        wanted = ask()
+        wanted = ask(link.opened_with)
     except DecodingError as error:
         view.failure = in_words(error)
         return
@@ -186,4 +203,4 @@ def _restore(view: View, ask: Ask) -> None:
     elif awaits_press := cost.awaited(cost.tokens_of(wanted.config), "Run"):
         view.failure = awaits_press
     else:
-        start(view, ask)
+        start(view, ask, link.opened_with)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,30 +14,15 @@ from core.models.hub_id import pinned
 from core.server.settings import settings
 from pages.ui import registry
 from pages.ui.registry import Page
+from pages.ui.run.changed import changed, controls_of, said_of
+from pages.ui.run.request import RunControls
 from pages.ui.run.view import View
 from pages.ui.shell import figure_choices, sidebar
-from pages.ui.widgets.control import Control, Menu, Read, Text, row_of, value
+from pages.ui.widgets.control import Control, Menu, Text, row_of, value
 
 # How a step is recorded and computed changes no token of a run.
 _NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
 _SHOWN = 60
-
-
-@dataclass(frozen=True)
-class RunControls:
-    """What a page tells of its controls, for links.
-
-    Args:
-        rows: those that make a run, but for the sidebar's.
-        config: the config that they describe; takes what gives a control's value by its key.
-        said_by: what they say for a trace, by key, as far as they reach.
-        draft: gives the key of the menu of the draft model; empty for none.
-    """
-
-    rows: tuple[Control, ...]
-    config: Callable[[Read], MethodConfig]
-    said_by: Callable[[Trace], dict[str, Any]]
-    draft: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,11 +50,12 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     Args:
         page: that shows it; by default the one of its method.
     """
-    named = (page or registry.page_of(trace.config.method)).run_controls
-    if named is None:
+    page = page or registry.page_of(trace.config.method)
+    if not page.links_runs:
         return None
-    controls: RunControls = named.find()
-    said, lost = _said(view, trace, controls)
+    controls = controls_of(page)
+    said = said_of(view, trace, controls)
+    lost = _lost(view, trace, controls, said)
     said |= {row.key: value(row.key) for row in figure_choices.ROWS}
     rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
 
@@ -91,33 +76,25 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     ):
         if parameters.get(key) == name and name not in settings().models:
             parameters[key] = pinned(name, revision)
-    changed = _changed(said, config, controls)
+    other = config is None or _is_changed(page, said)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
     whole = {key: said for key, said in whole.items() if said}
-    return RunLink(parameters, settings_caption(trace), words, changed, whole)
+    return RunLink(parameters, settings_caption(trace), words, other, whole)
 
 
-def _said(view: View, trace: Trace, controls: RunControls) -> tuple[dict[str, Any], list[str]]:
-    """What the controls say for the run, the sidebar's included; and what can't be said."""
-    said, asked = controls.said_by(trace), view.asked
+def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
+    """What of a run's model, draft and prompt the controls can't say."""
     lost: list[str] = []
-    if asked is not None:
-        said |= {"prompt": asked.prompt, "chat": asked.chat}
-        said["system"] = asked.system if asked.chat else ""
-    else:
-        said["system"] = ""
+    if view.asked is None:
         if trace.rendered_prompt not in ("", trace.prompt):
             lost.append("the messages of its chat (the link sends the prompt as it is)")
         if trace.prompt != said["prompt"]:
             lost.append(f"the prompt beyond {sidebar.MAX_PROMPT:,} characters")
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
-        if isinstance(row, Menu):
-            if row.takes(row.in_address(name)):
-                said[key] = name
-            else:
-                lost.append(f"the {row.label.lower()} {visible_token(name, _SHOWN)}")
-    return said, lost
+        if isinstance(row, Menu) and not row.takes(row.in_address(name)):
+            lost.append(f"the {row.label.lower()} {visible_token(name, _SHOWN)}")
+    return lost
 
 
 def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
@@ -151,13 +128,9 @@ def parameter(row: Control, held: Any) -> str | None:
     return row.in_address(held)
 
 
-def _changed(said: dict[str, Any], config: MethodConfig | None, controls: RunControls) -> bool:
+def _is_changed(page: Page, said: dict[str, Any]) -> bool:
     """Whether Run would now make another run than the link."""
-    keys = ["model", "prompt", "chat", *([controls.draft] if controls.draft in said else [])]
-    keys += ["system"] if said.get("chat") else []
-    if any(said[key] != value(key) for key in keys if key in said):
-        return True
     try:
-        return controls.config(value) != config
+        return next(changed(page, said), None) is not None
     except DecodingError:
         return True

@@ -127,13 +127,14 @@ def _head(state: str) -> st.delta_generator.DeltaGenerator:
     )
 
 
-def note(changed: str, plain: str, offer: Offer | None = None) -> None:
+def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "note") -> None:
     """What the controls now say that the run did not; else what can be done with the run.
 
     Args:
+        key: of its container, before the ending of its kind.
         offer: has what it says under other inputs, as `note`.
     """
-    with st.container(key="note-changed" if changed else "note-plain"):
+    with st.container(key=f"{key}-{'changed' if changed else 'plain'}"):
         if offer is None:
             st.text(changed or plain, width="stretch")
         else:

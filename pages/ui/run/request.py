@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
 from core.decoding.trace import Trace
 from pages.ui.shell import sidebar
-from pages.ui.widgets.control import value
+from pages.ui.widgets.control import Control, Read, value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,39 @@ class Request:
         return Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
 
 
-def from_sidebar(config: MethodConfig, draft: str = "") -> Request:
+Ask: TypeAlias = Callable[[Read], Request]
+"""Gives what a run is asked for; takes what gives a control's value by its key."""
+
+
+@dataclass(frozen=True)
+class RunControls:
+    """The controls of a page that make a run.
+
+    Args:
+        rows: the controls, but for the sidebar's.
+        config: the config that they describe; takes what gives a control's value by its key.
+        said_by: what they say for a trace, by key, as far as they reach.
+        request: gives what Run asks for.
+        draft: the key of the menu of the draft model; empty for none.
+        acting: keys of those that act on the run that is shown, without another run.
+    """
+
+    rows: tuple[Control, ...]
+    config: Callable[[Read], MethodConfig]
+    said_by: Callable[[Trace], dict[str, Any]]
+    request: Ask
+    draft: str = ""
+    acting: frozenset[str] = frozenset()
+
+
+def from_sidebar(config: MethodConfig, draft: str = "", read: Read = value) -> Request:
     """The sidebar's model and prompt under a config, with a draft model where it needs one."""
+    chat = sidebar.chat(read)
     return Request(
-        model=sidebar.model(),
-        prompt=str(value("prompt")),
+        model=sidebar.model(read),
+        prompt=str(read("prompt")),
         config=config,
-        chat=sidebar.chat(),
-        system=str(value("system")),
+        chat=chat,
+        system=str(read("system")) if chat else "",
         draft=draft,
     )

@@ -54,7 +54,7 @@ function followWidth(tab, data, tell) {
 
 const ANNOUNCE_MS = 300, PROGRESS_MS = 4000;
 const ALERTS = ".st-key-failure, .st-key-refused";
-const NOTICES = ".st-key-note-changed, [class*='st-key-status-'] [data-testid=stText], .st-key-lab-outcome";
+const NOTICES = "[class*='note-changed'], [class*='st-key-status-'] [data-testid=stText], .st-key-lab-outcome";
 
 // Errors are told at once to those who listen to the page, notices and progress when it rests.
 function announce() {
@@ -134,7 +134,7 @@ function runFromTab(event) {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !target.closest?.(TAKES_ENTER)) return;
   event.stopPropagation();
   event.preventDefault();
-  document.querySelector(".st-key-start button")?.click();
+  document.querySelector(":is(.st-key-start, .st-key-start_over) button")?.click();
 }
 
 // Streamlit drops a text beyond a field's bound, and the one before stays. Here its beginning is taken.

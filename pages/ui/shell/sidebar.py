@@ -89,14 +89,14 @@ def show(*, prompt: bool = True) -> None:
     _seed()
 
 
-def model() -> str:
+def model(read: Read = value) -> str:
     """The model's name."""
-    return str(value("model")).strip()
+    return str(read("model")).strip()
 
 
-def chat() -> bool:
+def chat(read: Read = value) -> bool:
     """Whether the prompt goes through the chat template."""
-    return bool(value("chat")) and models.has_chat_template(str(value("model"))) is not False
+    return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
 
 
 def said_by(trace: Trace) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculat
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
-from pages.ui.run.link_run import RunControls
-from pages.ui.run.request import Request, from_sidebar
+from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import models, sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
@@ -146,15 +145,15 @@ def config(read: Read = value) -> Speculative:
     return Speculative(**arguments(_RUN, read))
 
 
-def draft() -> str:
+def draft(read: Read = value) -> str:
     """The chosen draft model; empty where tokens are looked up in the text."""
-    chosen = str(value("draft")).strip() or DEFAULT_DRAFT
+    chosen = str(read("draft")).strip() or DEFAULT_DRAFT
     return "" if chosen == LOOKUP else chosen
 
 
-def request() -> Request:
-    """What Run asks for under the controls as they are."""
-    return from_sidebar(config(), draft())
+def request(read: Read = value) -> Request:
+    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    return from_sidebar(config(read), draft(read), read)
 
 
 def begin_with_a_draft_that_fits() -> None:
@@ -259,23 +258,9 @@ def said_by(trace: Trace) -> dict[str, Any]:
     return reached(_RUN, asked, said)
 
 
-RUN_CONTROLS = RunControls((*_RUN, row_of("own_temperature")), config, said_by, draft="draft")
+RUN_CONTROLS = RunControls((*_RUN, row_of("own_temperature")), config, said_by, request, "draft")
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what a run was made with, as far as they reach."""
     load(said_by(trace))
-
-
-def request_like(trace: Trace, wanted: Request) -> Request:
-    """What the controls, as they are in `wanted`, would ask for after `load_controls`."""
-    said = said_by(trace)
-    chosen = said.get("draft", wanted.draft)
-    return replace(
-        wanted,
-        model=said.get("model", wanted.model),
-        prompt=said["prompt"],
-        config=config(lambda key: said.get(key, value(key))),
-        chat=False,
-        draft="" if chosen == LOOKUP else chosen,
-    )

@@ -14,9 +14,9 @@ from core.decoding.counting import counted
 from core.decoding.speculative.metrics import counts
 from core.decoding.trace import Trace
 from core.figures.speculative.words import emitted
-from pages.ui.run import origins, panel
+from pages.ui import registry
+from pages.ui.run import changed, origins, panel
 from pages.ui.run.jobs import Job
-from pages.ui.run.request import Request
 from pages.ui.shell import fragments
 from pages.ui.speculative import controls, state, tabs
 from pages.ui.speculative.state import SpecView
@@ -25,12 +25,12 @@ from pages.ui.widgets import style
 
 def draw(view: SpecView) -> None:
     """Everything below the controls."""
-    asked = panel.read_controls(view, controls.request)
+    panel.read_controls(view, controls.request)
     panel.draw(
         view,
         "the draft proposes, the target judges.",
         partial(_live, view),
-        partial(_finished, view, asked),
+        partial(_finished, view),
     )
     if view.trace is None or not tabs.draw(view, view.trace):
         panel.watch(view)
@@ -45,7 +45,7 @@ def _live(view: SpecView, job: Job) -> None:
             _strip(view, trace, live=True)
 
 
-def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
+def _finished(view: SpecView, trace: Trace) -> None:
     with panel.box():
         panel.head(view, trace, *_summary(trace), draft=controls.draft())
         fragments.mount(_strip, key=tabs.STRIP)(view, trace, live=False)
@@ -54,9 +54,7 @@ def _finished(view: SpecView, asked: Request | None, trace: Trace) -> None:
         ):
             origins.draw_key(style.theme())
             panel.note(
-                "Settings changed since this run: press Run."
-                if asked is not None and state.needs_run(view, asked)
-                else "",
+                changed.note(view, registry.page_of("speculative")),
                 "Click a token, here or in the timeline, to see its verification.",
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
 import streamlit as st
@@ -16,10 +16,8 @@ from core.decoding.trace import Trace
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
-from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address, models
-from pages.ui.speculative import controls
 from pages.ui.widgets import link, style
 
 # The key of the text's strip of tokens.
@@ -158,19 +156,3 @@ def keep_token(found: SpecView) -> None:
         at, place = found.token
         said = f"{at}.{_OWN if place == EXTRA else place}"
     address.tell(TOKEN, said)
-
-
-def needs_run(found: SpecView, wanted: Request) -> bool:
-    """Whether the controls describe another run than the one that is shown.
-
-    Of a run made elsewhere only what controls reach is compared.
-    """
-    trace = found.trace
-    if trace is None:
-        return False
-    asked = found.asked or controls.request_like(trace, wanted)
-    return _without_what_does_nothing(asked) != _without_what_does_nothing(wanted)
-
-
-def _without_what_does_nothing(asked: Request) -> Request:
-    return asked if asked.chat else replace(asked, system="")

@@ -87,6 +87,10 @@ class Control:
         """A value as the address says it."""
         return str(held)
 
+    def of_address(self, word: str) -> Any:
+        """The value that a word of the address says; None where the control doesn't take it."""
+        return self.fit(word)
+
     def draw(self, **more: Any) -> None:
         """Draw the widget.
 
@@ -109,12 +113,15 @@ class Control:
         )
 
     def _tell_address(self) -> None:
-        """Say in the address what was set before the control was ever drawn: Streamlit doesn't."""
+        """Say in the address what Streamlit doesn't: what was set before the control was ever
+        drawn, and what a browser dropped as it went back."""
         held = st.session_state.get(self.key)
         if held is None or held == self.default or self.key in st.query_params:
             return
-        with suppress(StreamlitAPIException):  # It was drawn before: Streamlit keeps its address.
+        try:
             st.query_params[self.key] = self.in_address(held)
+        except StreamlitAPIException:  # It was drawn before: Streamlit writes what code sets.
+            st.session_state[self.key] = held
 
     def _widget(self, **arguments: Any) -> None:
         raise NotImplementedError
@@ -155,6 +162,12 @@ class Number(Control):
     def in_address(self, held: Any) -> str:
         return str(self.cast(held))
 
+    def of_address(self, word: str) -> float | None:
+        with suppress(ValueError):
+            if self.low <= (number := float(word)) <= self.high:
+                return self.cast(number)
+        return None
+
     def _widget(self, **arguments: Any) -> None:
         bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
@@ -181,6 +194,9 @@ class Segments(Control):
 
     def in_address(self, held: Any) -> str:
         return self.options[held]
+
+    def of_address(self, word: str) -> Any:
+        return next((held for held, said in self.options.items() if said == word), None)
 
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
@@ -210,9 +226,13 @@ class Menu(Control):
     def in_address(self, held: Any) -> str:
         return self.options().get(held, str(held))
 
+    def of_address(self, word: str) -> str | None:
+        named = (held for held, said in self.options().items() if said == word)
+        return next(named, word if self.free() else None)
+
     def takes(self, word: str) -> bool:
         """Whether the address may name this."""
-        return self.free() or word in self.options().values()
+        return self.of_address(word) is not None
 
     def _widget(self, **arguments: Any) -> None:
         options = self.options()
@@ -251,6 +271,9 @@ class Toggle(Control):
     def in_address(self, held: Any) -> str:
         return str(bool(held)).lower()
 
+    def of_address(self, word: str) -> bool | None:
+        return {"true": True, "false": False}.get(word.lower())
+
     def _widget(self, **arguments: Any) -> None:
         st.toggle(value=self.default, **arguments)
 
@@ -272,6 +295,9 @@ class Slider(Control):
 
     def fit(self, held: Any) -> float | None:
         return self.cast(held) if self.knob.low <= held <= self.knob.typed_high else None
+
+    def of_address(self, word: str) -> float | None:
+        return self.knob.read(word)
 
     def set(self, held: Any) -> None:
         rail.put(self.knob, held)

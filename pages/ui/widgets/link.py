@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -17,12 +18,30 @@ from pages.ui.widgets.control import (
     Slider,
     Text,
     Toggle,
+    row_of,
     rows_in_address,
 )
 
 # Whether a server offers a model is told on the page itself.
 MODELS = frozenset({"model", "draft"})
 _SAID, _SHOWN = "link_refusals", 40
+# In the session's state: the address that led to the page, and that page.
+_OPENED, _PAGE = "link_opened", "link_page"
+
+
+def remember(page: str) -> None:
+    """Keep the address that led to the page, by its path, before any control is drawn."""
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        st.session_state[_OPENED] = st.query_params.to_dict()
+
+
+def opened_with(key: str) -> Any:
+    """A control's value in the address that led to the page, by its key; else its default."""
+    row = row_of(key)
+    word = st.session_state.get(_OPENED, st.query_params).get(key)
+    found = None if word is None else row.of_address(word)
+    return row.default if found is None else found
 
 
 def check_address() -> None:
