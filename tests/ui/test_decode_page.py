@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -24,7 +23,6 @@ from pages.ui.run import save as share
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
-from pages.ui.widgets import token_strip
 from pages.ui.widgets.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
@@ -175,7 +173,7 @@ def test_a_moved_knob_reshapes_the_selected_step(open_app: Open) -> None:
     if job := view_of(app).jobs.get("logits"):
         assert job.done.wait(SECONDS)
         app.run()
-    assert "the bars show this step under the new knobs" in texts(app)
+    assert "bars show this step under the new knobs" in texts(app)
     assert "temperature 0.5" in captions(app)
     move(app, "temperature", 1.0).run()
     assert "under the new knobs" not in texts(app)
@@ -335,15 +333,15 @@ def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
 ) -> None:
     app = open_app()
     app.session_state["view"].painted = False
-    legend, drawn = token_strip.draw_legend, []
+    color, drawn = controls.color, []
 
-    def cut_off_once(*args: Any) -> None:
-        drawn.append(args)
+    def cut_off_once() -> None:
+        drawn.append(1)
         if len(drawn) == 1:
             st.rerun()
-        legend(*args)
+        color()
 
-    monkeypatch.setattr(token_strip, "draw_legend", cut_off_once)
+    monkeypatch.setattr(controls, "color", cut_off_once)
     app.run()
     assert len(drawn) == 2 and charts(app) == ["candidates"]
     asking = [element.proto.component_name for element in app.get("bidi_component")]
