@@ -91,8 +91,8 @@ def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
         if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
             raise ConfigError(
                 f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
-                "log-probabilities, which differ from them by an unknown number: switch it off, or "
-                "start vLLM with --logprobs-mode raw_logits."
+                "log-probabilities, which differ from them by an unknown number: switch it off"
+                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}."
             )
 
 
@@ -109,8 +109,13 @@ def require_all_tokens(model: LanguageModel, words: str) -> None:
     if known is not None:
         raise ConfigError(
             f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            "them all: take greedy or sampling, or start vLLM with --max-logprobs -1."
+            f"them all: take greedy or sampling{_or_start_vllm(model, '--max-logprobs -1')}."
         )
+
+
+def _or_start_vllm(model: LanguageModel, options: str) -> str:
+    """The end of an advice; empty for a model of another server."""
+    return f", or start vLLM with {options}" if "vLLM" in getattr(model, "versions", {}) else ""
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:

@@ -22,7 +22,7 @@ from core.models.places import (
     list_stored,
     looks_like_path,
 )
-from core.models.remote.address import is_remote
+from core.models.remote.address import FORMS, is_remote
 from core.models.reporting import Report, reporting, unheard
 
 if TYPE_CHECKING:
@@ -114,6 +114,11 @@ def _source(where: str | Path) -> ModelSource:
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
     elif model_id in PACKAGED:
         folder, trusted = packaged_file(model_id), True
+    elif model_id.lower().startswith(("http:", "https:")):
+        raise ModelError(
+            f"{model_id} is a URL, not a model's name; write a model on a server as {FORMS}, one "
+            "of the hub as OWNER/NAME."
+        )
     elif isinstance(where, Path) or looks_like_path(model_id):
         folder = _expanded(model_id)
     if not trusted:
