@@ -162,9 +162,11 @@ def test_ctrl_c_saves_the_trace_of_what_was_decoded(decode, tmp_path, monkeypatc
 def test_a_server_that_dies_in_the_middle_exits_2_and_saves_what_is_there(tmp_path) -> None:
     out = tmp_path / "run.json"
     with serving() as (url, script):
-        script.fail(faults.half, after=8)
-        arguments = ["--model", f"vllm:{url}#target", "--prompt", "The fox", "--json", str(out)]
-        assert main(["decode", *arguments]) == 2
+        arguments = ["decode", "--model", f"vllm:{url}#target", "--prompt", "The fox"]
+        arguments += ["--max-new-tokens", "6", "--json", str(out)]
+        assert main(arguments) == 0
+        script.fail(faults.status(401), after=script.completions - 2)
+        assert main(arguments) == 2
     assert read_trace(out).finish_reason == "cancelled"
 
 

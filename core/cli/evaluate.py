@@ -21,7 +21,9 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
     add_workers(parser)
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -66,14 +68,10 @@ def _evaluate(args: Namespace, out: str) -> int:
         models.clear()  # Each process has its own.
         places = {name: place_of(name) for name in plan.models}
         work = EvaluationWork(whole, args.dtype, args.device, places)
-        rows = EVALUATIONS.extend_by_workers(
-            out, whole, work, workers, ray=args.ray, on_row=show
-        )
+        rows = EVALUATIONS.extend_by_workers(out, whole, work, workers, ray=args.ray, on_row=show)
         done = Evaluation(whole, rows)
     else:
-        done = evaluate_to_file(
-            models, plan, out, rewards=rewards, on_row=show, in_flight=at_once
-        )
+        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=at_once)
     _print_results(done)
     for one in (failed := failures(done)):
         say(one.sentence)

@@ -34,7 +34,9 @@ def in_flight(workers: int | None) -> int:
     return MAX_IN_FLIGHT if workers is None else workers
 
 
-def progress_of(total: int, clock: Callable[[], float] = monotonic) -> Callable[[object, int], None]:
+def progress_of(
+    total: int, clock: Callable[[], float] = monotonic
+) -> Callable[[object, int], None]:
     """Return a callback that says on stderr how many runs have ended, and the time left.
 
     A terminal has one line that is written over; elsewhere a line follows every `_EVERY` seconds.

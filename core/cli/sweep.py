@@ -48,7 +48,9 @@ def add(parser: ArgumentParser) -> None:
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     add_workers(parser)
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+    )
 
 
 def run(args: Namespace) -> int:

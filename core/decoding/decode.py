@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
@@ -15,6 +16,7 @@ from core.decoding.errors import (
     ConfigError,
     LoadingStoppedError,
     LostModelError,
+    ModelError,
     PromptError,
     UnknownTokensError,
 )
@@ -37,15 +39,19 @@ def decode(
     """Yield the steps of a run as they happen: a `PromptStep` (by the engine none), then its own.
 
     Args:
+        model: of `load_model` or `from_transformers`.
         prompt: text, or token ids (a rendered chat, for example).
+        config: the method and its settings.
         draft: the second model of `Speculative`.
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
         ConfigError: a config of no known method, a draft that the method has no use for, or a
             setting for a token that the model doesn't have.
-        ModelError: a draft with another vocabulary.
+        ModelError: a name or something else than a loaded model, or a draft with another
+            vocabulary.
     """
+    require_models(model, draft)
     method = method_of(config)
     require_draft(config, draft.model_id if draft else None)
     _require_tokens(model, config)
@@ -58,6 +64,21 @@ def decode(
         method.engine, model, encode_prompt(model, prompt), config, *second
     )
     return steps
+
+
+def require_models(*models: object) -> None:
+    """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
+    for model in models:
+        if isinstance(model, str | Path):
+            raise ModelError(
+                f"{brief(str(model))} is a model's name, not a loaded model; give "
+                "core.load_model(name)."
+            )
+        if model is not None and not hasattr(model, "start"):
+            raise ModelError(
+                f"A {type(model).__name__} is not a loaded model; give core.load_model(name), or "
+                "core.from_transformers(model, tokenizer) for a model of transformers."
+            )
 
 
 def require_draft(config: MethodConfig, draft: str | None) -> None:
@@ -165,6 +186,9 @@ def collect(
     """Run `decode` to its end and return everything it recorded.
 
     Args:
+        model: of `load_model` or `from_transformers`.
+        prompt: text, or token ids (a rendered chat, for example).
+        config: the method and its settings: `Greedy()`, `Sampling(seed=7)`, `BeamSearch()`, ...
         on_step: called with each step as soon as it is there.
         should_stop: asked first and after each step; True ends the run with finish reason
             `cancelled`. So does a server that gives no answer any more; a note says why.
@@ -174,6 +198,7 @@ def collect(
     Raises:
         as `decode`.
     """
+    require_models(model, draft)
     ids = encode_prompt(model, prompt)
     steps: list[Step] = []
     seconds: list[float] = []

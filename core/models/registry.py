@@ -68,6 +68,11 @@ def load_model(
             more than the free memory.
         LoadingStoppedError: `should_stop` said so.
     """
+    if not isinstance(where, str | Path):
+        raise ModelError(
+            f"load_model takes a name or a path, got a {type(where).__name__}; a model of "
+            "transformers goes into core.from_transformers(model, tokenizer)."
+        )
     stops = should_stop or (lambda: False)
     if is_remote(str(where).strip()):
         return _connected(str(where).strip(), dtype, device, stops, on_progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.decoding.errors import ConfigError
+from core.decoding.validation import ShortRepr
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Question:
         return f"{self.context}\n\n{self.question}" if self.context else self.question
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSet:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuestionSet(ShortRepr):
     """Questions with a name that says where they come from.
 
     Args:
