@@ -70,7 +70,7 @@ def load_model(
     """
     if not isinstance(where, str | Path):
         raise ModelError(
-            f"load_model takes a name or a path, got a {type(where).__name__}; a model of "
+            f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
             "transformers goes into core.from_transformers(model, tokenizer)."
         )
     stops = should_stop or (lambda: False)

@@ -30,8 +30,8 @@ def from_transformers(
     for given, kind in ((model, PreTrainedModel), (tokenizer, PreTrainedTokenizerBase)):
         if not isinstance(given, kind):
             raise ModelError(
-                f"from_transformers takes a model and its tokenizer, both of transformers; got a "
-                f"{type(given).__name__} for the {'model' if given is model else 'tokenizer'}."
+                f"from_transformers takes a model and its tokenizer, both of transformers; got the "
+                f"type {type(given).__name__} for the {'model' if given is model else 'tokenizer'}."
             )
     name = model_id or model.name_or_path or type(model).__name__
     try:
