@@ -22,7 +22,7 @@ _FILE = "a trace, lab step, budget sweep, evaluation, reasoning example or data 
 _STEP = (
     "step, round or prompt position looked at, from 1 (default: the one that its page opens with)"
 )
-_OUT = f"FILE{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip"
+_OUT = f"{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip"
 _FIGURE = "its name, or several names with commas (the panels of one figure); without, all names"
 _WIDTH = "column (the default, 85mm or the journal's), page, 120mm, 5in, 640px; a web page has all"
 _JOURNAL = "keep to its rules; title and settings go to the caption, which is printed"
