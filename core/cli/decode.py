@@ -47,9 +47,11 @@ def add(parser: ArgumentParser) -> None:
 def add_request(parser: ArgumentParser) -> None:
     """The options that say what is decoded, and how."""
     add_model(parser)
-    parser.add_argument("--prompt", required=True, help="the text to continue; - reads stdin")
+    parser.add_argument(
+        "--prompt", metavar="TEXT", required=True, help="the text to continue; - reads stdin"
+    )
     parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", default="", help="a system prompt, with --chat")
+    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
     add_options(parser)
 
 

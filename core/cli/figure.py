@@ -32,9 +32,9 @@ _SHARED = "a .html takes Plotly's script from a file beside it, which is written
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("file", help=_FILE)
-    parser.add_argument("--figure", help=_FIGURE)
-    parser.add_argument("--out", help=_OUT)
-    parser.add_argument("--step", type=int, help=_STEP)
+    parser.add_argument("--figure", metavar="NAME", help=_FIGURE)
+    parser.add_argument("--out", metavar="FILE", help=_OUT)
+    parser.add_argument("--step", metavar="INT", type=int, help=_STEP)
     parser.add_argument("--width", help=_WIDTH)
     parser.add_argument("--journal", choices=JOURNALS, help=_JOURNAL)
     parser.add_argument("--theme", choices=THEMES, help="light; a page: the reader's light or dark")

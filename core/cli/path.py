@@ -31,7 +31,7 @@ def add(parser: ArgumentParser) -> None:
         "--depth",
         type=int,
         default=6,
-        metavar="N",
+        metavar="INT",
         help="calls within calls that are printed (default: %(default)s); files hold all",
     )
     group.add_argument(

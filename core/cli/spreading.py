@@ -17,7 +17,7 @@ _EVERY = 10.0
 def add_workers(parser: ArgumentParser) -> None:
     """`--workers`, and `--ray` where they are a cluster's."""
     parser.add_argument(
-        "--workers", type=int, metavar="N",
+        "--workers", type=int, metavar="INT",
         help="processes, each with its own models (default: 1); with models on servers the most "
         "questions at once (default: as many as the servers take)",
     )  # fmt: skip

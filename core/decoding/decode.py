@@ -77,7 +77,8 @@ def require_models(*models: object) -> None:
         if model is not None and not hasattr(model, "start"):
             raise ModelError(
                 f"{type(model).__name__} is not the type of a loaded model; give "
-                "core.load_model(name), or core.from_transformers(model, tokenizer) for one of transformers."
+                "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
+                "transformers."
             )
 
 
