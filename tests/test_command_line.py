@@ -271,7 +271,9 @@ def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
         main(["decode", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
     for name, spec in SETTINGS.items():
-        assert f"--{name.replace('_', '-')} X {spec.help[0].lower()}{spec.help[1:20]}" in printed
+        option, text = name.replace("_", "-"), f"{spec.help[0].lower()}{spec.help[1:20]}"
+        assert re.search(rf"--{option} [A-Z=,.]+ {re.escape(text)}", printed)
+    assert "--top-k K " in printed and "--seed INT " in printed
 
 
 def test_every_method_and_every_setting_of_its_own_is_an_option(capsys) -> None:

@@ -31,7 +31,7 @@ class DecodeArguments(NamedTuple):
     text: str
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """A run's trace and the command's exit code: 130 after Ctrl+C, 2 after a lost model, else 0."""
 
     trace: Trace
@@ -99,7 +99,7 @@ def nothing(_: Any) -> None:
 
 def carry_out(
     args: Namespace, request: DecodeArguments, loaded: Callable[[Any], object] = nothing
-) -> Outcome:
+) -> RunOutcome:
     """Load the models, stream the text to stdout and what the run was to stderr.
 
     Ctrl+C ends the run after the step under way; a second one ends the command.
@@ -126,10 +126,10 @@ def carry_out(
     print(flush=True)
     _print_summary(trace, options.notes(trace))
     if trace.finish_reason != "cancelled":
-        return Outcome(trace, 0)
+        return RunOutcome(trace, 0)
     if interrupted():
         say("stopped")
-    return Outcome(trace, 130 if interrupted() else 2)
+    return RunOutcome(trace, 130 if interrupted() else 2)
 
 
 @contextmanager

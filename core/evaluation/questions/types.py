@@ -17,6 +17,7 @@ class Question:
         answers: the reference answer, then its aliases.
         kind: of question, such as `sums`; empty where nobody says.
         context: a text that the question is about; asked before it.
+        columns: names and texts of the file's other columns, which tables of rows repeat.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Question:
     answers: tuple[str, ...]
     kind: str = ""
     context: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.question.strip() or not self.answers or not all(self.answers):
