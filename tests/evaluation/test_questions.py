@@ -99,7 +99,7 @@ def test_jsonl_may_have_several_answers_ids_and_other_fields() -> None:
 def test_left_out_questions_are_said_and_other_columns_stand_beside_the_rows() -> None:
     questions = QuestionSet("own", (Question("7", "a?", ("b",), columns=(("level", "easy"),)),), 2)
     plan = EvaluationPlan(questions, (Way("greedy", "m", Greedy()),))
-    (said,) = warnings(plan, {"m": ScriptedModel([])})
+    said = next(warnings(plan, {"m": object()}))  # type: ignore[dict-item]
     assert said.startswith("2 questions of the file without an answer")
     frame = frame_of(Evaluation(plan, (failed_row("greedy", "7", 0, "Lost."),)))
     assert frame["question"].tolist() == ["7"] and frame["level"].tolist() == ["easy"]

@@ -27,11 +27,14 @@ def from_transformers(
     Raises:
         ModelError: one of both is something else, the model is no decoder, or its first step fails.
     """
-    for given, kind in ((model, PreTrainedModel), (tokenizer, PreTrainedTokenizerBase)):
+    for part, given, kind in (
+        ("model", model, PreTrainedModel),
+        ("tokenizer", tokenizer, PreTrainedTokenizerBase),
+    ):
         if not isinstance(given, kind):
             raise ModelError(
-                f"from_transformers takes a model and its tokenizer, both of transformers; got the "
-                f"type {type(given).__name__} for the {'model' if given is model else 'tokenizer'}."
+                "from_transformers takes a model and its tokenizer, both of transformers; got the "
+                f"type {type(given).__name__} for the {part}."
             )
     name = model_id or model.name_or_path or type(model).__name__
     try:
