@@ -33,5 +33,6 @@ from .decoding.trace import Stage as Stage
 from .decoding.trace import TokenStep as TokenStep
 from .decoding.trace import Trace as Trace
 from .export.save import save_figure as save_figure
+from .models.loading.adopt import from_transformers as from_transformers
 from .models.registry import load_model as load_model
 from .traces.file import read_trace as read_trace

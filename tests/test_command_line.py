@@ -271,7 +271,9 @@ def test_every_setting_of_shaping_has_an_option_with_help(capsys) -> None:
         main(["decode", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
     for name, spec in SETTINGS.items():
-        assert f"--{name.replace('_', '-')} X {spec.help[0].lower()}{spec.help[1:20]}" in printed
+        option, text = name.replace("_", "-"), f"{spec.help[0].lower()}{spec.help[1:20]}"
+        assert re.search(rf"--{option} [A-Z=,.]+ {re.escape(text)}", printed)
+    assert "--top-k K " in printed and "--seed INT " in printed
 
 
 def test_every_method_and_every_setting_of_its_own_is_an_option(capsys) -> None:
@@ -285,12 +287,20 @@ def test_every_method_and_every_setting_of_its_own_is_an_option(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "prompt"), [("the fox\n", "the fox"), ("the fox", "the fox"), ("a\n\n", "a\n")]
+    ("typed", "prompt"),
+    [
+        (b"the fox\n", "the fox"),
+        (b"the fox", "the fox"),
+        (b"a\n\n", "a\n"),
+        (b"a\r\nb\r\n", "a\nb"),
+        ("\ufeffthe fox\r\n".encode("utf-16-le"), "the fox"),
+        ("\ufeffthe fox".encode(), "the fox"),
+    ],
 )
-def test_a_prompt_from_stdin_loses_its_last_newline(
-    typed: str, prompt: str, folder, tmp_path, monkeypatch
+def test_a_prompt_from_stdin_loses_its_last_line_break(
+    typed: bytes, prompt: str, folder, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), "utf-8"))
     out = tmp_path / "run.json"
     options = ["--max-new-tokens", "1", "--json", str(out)]
     assert main(["decode", "--model", folder, "--prompt", "-", *options]) == 0

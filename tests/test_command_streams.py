@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from core.cli import main as command
 from core.cli.main import main
+from core.cli.spreading import progress_of
+from core.traces.file import read_trace
 from tests.models.builders import random_model, tiny_tokenizer
+from tests.models.remote import faults
+from tests.models.remote.servers import serving
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "tests/traces/data/greedy.json"
@@ -63,7 +70,7 @@ def test_closed_streams_are_refused_or_done_without(decode, monkeypatch, capsys)
 
 
 def test_a_prompt_that_never_ends_is_refused(decode, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 10_000_001))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 10_000_001)))
     assert main([*decode, "--prompt", "-"]) == 2
     assert "more than 10,000,000 characters" in capsys.readouterr().err
 
@@ -121,13 +128,75 @@ def test_a_pipe_that_nobody_reads_is_no_error_to_tell_of(decode, monkeypatch, ca
 
 
 def test_ctrl_c_stops_with_a_word(decode, monkeypatch, capsys) -> None:
-    class Waiting(io.StringIO):
-        def read(self, _: int | None = -1) -> str:
+    class Waiting(io.BytesIO):
+        def read(self, _: int | None = -1) -> bytes:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys, "stdin", Waiting())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Waiting()))
     assert main([*decode, "--prompt", "-"]) == 130
     assert capsys.readouterr().err == "\nstopped\n"
+
+
+class Pressing(io.TextIOWrapper):
+    """A standard output whose reader presses Ctrl+C during the second write."""
+
+    pieces = 0
+
+    def write(self, text: str) -> int:
+        self.pieces += 1
+        if self.pieces == 2:
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+def test_ctrl_c_saves_the_trace_of_what_was_decoded(decode, tmp_path, monkeypatch, capsys) -> None:
+    out = tmp_path / "run.json"
+    monkeypatch.setattr(sys, "stdout", Pressing(io.BytesIO(), "utf-8"))
+    assert main([*decode, "--json", str(out)]) == 130
+    trace = read_trace(out)
+    assert (trace.finish_reason, len(trace.token_ids)) == ("cancelled", 1)
+    assert capsys.readouterr().err.endswith(f"stopped\n[written to {out}]\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_server_that_dies_in_the_middle_exits_2_and_saves_what_is_there(tmp_path) -> None:
+    out = tmp_path / "run.json"
+    with serving() as (url, script):
+        arguments = ["decode", "--model", f"vllm:{url}#target", "--prompt", "The fox"]
+        arguments += ["--max-new-tokens", "6", "--json", str(out)]
+        assert main(arguments) == 0
+        script.fail(faults.status(401), after=script.completions - 2)
+        assert main(arguments) == 2
+    assert read_trace(out).finish_reason == "cancelled"
+
+
+def test_a_file_named_minus_is_standard_output_and_the_text_goes_to_stderr(
+    decode, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*decode, "--json", "-"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["text"] in printed.err
+    monkeypatch.setattr(command.figure, "_save_one", lambda *args, **_: args[3].write_text("<svg"))
+    assert main(["figure", str(STORED), "--figure", "heatmap", "--out", "-"]) == 0
+    assert capsys.readouterr().out.startswith("<svg")
+    assert main(["path", *decode[1:], "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_files_can_not_both_be_standard_output(decode, capsys) -> None:
+    assert main(["path", *decode[1:], "--json", "-", "--otlp", "-"]) == 2
+    assert "give - to one option only" in capsys.readouterr().err
+
+
+def test_progress_without_a_terminal_is_a_line_at_intervals(capsys) -> None:
+    times = iter([0.0, 1.0, 11.0, 11.0, 12.0])
+    show = progress_of(3, lambda: next(times))
+    for ended in (1, 2, 3):
+        show(None, ended)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["2 of 3 runs", "3 of 3 runs"]
 
 
 @pytest.mark.parametrize("option", [["--temperature", "0.5"], ["--seed", "3"]])

@@ -10,6 +10,7 @@ from core.cli.loading import load
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Check
 from core.decoding.validation import brief
+from core.models.remote.address import is_remote
 
 
 def add(parser: ArgumentParser) -> None:
@@ -35,11 +36,9 @@ def run(args: Namespace) -> int:
     if args.draft is not None:
         require_draft(trace.config, args.draft)
     if args.model is not None:
-        dtype = args.dtype if args.dtype is not None else trace.dtype or None
-        model = load(args.model, dtype, args.device)
+        model = _load_as(trace.dtype, args.model, args)
         if args.draft is not None:
-            of_draft = args.dtype if args.dtype is not None else trace.draft_dtype or None
-            draft = load(args.draft, of_draft, args.device)
+            draft = _load_as(trace.draft_dtype, args.draft, args)
         _warn_of_names((trace.model_id, model), (trace.draft_id, draft))
     checks = check(trace, model, draft)
     for outcome in checks:
@@ -47,6 +46,15 @@ def run(args: Namespace) -> int:
     passed = sum(outcome.passed for outcome in checks)
     print(f"{passed} of {len(checks)} checks passed")
     return 0 if passed == len(checks) else 1
+
+
+def _load_as(dtype: str, name: str, args: Namespace) -> Any:
+    """The model in the file's type unless another was given; a server's type is its own."""
+    from core.server.settings import place_of
+
+    if args.dtype is None and dtype and not is_remote(str(place_of(name)).strip()):
+        return load(name, dtype, args.device)
+    return load(name, args.dtype, args.device)
 
 
 def _warn_of_names(*named: tuple[str, Any]) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
 from core.cli.loading import load
 from core.cli.method import MethodOptions, options_of
 from core.cli.options import add_options, config_of, method_of
-from core.cli.output import require_writable
+from core.cli.output import require_writable, say, say_written, written
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.trace import Trace
-from core.traces.bounded_file import shown, unwritable
+from core.traces.bounded_file import text_of, unwritable
 
 # Of characters on stdin, which may never end.
 MAX_PROMPT = 10_000_000
@@ -28,18 +31,27 @@ class DecodeArguments(NamedTuple):
     text: str
 
 
+class RunOutcome(NamedTuple):
+    """A run's trace and the command's exit code: 130 after Ctrl+C, 2 after a lost model, else 0."""
+
+    trace: Trace
+    code: int
+
+
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     add_request(parser)
-    parser.add_argument("--json", metavar="FILE", help="write the trace file here")
+    parser.add_argument("--json", metavar="FILE", help="write the trace file here; - is stdout")
 
 
 def add_request(parser: ArgumentParser) -> None:
     """The options that say what is decoded, and how."""
     add_model(parser)
-    parser.add_argument("--prompt", required=True, help="the text to continue; - reads stdin")
+    parser.add_argument(
+        "--prompt", metavar="TEXT", required=True, help="the text to continue; - reads stdin"
+    )
     parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", default="", help="a system prompt, with --chat")
+    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
     add_options(parser)
 
 
@@ -62,12 +74,14 @@ def add_model(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Stream the text to stdout and what the run was to stderr."""
     request = request_of(args)
-    if args.json is not None:
-        require_writable(args.json, "--json")
-    trace = carry_out(args, request)
-    if args.json is not None:
-        _save(trace, args.json)
-    return 0
+    if args.json is None:
+        return carry_out(args, request).code
+    require_writable(args.json, "--json")
+    with written(args.json) as path:
+        outcome = carry_out(args, request)
+        _save(outcome.trace, path)
+    say_written(args.json)
+    return outcome.code
 
 
 def request_of(args: Namespace) -> DecodeArguments:
@@ -85,8 +99,10 @@ def nothing(_: Any) -> None:
 
 def carry_out(
     args: Namespace, request: DecodeArguments, loaded: Callable[[Any], object] = nothing
-) -> Trace:
+) -> RunOutcome:
     """Load the models, stream the text to stdout and what the run was to stderr.
+
+    Ctrl+C ends the run after the step under way; a second one ends the command.
 
     Args:
         loaded: is told the target model before the run.
@@ -100,12 +116,40 @@ def carry_out(
     config = options.fit(model, request.config, args)
     draft = load(drafter, args.dtype, args.device) if drafter else None
     loaded(model)
-    trace = collect(model, prompt, config, draft=draft, on_step=options.printer(), prompt_text=text)
+    with _interrupted() as interrupted:
+        trace = collect(
+            model, prompt, config, draft=draft, prompt_text=text,
+            on_step=options.printer(), should_stop=interrupted,
+        )  # fmt: skip
     if options.print_result:
         options.print_result(trace)
     print(flush=True)
     _print_summary(trace, options.notes(trace))
-    return trace
+    if trace.finish_reason != "cancelled":
+        return RunOutcome(trace, 0)
+    if interrupted():
+        say("stopped")
+    return RunOutcome(trace, 130 if interrupted() else 2)
+
+
+@contextmanager
+def _interrupted() -> Iterator[Callable[[], bool]]:
+    """Within it the first Ctrl+C is only recorded; yields whether there was one."""
+    pressed = list[bool]()
+    if current_thread() is not main_thread():
+        yield lambda: False
+        return
+    usual = signal.getsignal(signal.SIGINT)
+
+    def record(*_: object) -> None:
+        pressed.append(True)
+        signal.signal(signal.SIGINT, usual)
+
+    signal.signal(signal.SIGINT, record)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequence[int]:
@@ -119,7 +163,7 @@ def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequenc
 
 
 def prompt_of(args: Namespace) -> str:
-    """The prompt's text, from the arguments or from stdin (without its last newline).
+    """The prompt's text, from the arguments or from stdin (without its last line break).
 
     Raises:
         PromptError: it is empty or no text.
@@ -141,7 +185,8 @@ def prompt_of(args: Namespace) -> str:
 def _stdin() -> str:
     if sys.stdin is None:
         raise PromptError("Standard input is closed; give the prompt itself in place of -.")
-    text = sys.stdin.read(MAX_PROMPT + 1)
+    # UTF-8 takes at most four bytes a character. A Windows pipe ends its lines with CR and LF.
+    text = text_of(sys.stdin.buffer.read(4 * MAX_PROMPT + 1)).replace("\r\n", "\n")
     if len(text) > MAX_PROMPT:
         raise PromptError(
             f"The prompt has more than {MAX_PROMPT:,} characters; give a shorter one."
@@ -173,4 +218,3 @@ def _save(trace: Trace, path: str) -> None:
         trace.with_checks(tuple(check(trace))).save(path)
     except OSError as error:
         raise unwritable(path, error) from None
-    print(f"[trace written to {shown(path)}]", file=sys.stderr)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from core.cli.loading import load
-from core.cli.output import require_writable, say
+from core.cli.output import require_writable, say, written
 from core.cli.spreading import add_workers, in_flight, progress_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
     add_workers(parser)
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -32,6 +33,11 @@ def run(args: Namespace) -> int:
         1 where a way failed, which is named with its reason.
     """
     require_writable(args.out, "--out")
+    with written(args.out) as out:
+        return _evaluate(args, out)
+
+
+def _evaluate(args: Namespace, out: str) -> int:
     from core.evaluation.plan.plan_file import read_plan
     from core.evaluation.workers import require_workers
 
@@ -62,15 +68,10 @@ def run(args: Namespace) -> int:
         models.clear()  # Each process has its own.
         places = {name: place_of(name) for name in plan.models}
         work = EvaluationWork(whole, args.dtype, args.device, places)
-        rows = EVALUATIONS.extend_by_workers(
-            args.out, whole, work, workers, ray=args.ray, on_row=show
-        )
+        rows = EVALUATIONS.extend_by_workers(out, whole, work, workers, ray=args.ray, on_row=show)
         done = Evaluation(whole, rows)
     else:
-        done = evaluate_to_file(
-            models, plan, args.out, rewards=rewards, on_row=show, in_flight=at_once
-        )
-    print(file=sys.stderr)
+        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=at_once)
     _print_results(done)
     for one in (failed := failures(done)):
         say(one.sentence)

@@ -22,7 +22,7 @@ _FILE = "a trace, lab step, budget sweep, evaluation, reasoning example or data 
 _STEP = (
     "step, round or prompt position looked at, from 1 (default: the one that its page opens with)"
 )
-_OUT = f"FILE{_NAMED} (a page with the figure); all: a .zip of every figure"
+_OUT = f"{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip"
 _FIGURE = "its name, or several names with commas (the panels of one figure); without, all names"
 _WIDTH = "column (the default, 85mm or the journal's), page, 120mm, 5in, 640px; a web page has all"
 _JOURNAL = "keep to its rules; title and settings go to the caption, which is printed"
@@ -32,9 +32,9 @@ _SHARED = "a .html takes Plotly's script from a file beside it, which is written
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("file", help=_FILE)
-    parser.add_argument("--figure", help=_FIGURE)
-    parser.add_argument("--out", help=_OUT)
-    parser.add_argument("--step", type=int, help=_STEP)
+    parser.add_argument("--figure", metavar="NAME", help=_FIGURE)
+    parser.add_argument("--out", metavar="FILE", help=_OUT)
+    parser.add_argument("--step", metavar="INT", type=int, help=_STEP)
     parser.add_argument("--width", help=_WIDTH)
     parser.add_argument("--journal", choices=JOURNALS, help=_JOURNAL)
     parser.add_argument("--theme", choices=THEMES, help="light; a page: the reader's light or dark")
@@ -80,18 +80,19 @@ def run(args: Namespace) -> int:
     if args.out is None:
         raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
     output.require_writable(args.out, "--out")
-    out = Path(args.out)
     theme = THEME_OF[args.theme] if args.theme else None
-    if len(names) > 1:
-        _save_panels(
-            [entries[name].part(step, paper) for name in names], theme or LIGHT, whole, out
-        )
-    elif args.figure == "all":
-        parts = [entry.part(step, paper) for entry in entries.values()]
-        _save_all(stored, parts, theme or LIGHT, paper, out)
-    else:
-        _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
-    output.say(f"wrote {out}")
+    with output.written(args.out, ".zip" if args.figure == "all" else ".svg") as path:
+        out = Path(path)
+        if len(names) > 1:
+            _save_panels(
+                [entries[name].part(step, paper) for name in names], theme or LIGHT, whole, out
+            )
+        elif args.figure == "all":
+            parts = [entry.part(step, paper) for entry in entries.values()]
+            _save_all(stored, parts, theme or LIGHT, paper, out)
+        else:
+            _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
+    output.say_written(args.out)
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from shutil import get_terminal_size
 from typing import Any
 
 from core.cli.output import say
@@ -44,6 +45,7 @@ class _Line:
             self.clear()
             say(text)
         elif sys.stderr.isatty():
+            text = text[: get_terminal_size().columns - 1]
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
             self._width = max(self._width, len(text))

@@ -16,6 +16,12 @@ from core.decoding.shaping.config import SETTINGS, WARPERS
 from core.decoding.trace import PromptStep, Step, Trace
 
 # Penalties act in every method; these options act where something is drawn.
+# What stands for a setting's value in the help, where its type says too little.
+_PLACEHOLDERS = {
+    "top_k": "K", "top_p": "P", "min_p": "P", "typical_p": "P", "temperature": "T",
+    "top_n_sigma": "N", "logit_bias": "ID=VALUE,...",
+}  # fmt: skip
+_TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
 DRAWING = (*WARPERS, "seed")
 _SHARED = {field.name for field in fields(MethodConfig)}
 
@@ -84,6 +90,11 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def placeholder(name: str, kind: type) -> str:
+    """The word that stands for an option's value in the help."""
+    return _PLACEHOLDERS.get(name) or _TYPES.get(kind, "FLOAT")
+
+
 def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collection[str]) -> None:
     """An option for each setting of a config, with its field's help; a switch where it is a bool.
 
@@ -102,7 +113,7 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
             type=float if default is None else type(default),
             default=SUPPRESS,
             choices=few,
-            metavar=None if few else "X",
+            metavar=None if few else placeholder(name, type(default)),
             help=f"{text} (default: {default})",
         )
 
@@ -120,7 +131,7 @@ def add_shaping(group: _ArgumentGroup) -> None:
             action="extend" if spec.parse else "store",
             type=spec.parse or type(spec.off),
             default=SUPPRESS,
-            metavar="X",
+            metavar=placeholder(name, type(spec.off)),
             help=f"{text} (default: {spec.shown(spec.off)})".replace("%", "%%"),
         )
 

@@ -27,7 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
     shaping = parser.add_argument_group("shaping and the draw")
     add_shaping(shaping)
     shaping.add_argument(
-        "--seed", type=int, default=SUPPRESS, metavar="N", help="of the draws (default: 0)"
+        "--seed", type=int, default=SUPPRESS, metavar="INT", help="of the draws (default: 0)"
     )
     for method in reversed(METHODS):
         add_method(parser, method, _own(method))
@@ -43,14 +43,14 @@ def _own(method: Method[Any]) -> list[str]:
 
 def _add_run(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run")
-    whole = partial(group.add_argument, type=int, metavar="N")
+    whole = partial(group.add_argument, type=int, metavar="INT")
     plain = Greedy()
     standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
     whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
     whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
     stop = "a stop string; repeatable"
     group.add_argument(
-        "--stop", dest="stop_strings", action="append", default=[], metavar="TEXT", help=stop
+        "--stop", dest="stop_strings", action="append", default=[], metavar="STRING", help=stop
     )
     kept = "candidates kept a step (default: %(default)s)"
     whole("--top-candidates", default=plain.top_candidates, help=kept)

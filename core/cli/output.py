@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from core.decoding.errors import ConfigError, DecodingError
-from core.traces.bounded_file import unwritable
+from core.traces.bounded_file import shown, unwritable
 
+STDOUT = "-"
 # What a stream says that nobody reads, whose disk is full, or that is gone.
 _BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
@@ -28,6 +31,8 @@ def require_writable(path: str, option: str) -> None:
     """
     if not path:
         raise ConfigError(f"{option} needs the name of a file; give one, or leave it out.")
+    if path == STDOUT:
+        return
     existed = os.path.lexists(path)
     try:
         if not existed or Path(path).is_file() or Path(path).is_dir():
@@ -37,6 +42,37 @@ def require_writable(path: str, option: str) -> None:
             os.unlink(path)
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
+
+
+@contextmanager
+def written(path: str, suffix: str = "") -> Iterator[str]:
+    """Yield the path of the file to write; for `-` its bytes go to standard output at the end.
+
+    What is printed meanwhile goes to stderr, so that a pipe gets the file alone.
+
+    Args:
+        suffix: of the temporary file, where the format follows from the name.
+    """
+    if path != STDOUT:
+        yield path
+        return
+    stdout = sys.stdout
+    with TemporaryDirectory() as folder:
+        file = Path(folder, f"stdout{suffix}")
+        try:
+            with redirect_stdout(sys.stderr):
+                yield str(file)
+        finally:
+            if file.exists():
+                stdout.flush()
+                stdout.buffer.write(file.read_bytes())
+                stdout.buffer.flush()
+
+
+def say_written(path: str) -> None:
+    """Say on stderr which file was written; nothing of standard output."""
+    if path != STDOUT:
+        say(f"[written to {shown(path)}]")
 
 
 def require_streams() -> None:

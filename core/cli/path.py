@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from core.cli import decode
-from core.cli.output import require_writable
+from core.cli.output import STDOUT, require_writable, say_written, written
 from core.decoding.errors import ConfigError
 from core.traces.bounded_file import unwritable
 
@@ -26,12 +26,12 @@ def add(parser: ArgumentParser) -> None:
     decode.add_request(parser)
     group = parser.add_argument_group("the data path")
     for name, (text, _) in _FILES.items():
-        group.add_argument(f"--{name}", metavar="FILE", help=f"write {text} here")
+        group.add_argument(f"--{name}", metavar="FILE", help=f"write {text} here; - is stdout")
     group.add_argument(
         "--depth",
         type=int,
         default=6,
-        metavar="N",
+        metavar="INT",
         help="calls within calls that are printed, counted in each part of the run from its first "
         "function (default: %(default)s); files hold all",
     )
@@ -54,6 +54,8 @@ def run(args: Namespace) -> int:
     paths = {name: getattr(args, name) for name in _FILES if getattr(args, name) is not None}
     for name, path in paths.items():
         require_writable(path, f"--{name}")
+    if list(paths.values()).count(STDOUT) > 1:
+        raise ConfigError("Standard output takes one file: give - to one option only.")
     from core.traces.data_path import export
     from core.traces.data_path.recorder import record
     from core.traces.data_path.text import as_lines
@@ -65,12 +67,15 @@ def run(args: Namespace) -> int:
             recorder.watch(require_modules(model))
 
     with record() as recorder, redirect_stdout(sys.stderr):
-        decode.carry_out(args, decode.request_of(args), watch)
-    for line in as_lines(recorder.path, None if args.all else args.depth):
-        print(line)
+        outcome = decode.carry_out(args, decode.request_of(args), watch)
+    if STDOUT not in paths.values():
+        for line in as_lines(recorder.path, None if args.all else args.depth):
+            print(line)
     for name, path in paths.items():
-        _write(path, getattr(export, _FILES[name][1])(recorder.path))
-    return 0
+        with written(path) as file:
+            _write(file, getattr(export, _FILES[name][1])(recorder.path))
+        say_written(path)
+    return outcome.code
 
 
 def _write(path: str, data: dict[str, Any]) -> None:
@@ -79,4 +84,3 @@ def _write(path: str, data: dict[str, Any]) -> None:
             json.dump(data, file, ensure_ascii=False)
     except OSError as error:
         raise unwritable(path, error) from None
-    print(f"[written to {path}]", file=sys.stderr)

@@ -21,7 +21,7 @@ _MARKS_HELP = {
 
 def _add(group: _ArgumentGroup) -> None:
     for name, text in _MARKS_HELP.items():
-        group.add_argument(option(name), default=SUPPRESS, metavar="X", help=text)
+        group.add_argument(option(name), default=SUPPRESS, metavar="MARK", help=text)
     named = ", ".join(f"{name} {budget}" for name, budget in LEVELS.items())
     text = f"the thinking budget by name: {named}"
     group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)

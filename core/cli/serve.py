@@ -13,10 +13,17 @@ _PORTS = 0, 65_535
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument(
-        "--address", default="127.0.0.1", help="default: %(default)s; any other one needs a key"
+        "--address",
+        metavar="HOST",
+        default="127.0.0.1",
+        help="default: %(default)s; any other one needs a key",
     )
     parser.add_argument(
-        "--port", type=int, default=8000, help="0: any free one (default: %(default)s)"
+        "--port",
+        metavar="INT",
+        type=int,
+        default=8000,
+        help="0: any free one (default: %(default)s)",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.loading import load
 from core.cli.method import given, option
-from core.cli.output import require_writable
+from core.cli.output import require_writable, written
 from core.cli.spreading import add_workers, in_flight, progress_of
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
@@ -31,25 +30,27 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
     budgets = f"thinking budgets in tokens (default: {_BUDGETS}; with --cut from 16 on)"
-    parser.add_argument("--budgets", help=budgets)
+    parser.add_argument("--budgets", metavar="INT,INT,...", help=budgets)
     cut = "bound the whole loop instead: the close is not forced, runs are cut off"
     parser.add_argument("--cut", action="store_true", help=cut)
-    whole = partial(parser.add_argument, type=int, metavar="N")
+    whole = partial(parser.add_argument, type=int, metavar="INT")
     whole("--problems", default=SUPPRESS, help=f"how many (default: {_MADE['problems']})")
     of = f"difficulties (default: {_MADE['steps']})"
-    parser.add_argument("--steps", default=SUPPRESS, help=of)
+    parser.add_argument("--steps", default=SUPPRESS, metavar="INT,INT,...", help=of)
     file = "CSV or JSONL with question and answer, instead of generated problems"
-    parser.add_argument("--file", help=file)
+    parser.add_argument("--file", metavar="FILE", help=file)
     seed = f"of the generated problems (default: {_MADE['problem_seed']})"
     whole("--problem-seed", default=SUPPRESS, help=seed)
     whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
     drawn = "of drawn runs (default: {})"
-    parser.add_argument("--temperature", type=float, metavar="X", help=drawn.format(1.0))
+    parser.add_argument("--temperature", type=float, metavar="T", help=drawn.format(1.0))
     whole("--seed", help=drawn.format(0))
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     add_workers(parser)
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the rows go; resumed")
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -77,16 +78,16 @@ def run(args: Namespace) -> int:
     plan = _plan(args, model, problems, budgets)
     show = progress_of(plan.total)
     at_once = in_flight(args.workers) if all_on_servers([model]) else 1
-    if args.ray or workers > at_once:
-        work = SweepWork(plan, place_of(args.model), args.dtype, args.device, args.rows)
-        rows = SWEEPS.extend_by_workers(args.out, plan, work, workers, ray=args.ray, on_row=show)
-    else:
-        rows = sweep_to_file(
-            model, plan, args.out, marks=model.think_marks, batch=args.rows, on_row=show,
-            in_flight=at_once,
-        ).rows  # fmt: skip
-    print(file=sys.stderr)
-    _print_curve(rows)
+    with written(args.out) as out:
+        if args.ray or workers > at_once:
+            work = SweepWork(plan, place_of(args.model), args.dtype, args.device, args.rows)
+            rows = SWEEPS.extend_by_workers(out, plan, work, workers, ray=args.ray, on_row=show)
+        else:
+            rows = sweep_to_file(
+                model, plan, out, marks=model.think_marks, batch=args.rows, on_row=show,
+                in_flight=at_once,
+            ).rows  # fmt: skip
+        _print_curve(rows)
     return 0
 
 

@@ -24,9 +24,13 @@ def check(
     """Named checks of a trace; with the model, also an independent rescoring and a reference run.
 
     Args:
+        trace: of `collect` or `read_trace`.
         model: the one that made the trace.
         draft: the second model of a speculative run, whose numbers are rescored where it is given.
     """
+    from core.decoding.decode import require_models
+
+    require_models(model, draft)
     method = method_of(trace.config)
     checks: list[Check] = method.call(method.self_checks, trace)
     if model is None or not checks[0].passed:

@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
@@ -15,6 +16,7 @@ from core.decoding.errors import (
     ConfigError,
     LoadingStoppedError,
     LostModelError,
+    ModelError,
     PromptError,
     UnknownTokensError,
 )
@@ -37,15 +39,19 @@ def decode(
     """Yield the steps of a run as they happen: a `PromptStep` (by the engine none), then its own.
 
     Args:
+        model: of `load_model` or `from_transformers`.
         prompt: text, or token ids (a rendered chat, for example).
+        config: the method and its settings.
         draft: the second model of `Speculative`.
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
         ConfigError: a config of no known method, a draft that the method has no use for, or a
             setting for a token that the model doesn't have.
-        ModelError: a draft with another vocabulary.
+        ModelError: a name or something else than a loaded model, or a draft with another
+            vocabulary.
     """
+    require_models(model, draft)
     method = method_of(config)
     require_draft(config, draft.model_id if draft else None)
     _require_tokens(model, config)
@@ -58,6 +64,22 @@ def decode(
         method.engine, model, encode_prompt(model, prompt), config, *second
     )
     return steps
+
+
+def require_models(*models: object) -> None:
+    """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
+    for model in models:
+        if isinstance(model, str | Path):
+            raise ModelError(
+                f"{brief(str(model))} is a model's name, not a loaded model; give "
+                "core.load_model(name)."
+            )
+        if model is not None and not hasattr(model, "start"):
+            raise ModelError(
+                f"{type(model).__name__} is not the type of a loaded model; give "
+                "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
+                "transformers."
+            )
 
 
 def require_draft(config: MethodConfig, draft: str | None) -> None:
@@ -91,8 +113,8 @@ def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
         if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
             raise ConfigError(
                 f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
-                "log-probabilities, which differ from them by an unknown number: switch it off, or "
-                "start vLLM with --logprobs-mode raw_logits."
+                "log-probabilities, which differ from them by an unknown number: switch it off"
+                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}."
             )
 
 
@@ -109,8 +131,13 @@ def require_all_tokens(model: LanguageModel, words: str) -> None:
     if known is not None:
         raise ConfigError(
             f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            "them all: take greedy or sampling, or start vLLM with --max-logprobs -1."
+            f"them all: take greedy or sampling{_or_start_vllm(model, '--max-logprobs -1')}."
         )
+
+
+def _or_start_vllm(model: LanguageModel, options: str) -> str:
+    """The end of an advice; empty for a model of another server."""
+    return f", or start vLLM with {options}" if "vLLM" in getattr(model, "versions", {}) else ""
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
@@ -160,6 +187,9 @@ def collect(
     """Run `decode` to its end and return everything it recorded.
 
     Args:
+        model: of `load_model` or `from_transformers`.
+        prompt: text, or token ids (a rendered chat, for example).
+        config: the method and its settings: `Greedy()`, `Sampling(seed=7)`, `BeamSearch()`, ...
         on_step: called with each step as soon as it is there.
         should_stop: asked first and after each step; True ends the run with finish reason
             `cancelled`. So does a server that gives no answer any more; a note says why.
@@ -169,6 +199,7 @@ def collect(
     Raises:
         as `decode`.
     """
+    require_models(model, draft)
     ids = encode_prompt(model, prompt)
     steps: list[Step] = []
     seconds: list[float] = []

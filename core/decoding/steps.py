@@ -25,6 +25,7 @@ from core.decoding.bounds import (
 from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
 from core.decoding.loop.compared import ComparedTokens
 from core.decoding.shaping.config import STAGES
+from core.decoding.validation import ShortRepr
 
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 
@@ -99,8 +100,8 @@ class StepSeconds(NamedTuple):
         return self.forward + self.shaping + self.draw
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPosition:
+@dataclass(frozen=True, slots=True, repr=False)
+class PromptPosition(ShortRepr):
     """What the model predicted after one prompt token.
 
     `next_*` tell of the token that really follows in the prompt, None at the last position.
@@ -116,8 +117,8 @@ class PromptPosition:
     next_rank: Rank | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptStep:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PromptStep(ShortRepr):
     """Prompt processing: one forward over the prompt, read at every position."""
 
     kind: ClassVar[str] = "prompt"
@@ -129,8 +130,8 @@ class PromptStep:
 _NotForced = LeftOut(lambda step: step.forced_as is None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenStep:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TokenStep(ShortRepr):
     """One call that emitted one token.
 
     Args:

@@ -44,6 +44,7 @@ from core.decoding.steps import Stage as Stage
 from core.decoding.steps import StageName as StageName
 from core.decoding.steps import StepSeconds as StepSeconds
 from core.decoding.steps import TokenStep as TokenStep
+from core.decoding.validation import brief
 
 # What makes a file of a trace imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
@@ -84,7 +85,7 @@ _NotSearched = LeftOut(lambda trace: trace.config.method != "beam")
 _NotDrafted = LeftOut(lambda trace: trace.config.method != "speculative")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Trace(Generic[ConfigT_co]):
     """Everything that a run recorded; readable without the model.
 
@@ -186,6 +187,14 @@ class Trace(Generic[ConfigT_co]):
                 f"This is a trace of {self.config.method}, not of {kind.words}; open another one."
             )
         return cast(Trace[_Config], self)
+
+    def __repr__(self) -> str:
+        seed = getattr(self.config, "seed", None)
+        return (
+            f"Trace({self.config.method}, model {brief(self.model_id)}, prompt "
+            f"{brief(self.prompt)}, {len(self.token_ids)} tokens, {self.finish_reason}"
+            f"{'' if seed is None else f', seed {seed}'})"
+        )
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

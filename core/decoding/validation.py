@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import NamedTuple
 
 from core.decoding.errors import ConfigError
@@ -14,6 +15,7 @@ MAX_STOP_STRINGS = 64
 MAX_STOP_LENGTH = 1_000
 
 _SHOWN = 60
+_FEW_ITEMS, _LONGEST_FIELD = 4, 200
 
 
 class Interval(NamedTuple):
@@ -45,6 +47,28 @@ class Interval(NamedTuple):
 
 # Logits divided by less would leave float32.
 TEMPERATURE = Interval(MIN_TEMPERATURE, MAX_TEMPERATURE, zero="greedy")
+
+
+class ShortRepr:
+    """Mixin of dataclasses with many items (`repr=False`): a `repr` of one line.
+
+    Fields at their defaults are left out; items of long collections are counted.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(self):  # type: ignore[arg-type]
+            item = getattr(self, field.name)
+            if item is field.default or item == field.default:
+                continue
+            if isinstance(item, tuple | list | dict) and len(item) > _FEW_ITEMS:
+                text = f"<{len(item)} items>"
+            else:
+                text = brief(item) if isinstance(item, str) else repr(item)
+            shown.append(f"{field.name}={text if len(text) <= _LONGEST_FIELD else '<…>'}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def brief(value: object) -> str:

@@ -15,6 +15,7 @@ from core.decoding.errors import DecodingError, SweepError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
+from core.decoding.validation import ShortRepr
 from core.evaluation.anew import (
     best_of_anew,
     rivalry_anew,
@@ -48,8 +49,8 @@ _TOOLS = TypeAdapter(tuple[Transcript, Transcript])
 _BEST_OF = TypeAdapter(SampledProblems | None)
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningExample:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReasoningExample(ShortRepr):
     """What the page shows before anything has run, all of it measured.
 
     Args:

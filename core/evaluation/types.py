@@ -15,6 +15,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.trace import FinishReason
+from core.decoding.validation import ShortRepr
 
 AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")
@@ -49,8 +50,8 @@ class Problem:
     system: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemSet:
+@dataclass(frozen=True, slots=True, repr=False)
+class ProblemSet(ShortRepr):
     """Problems with a name that says where they come from (seed, or file)."""
 
     name: str
@@ -95,8 +96,8 @@ class Ballot(NamedTuple):
     votes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+@dataclass(frozen=True, slots=True, repr=False)
+class Vote(ShortRepr):
     """N attempts at one problem and what each rule makes of them.
 
     Args:
@@ -166,8 +167,8 @@ class StopPoint:
     outcome: AttemptOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class StopStrip:
+@dataclass(frozen=True, slots=True, repr=False)
+class StopStrip(ShortRepr):
     """One thinking, stopped after each of its steps; the first point stops it before the first.
 
     Args:
@@ -228,8 +229,8 @@ class StrategyResult:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Rivalry:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rivalry(ShortRepr):
     """Strategies on the same problems, bounded to the same total; `votes` are the many samples.
 
     Args:
@@ -244,8 +245,8 @@ class Rivalry:
     config: Reasoning | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+@dataclass(frozen=True, slots=True, repr=False)
+class Transcript(ShortRepr):
     """What a run on a problem wrote, token by token, without the numbers of its steps."""
 
     problem: Problem

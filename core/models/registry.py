@@ -22,7 +22,7 @@ from core.models.places import (
     list_stored,
     looks_like_path,
 )
-from core.models.remote.address import is_remote
+from core.models.remote.address import FORMS, is_remote
 from core.models.reporting import Report, reporting, unheard
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ def load_model(
             more than the free memory.
         LoadingStoppedError: `should_stop` said so.
     """
+    if not isinstance(where, str | Path):
+        raise ModelError(
+            f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
+            "transformers goes into core.from_transformers(model, tokenizer)."
+        )
     stops = should_stop or (lambda: False)
     if is_remote(str(where).strip()):
         return _connected(str(where).strip(), dtype, device, stops, on_progress)
@@ -114,6 +119,11 @@ def _source(where: str | Path) -> ModelSource:
         folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
     elif model_id in PACKAGED:
         folder, trusted = packaged_file(model_id), True
+    elif model_id.lower().startswith(("http:", "https:")):
+        raise ModelError(
+            f"{model_id} is a URL, not a model's name; write a model on a server as {FORMS}, one "
+            "of the hub as OWNER/NAME."
+        )
     elif isinstance(where, Path) or looks_like_path(model_id):
         folder = _expanded(model_id)
     if not trusted:

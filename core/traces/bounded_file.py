@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from pathlib import Path
@@ -39,6 +40,16 @@ def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> by
     if len(data) > limit:
         raise error(f"The {what} is larger than the {limit / 1e6:g} MB that are allowed.")
     return data
+
+
+def text_of(data: bytes) -> str:
+    """Decode UTF-8 text, or UTF-16 that begins with a byte order mark; the mark is left out.
+
+    Raises:
+        UnicodeDecodeError: it is neither.
+    """
+    utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if utf16 else "utf-8-sig")
 
 
 def is_device(descriptor: int) -> bool:

@@ -6,11 +6,16 @@ import json
 
 import pytest
 
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import ProblemError
+from core.evaluation.plan.asking import warnings
+from core.evaluation.plan.statistics import frame_of
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way, failed_row
 from core.evaluation.problems import read_problems
 from core.evaluation.questions import read
 from core.evaluation.questions.own import FOLDER, OWN_SETS, own_questions
 from core.evaluation.questions.read import read_questions
+from core.evaluation.questions.types import Question, QuestionSet
 
 SQUAD = {
     "version": "v2.0",
@@ -62,6 +67,42 @@ def test_jsonl_and_a_json_list_give_the_same() -> None:
     assert [one.answers for one in found] == [("b", "c"), ("1.5",)]
     for text in (json.dumps(rows), json.dumps(rows, indent=2)):
         assert read_questions(text.encode(), "x.json").questions == found
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_spreadsheets_are_read_whatever_separates_their_columns(sign: str, encoding: str) -> None:
+    text = sign.join(["id", "Prompt", "target", "level"]) + "\r\n"
+    text += sign.join(["q-7", '"2 + 2, or é?"', "4", "easy"])
+    (one,) = read_questions(text.encode(encoding), "own.csv").questions
+    assert (one.key, one.question, one.answers) == ("q-7", "2 + 2, or é?", ("4",))
+    assert one.columns == (("level", "easy"),)
+    assert read_problems(text.encode(encoding), name="own.csv").problems[0].answer == "4"
+
+
+def test_jsonl_may_have_several_answers_ids_and_other_fields() -> None:
+    rows = [
+        {"id": 7, "prompt": "a?", "target": ["b", "c"], "source": {"page": 3}},
+        {"question": "d?", "answers": ["e", "f"], "answer": "e"},
+    ]
+    found = read_questions("\n".join(map(json.dumps, rows)).encode(), "x.jsonl").questions
+    assert [(one.key, one.answers) for one in found] == [
+        ("7", ("b", "c")),
+        ("question 2", ("e", "f")),
+    ]
+    assert found[0].columns == (("source", '{"page": "3"}'),)
+    twice = (json.dumps(rows[0]) + "\n") * 2
+    with pytest.raises(ProblemError, match="Line 2: another question has the id '7'"):
+        read_questions(twice.encode(), "x.jsonl")
+
+
+def test_left_out_questions_are_said_and_other_columns_stand_beside_the_rows() -> None:
+    questions = QuestionSet("own", (Question("7", "a?", ("b",), columns=(("level", "easy"),)),), 2)
+    plan = EvaluationPlan(questions, (Way("greedy", "m", Greedy()),))
+    said = next(warnings(plan, {"m": object()}))  # type: ignore[dict-item]
+    assert said.startswith("2 questions of the file without an answer")
+    frame = frame_of(Evaluation(plan, (failed_row("greedy", "7", 0, "Lost."),)))
+    assert frame["question"].tolist() == ["7"] and frame["level"].tolist() == ["easy"]
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -23,6 +23,7 @@ from core.decoding.bounds import (
     TokenId,
 )
 from core.decoding.config import MAX_NEW_TOKENS, Ended
+from core.decoding.validation import ShortRepr
 
 # K of the largest beam, of a model with some sixty end-of-sequence tokens.
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
@@ -75,8 +76,8 @@ class BeamSeconds(NamedTuple):
         return self.forward + self.scores + self.search
 
 
-@dataclass(frozen=True, slots=True)
-class BeamStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class BeamStep(ShortRepr):
     """One step of the search: every row of the beam extended by one token.
 
     Args:

@@ -27,6 +27,7 @@ from core.decoding.bounds import (
 from core.decoding.config import MAX_CANDIDATES, DrawMethod, MethodConfig
 from core.decoding.shaping.orders import Order
 from core.decoding.trace import Candidate, FinishReason, TokenStep, Trace
+from core.decoding.validation import ShortRepr
 
 _Temperatures = Bounds(max_length=201)
 _Tokens = Bounds(max_length=100)
@@ -49,8 +50,8 @@ class Crossing(NamedTuple):
     probs: Annotated[tuple[Prob, ...], Bounds(max_length=MAX_CANDIDATES + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class LabStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabStep(ShortRepr):
     """One step under one setting of all knobs.
 
     Args:
@@ -99,8 +100,8 @@ class TokenInterval(NamedTuple):
     text: ShortText
 
 
-@dataclass(frozen=True, slots=True)
-class KnobBoundaries:
+@dataclass(frozen=True, slots=True, repr=False)
+class KnobBoundaries(ShortRepr):
     """What one knob's whole range would draw with the same dice, the other knobs as they are.
 
     Args:
@@ -146,8 +147,8 @@ class RollBin(NamedTuple):
     tokens: Rank = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Rolls:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rolls(ShortRepr):
     """Many throws of the dice at one distribution, against what they should give.
 
     Args:
@@ -168,8 +169,8 @@ class Rolls:
     p_value: Prob | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sweep(ShortRepr):
     """The final distribution at many temperatures, the other knobs as they are.
 
     Args:
@@ -194,8 +195,8 @@ class RowToken(NamedTuple):
     prob: Prob
 
 
-@dataclass(frozen=True, slots=True)
-class Continuation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Continuation(ShortRepr):
     """One way on; `seed` None is the greedy one."""
 
     seed: Seed | None
@@ -228,8 +229,8 @@ def distinct(rows: Sequence[Continuation], n: int) -> float | None:
     return len(set(grams)) / len(grams) if grams else None
 
 
-@dataclass(frozen=True, slots=True)
-class Continuations:
+@dataclass(frozen=True, slots=True, repr=False)
+class Continuations(ShortRepr):
     """Several continuations of one text, decoded in one batch.
 
     Args:
@@ -253,8 +254,8 @@ class Continuations:
         return next((row for row in self.rows if row.seed is None), None)
 
 
-@dataclass(frozen=True, slots=True)
-class LabExample:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabExample(ShortRepr):
     """What the lab's figures show of one step, stored so that they open without a model.
 
     Args:

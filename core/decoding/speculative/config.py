@@ -26,6 +26,8 @@ DRAFTERS: tuple[Drafter, ...] = ("model", "prompt_lookup")
 # Of typical acceptance.
 MAX_POSTERIOR = 0.99
 MAX_DRAFT_LENGTH = 64
+# That a draft-length sweep measures.
+SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
-from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
 from core.decoding.speculative.engine import Rounds
 from core.decoding.speculative.method import require_draft
@@ -138,7 +138,7 @@ def sweep_lengths(
     prompt: str | Sequence[int],
     config: Speculative,
     draft: LanguageModel | None,
-    lengths: Sequence[int] = (1, 2, 3, 4, 5, 6, 8, 10),
+    lengths: Sequence[int] = SWEPT_LENGTHS,
     *,
     repeats: int = 3,
     on_progress: OnProgress | None = None,

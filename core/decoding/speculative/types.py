@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 from core.decoding.bounds import Bounds, ByColumn, Index, Prob, Seconds, ShortText, TokenId, Uniform
 from core.decoding.config import MAX_CANDIDATES, Ended
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH
+from core.decoding.validation import ShortRepr
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
@@ -142,8 +143,8 @@ class RoundSeconds(NamedTuple):
         return self.propose + self.score + self.verify
 
 
-@dataclass(frozen=True, slots=True)
-class DraftRound:
+@dataclass(frozen=True, slots=True, repr=False)
+class DraftRound(ShortRepr):
     """One round: the draft proposes, the target scores all of it at once, each token is tried.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from core.decoding.counting import counted
 from core.decoding.loop.text import join_prompt
 from core.decoding.protocol import Chats, LanguageModel
 from core.evaluation.plan.types import EvaluationPlan, Way
@@ -48,7 +49,12 @@ def rendered(model: LanguageModel, ids: list[int]) -> str:
 
 
 def warnings(plan: EvaluationPlan, models: Mapping[str, LanguageModel]) -> Iterator[str]:
-    """A sentence for each way that asks for a template which its model doesn't have."""
+    """Sentences on questions left out, and on ways whose models lack the template asked for."""
+    if plan.questions.left_out:
+        yield (
+            f"{counted(plan.questions.left_out, 'question')} of the file without an answer left "
+            "out: an unanswerable question can't be judged."
+        )
     for way in plan.ways:
         asked = [(way.model, way.use_chat_template), (way.draft, way.draft_use_chat_template)]
         for name, chat in asked:

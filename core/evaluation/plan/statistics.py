@@ -208,7 +208,10 @@ def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:
 
 
 def frame_of(evaluation: Evaluation) -> pd.DataFrame:
-    """A data frame with one row a run: the fields of `EvaluationRow`, the question, its answers."""
+    """A data frame with one row a run: the fields of `EvaluationRow`, the question, its answers.
+
+    Columns of the file of questions that have no meaning here follow.
+    """
     import pandas as pd
 
     asked = {question.key: question for question in evaluation.plan.questions.questions}
@@ -218,4 +221,8 @@ def frame_of(evaluation: Evaluation) -> pd.DataFrame:
     texts = [asked[row.question].question for row in evaluation.rows]
     frame.insert(2, "asked", texts)
     frame.insert(3, "expected", [" | ".join(asked[r.question].answers) for r in evaluation.rows])
+    others = {name: None for question in asked.values() for name, _ in question.columns}
+    for name in others:
+        values = [dict(asked[row.question].columns).get(name, "") for row in evaluation.rows]
+        frame[f"question.{name}" if name in frame else name] = values
     return frame

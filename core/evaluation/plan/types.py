@@ -9,7 +9,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import FinishReason
-from core.decoding.validation import brief
+from core.decoding.validation import ShortRepr, brief
 from core.evaluation.questions.types import Question, QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
 from core.evaluation.types import require_possible
@@ -81,8 +81,8 @@ def draws(config: MethodConfig) -> bool:
     return bool(getattr(config, "draws", heat > 0))
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class EvaluationPlan(ShortRepr):
     """Everything that fixes an evaluation's rows, save their seconds.
 
     Args:
@@ -201,8 +201,8 @@ def failed_row(way: str, question: str, sample: int, failure: str) -> Evaluation
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(ShortRepr):
     """A plan and the rows that are there, complete or not."""
 
     plan: EvaluationPlan

@@ -7,6 +7,7 @@ marks as unanswerable are left out and counted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +24,7 @@ from core.evaluation.questions.table import (
     is_text,
     json_value,
     jsonl_rows,
+    with_names,
 )
 from core.evaluation.questions.types import Question, QuestionSet
 from core.traces.bounded_file import file_bytes, within
@@ -31,6 +33,7 @@ MAX_BYTES = 5_000_000
 MAX_QUESTIONS = 2_000
 MAX_TEXT, MAX_CONTEXT, MAX_ALIASES = 4_000, 20_000, 50
 MAX_NAME = 200
+_KNOWN = {"id", "question", "answer", "answers", "aliases", "kind", "context", "is_impossible"}
 GSM8K_MARK = "####"
 ALIAS_SIGN = "|"
 
@@ -52,7 +55,7 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     text = decoded(data)
     named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
     questions: list[Question] = []
-    left_out = 0
+    left_out, keys = 0, set[str]()
     for line, row in _rows(text, named):
         answers = _answers(line, row)
         if not answers:
@@ -60,7 +63,13 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
             continue
         if len(questions) == MAX_QUESTIONS:
             raise ProblemError(f"Line {line}: at most {MAX_QUESTIONS:,} questions are allowed.")
-        questions.append(_question(line, len(questions) + 1, row, answers))
+        question = _question(line, len(questions) + 1, row, answers)
+        if question.key in keys:
+            raise ProblemError(f"Line {line}: another question has the id {brief(question.key)}.")
+        keys.add(question.key)
+        questions.append(question)
+    if not questions and left_out:
+        raise ProblemError(f"None of the {left_out:,} questions of the file has an answer.")
     if not questions:
         raise ProblemError("The file holds no question; give each a question and an answer.")
     return QuestionSet(shortened(named, MAX_NAME), tuple(questions), left_out)
@@ -93,7 +102,7 @@ def _json_rows(text: str) -> Iterator[QuestionRow]:
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, dict):
             raise ProblemError("The JSON list must hold objects with question and answer.")
-        yield item.line, item  # type: ignore[attr-defined]
+        yield item.line, with_names(item)  # type: ignore[attr-defined]
 
 
 def _squad_rows(articles: list[Any]) -> Iterator[QuestionRow]:
@@ -122,7 +131,8 @@ def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
     else:
         found = []
     if "answer" in row:
-        found = [_after_mark(_written(line, row["answer"])), *found]
+        given = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
+        found = [*(_after_mark(_written(line, answer)) for answer in given), *found]
     found += _aliases(line, row.get("aliases"))
     if len(found) > MAX_ALIASES:
         raise ProblemError(f"Line {line}: at most {MAX_ALIASES} answers a question are allowed.")
@@ -177,12 +187,31 @@ def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, .
         raise ProblemError(f"Line {line}: the context must be a text, got {brief(context)}.")
     kind = row.get("kind")
     return Question(
-        key=f"question {number}",
+        key=_key(line, row.get("id")) or f"question {number}",
         question=_checked(line, "question", asked, MAX_TEXT),
         answers=answers,
         kind=shortened(kind, 40) if isinstance(kind, str) else "",
         context=_checked(line, "context", context, MAX_CONTEXT),
+        columns=tuple(_columns(line, row)),
     )
+
+
+def _key(line: int, given: Any) -> str:
+    if given is not None and not isinstance(given, str | Decimal):
+        raise ProblemError(f"Line {line}: the id must be a text or a number, got {brief(given)}.")
+    return _checked(line, "id", "" if given is None else str(given), MAX_NAME)
+
+
+def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns that have no meaning here, as texts."""
+    for name, value in row.items():
+        if name in _KNOWN:
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, default=str)
+        yield (
+            _checked(line, "name of a column", name, MAX_NAME),
+            _checked(line, f"column {brief(name)}", text, MAX_TEXT),
+        )
 
 
 def _checked(line: int, what: str, text: str, most: int) -> str:

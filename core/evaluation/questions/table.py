@@ -1,4 +1,7 @@
-"""Rows of question and answer with the line that each begins at: CSV, JSONL, JSON."""
+"""Rows of question and answer with the line that each begins at: CSV, JSONL, JSON.
+
+The columns of a CSV are separated by commas, semicolons, tabs or bars, as its first line says.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import csv
 import io
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import accumulate
 from json.decoder import JSONObject  # type: ignore[attr-defined]
@@ -14,8 +17,12 @@ from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from core.decoding.errors import ProblemError
+from core.traces.bounded_file import text_of
 
 REQUIRED = {"question", "answer"}
+# What other tools name these columns.
+_ALSO = {"prompt": "question", "target": "answer"}
+_SEPARATORS = ",;\t|"
 QuestionRow = tuple[int, dict[str, Any]]
 
 
@@ -23,20 +30,25 @@ def decoded(data: bytes) -> str:
     """A file's text.
 
     Raises:
-        ProblemError: it is not UTF-8.
+        ProblemError: it is neither UTF-8 nor UTF-16 with a byte order mark.
     """
     try:
-        return data.decode("utf-8-sig")
+        return text_of(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
+
+
+def with_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with `prompt` and `target` called question and answer, where it has neither."""
+    return {(new if (new := _ALSO.get(name, name)) not in row else name): row[name] for name in row}
 
 
 def is_jsonl(text: str, name: str) -> bool:
     """By its first character; else by its name, but for a file that names a CSV's columns."""
     first = text.lstrip().partition("\n")[0].lower()
     named = name.lower().endswith((".jsonl", ".json"))
-    return first.startswith(("{", "[")) or (named and "question" not in first)
+    return first.startswith(("{", "[")) or (named and _separator(first) is None)
 
 
 def jsonl_rows(text: str) -> Iterator[QuestionRow]:
@@ -56,7 +68,7 @@ def jsonl_rows(text: str) -> Iterator[QuestionRow]:
             raise ProblemError(f"Line {line} of the problems is not JSON.") from None
         if not isinstance(item, dict):
             raise ProblemError(f"Line {line}: an object with question and answer is needed.")
-        yield line, item
+        yield line, with_names(item)
 
 
 class Located(dict[str, Any]):
@@ -108,12 +120,15 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
     Raises:
         ProblemError: no such columns, a row of another length, no CSV.
     """
-    _require_commas(text.partition("\n")[0])
+    separator = _separator(next(iter(text.splitlines()), "")) or ","
     # Quotes behind a space, as in `a, "b"`, are quotes too.
     lines = io.StringIO(text, newline="")
-    reader, started = csv.reader(lines, strict=True, skipinitialspace=True), 1
+    reader, started = csv.reader(lines, strict=True, skipinitialspace=True, delimiter=separator), 1
     try:
-        header = [name.strip().lower() for name in next(reader, [])]
+        header = list(map(_plain, next(reader, [])))
+        header = (
+            list(with_names(dict.fromkeys(header))) if len({*header}) == len(header) else header
+        )
         if not set(header) >= REQUIRED:
             raise ProblemError("Line 1: the first line must name the columns question and answer.")
         started = reader.line_num + 1
@@ -122,7 +137,7 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
                 if len(row) != len(header):
                     raise ProblemError(
                         f"Line {started}: {len(row)} columns, the first line has {len(header)}; "
-                        "put a text that holds a comma in quotes."
+                        f"put a text that holds {separator!r} in quotes."
                     )
                 # Of two columns with one name the first counts.
                 yield started, dict(reversed(list(zip(header, row, strict=True))))
@@ -131,13 +146,17 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
         raise ProblemError(f"Line {started} of the problems is no CSV: {error}.") from None
 
 
-def _require_commas(header: str) -> None:
-    """Raises ProblemError for a first line whose columns no commas separate."""
-    for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if {cell.strip(' "\r').lower() for cell in header.split(sign)} >= REQUIRED:
-            raise ProblemError(
-                f"Line 1: {name} stand between the columns; save the file with commas between them."
-            )
+def _separator(header: str) -> str | None:
+    """What separates the columns of a CSV's first line; None where it names no such columns."""
+    for sign in _SEPARATORS:
+        names = dict.fromkeys(map(_plain, header.split(sign)))
+        if with_names(names).keys() >= REQUIRED:
+            return sign
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.strip(' "\r\n').lower()
 
 
 def is_text(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.decoding.errors import ConfigError
+from core.decoding.validation import ShortRepr
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class Question:
         answers: the reference answer, then its aliases.
         kind: of question, such as `sums`; empty where nobody says.
         context: a text that the question is about; asked before it.
+        columns: names and texts of the file's other columns, which tables of rows repeat.
     """
 
     key: str
@@ -23,6 +25,7 @@ class Question:
     answers: tuple[str, ...]
     kind: str = ""
     context: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.question.strip() or not self.answers or not all(self.answers):
@@ -34,8 +37,8 @@ class Question:
         return f"{self.context}\n\n{self.question}" if self.context else self.question
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSet:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuestionSet(ShortRepr):
     """Questions with a name that says where they come from.
 
     Args:

@@ -10,15 +10,15 @@ from core.decoding.config import MAX_NEW_TOKENS
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.trace import FinishReason
-from core.decoding.validation import brief
+from core.decoding.validation import ShortRepr, brief
 from core.evaluation.types import AttemptOutcome, ProblemSet, require_possible
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 MAX_ROWS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class SweepPlan(ShortRepr):
     """Everything that fixes a sweep's rows, save their seconds.
 
     Args:
@@ -112,8 +112,8 @@ class SweepRow:
         require_possible(self.tokens - parts)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetSweep:
+@dataclass(frozen=True, slots=True, repr=False)
+class BudgetSweep(ShortRepr):
     """A plan and the rows that are there, complete or not."""
 
     plan: SweepPlan

@@ -20,6 +20,10 @@ _COUNTER = re.compile(
     rf"(?:\{{([^}}]{{0,500}})\}})? {COUNT}$",
     re.MULTILINE,
 )
+_ADVICE = {
+    "vLLM": "start vLLM with --speculative-config, and with --per-request-spec-decode-metrics "
+    "detailed for the rounds of a run"
+}
 _POSITION = re.compile(r'position="(\d{1,3})"')
 _MOST_ROUNDS = 100_000
 
@@ -52,9 +56,9 @@ def speculation_in_a_run(
                 "more tokens, or a prompt that repeats itself."
             )
         raise ModelError(
-            f"The server of {model.model_id} tells of no speculation: start vLLM with "
-            "--speculative-config, and with --per-request-spec-decode-metrics detailed for the "
-            "rounds of a run."
+            f"The server of {model.model_id} tells of no speculation: "
+            + _ADVICE.get(model.facts.software, "start it with a draft model")
+            + "."
         )
     positions = sorted(int(name) for name in counted if name.isdecimal())
     return ServerSpeculation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.counting import counted
+from core.decoding.counting import counted, duration
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.trace import Trace
@@ -74,7 +74,8 @@ def _counts(trace: Trace) -> None:
         "the answer's loop ran": counted(read.answer_tokens, "time"),
         "marks": counted(tokens - read.thinking_tokens - read.answer_tokens, "token"),
         "forced": f"{read.forced_tokens} of {counted(tokens, 'token')}",
-        "time": f"{trace.timings.total:.2f} s",
+        # Of the steps alone, as the figure of the time has it; not of showing them.
+        "time": duration(trace.timings.prefill + trace.timings.decode),
     }
     with st.container(key="loop-rows", gap=None):
         for name, words in rows.items():

@@ -167,9 +167,11 @@ def _beyond(trace: Trace) -> str:
 def _spent(trace: Trace) -> str:
     read, run = state.reading(trace), trace.config
     assert isinstance(run, Reasoning)
+    by_budget = ", ended by the budget" if read.closed_by_budget else ""
+    ended = {"eos": "the model ended its answer"}.get(trace.finish_reason)
     return (
-        f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens, "
-        f"{len(trace.token_ids)} in all: {panel.ENDED[trace.finish_reason]}."
+        f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens{by_budget}; "
+        f"{len(trace.token_ids)} tokens in all: {ended or panel.ENDED[trace.finish_reason]}."
     )
 
 

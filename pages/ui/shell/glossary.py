@@ -38,7 +38,8 @@ TERMS = {
         WHITESPACE
     ): "Signs for a space, a line break and a tab. Most tokens begin with the space before "
     "their word.",
-    "end of text": "The token by which a model ends its text, such as <|end|>. It adds no words.",
+    "end of text": "The special token by which a model ends its text. Each model names its "
+    "own; it adds no words.",
     "layer, module": "A model is a stack of equal layers, each made of modules: attention, which "
     "looks back at earlier tokens, an MLP, and norms.",
     "lens, decided here": "What a model would say if it ended after a layer: its last norm and "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.report import Comparison, LengthSweep
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
@@ -50,9 +51,10 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     measurement.row(
         view,
         "sweep",
-        "Measure draft lengths 1 to 10",
+        f"Measure {len(SWEPT_LENGTHS)} draft lengths",
         lambda: work.sweep(trace),
-        "Measured and predicted speed-up of eight lengths, three runs each.",
+        "Measured and predicted speed-up of the draft lengths "
+        f"{', '.join(map(str, SWEPT_LENGTHS[:-1]))} and {SWEPT_LENGTHS[-1]}, three runs each.",
     )
     found = view.sweep
     if found is not None:

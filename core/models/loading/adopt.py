@@ -1,0 +1,58 @@
+"""A model that was loaded with transformers, as a `TransformersModel`."""
+
+from __future__ import annotations
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from core.decoding.errors import ModelError
+from core.models.loading.errors import explain
+from core.models.transformers_model import TransformersModel
+
+
+def from_transformers(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, model_id: str = ""
+) -> TransformersModel:
+    """Make a model that `collect`, `decode` and `check` take of one that transformers loaded.
+
+    The model itself is put into evaluation mode, and into float32 on a CPU, as `load_model` does;
+    its weights keep their layout, so that it can still be trained and saved. Gradients are off
+    during a run only. Its own forward runs each step: those of `load_model` may be faster.
+
+    Args:
+        model: a decoder-only causal language model, on its device.
+        tokenizer: its tokenizer.
+        model_id: what a trace names the model by; the name it was loaded by when left out.
+
+    Raises:
+        ModelError: one of both is something else, the model is no decoder, or its first step fails.
+    """
+    for part, given, kind in (
+        ("model", model, PreTrainedModel),
+        ("tokenizer", tokenizer, PreTrainedTokenizerBase),
+    ):
+        if not isinstance(given, kind):
+            raise ModelError(
+                "from_transformers takes a model and its tokenizer, both of transformers; got the "
+                f"type {type(given).__name__} for the {part}."
+            )
+    name = model_id or model.name_or_path or type(model).__name__
+    try:
+        if model.device.type == "cpu" and model.dtype is not torch.float32:
+            model.float()
+        # Fused steps hold copies of weights, which go stale where the model is trained further.
+        loaded = TransformersModel(
+            model,
+            tokenizer,
+            model_id=name,
+            lay_out_weights=False,
+            fuse_single_tokens=False,
+        )
+        broken = bool(loaded.start([0]).logits.isnan().any())
+    except ModelError:
+        raise
+    except Exception as error:
+        raise explain(name, "first step", error) from None
+    if broken:
+        raise ModelError(f"The weights of {name} give logits that are no numbers; load it again.")
+    return loaded
