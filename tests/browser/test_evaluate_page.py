@@ -38,7 +38,7 @@ def test_a_stored_lesson_links_to_decode_and_an_own_plan_is_refused_run_stopped_
     # A plan of one's own.
     page.locator(".st-key-own-plan button").first.click()
     give(page, "questions: own:facts\nways: [{name: a, temperature: 1}]")
-    expect(page.get_by_text("A way has no setting 'temperature'")).to_be_visible(
+    expect(page.get_by_text("A way has no setting 'temperature'").first).to_be_visible(
         timeout=PATIENCE_MS
     )
     give(page, PLAN)

@@ -49,7 +49,7 @@ def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) 
     expect(spec.drawn("beam-tree")).to_be_visible()
     assert told(page) == {"seed": "9", "beams": "3"}
     # Of a change and a turn to another page in one moment Streamlit takes the turn alone.
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator(".st-key-note-changed")).to_contain_text("Beams")
     page.go_back()
     expect(page).to_have_url(re.compile(r"/speculative\?.*temperature=0.5"))
     expect(spec.status).to_contain_text("Your run · 12 tokens in")

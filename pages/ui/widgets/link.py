@@ -6,9 +6,11 @@ import math
 import re
 from contextlib import suppress
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.widgets.control import (
     Control,
@@ -30,10 +32,14 @@ _OPENED, _PAGE = "link_opened", "link_page"
 
 
 def remember(page: str) -> None:
-    """Keep the address that led to the page, by its path, before any control is drawn."""
-    if st.session_state.get(_PAGE) != page:
+    """Keep the address that led to the page, by its path, as the browser sent it.
+
+    Streamlit may take out of it what it finds no control of before the page is drawn.
+    """
+    context = get_script_run_ctx()
+    if context is not None and st.session_state.get(_PAGE) != page:
         st.session_state[_PAGE] = page
-        st.session_state[_OPENED] = st.query_params.to_dict()
+        st.session_state[_OPENED] = dict(parse_qsl(context.query_string, keep_blank_values=True))
 
 
 def opened_with(key: str) -> Any:
