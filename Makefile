@@ -76,7 +76,7 @@ else
 	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" $(PLAIN)
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser --reruns 2 -rR tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser tests/browser
 endif
 
 # What strangers may write, spoiled in many ways, put before every reader (about half an hour), and

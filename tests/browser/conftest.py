@@ -22,13 +22,6 @@ from tests.app_server import running_app
 from tests.browser.app_page import PATIENCE_MS
 from tests.browser.find_browser import NO_BROWSER, installed_browser
 
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why a test was tried again: what fails now and then is a fault too."""
-    for report in terminalreporter.stats.get("rerun", []):
-        terminalreporter.write_line(f"{report.nodeid} was tried again: {report.longreprtext}")
-
-
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
