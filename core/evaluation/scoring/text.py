@@ -64,9 +64,9 @@ def is_last_number(reply: str, answers: Sequence[str]) -> bool:
 
 
 def _bare(text: str) -> str:
-    for pattern in (",", r"\$", r"(?s).*#### ", r"\.$"):
-        text = re.sub(pattern, "", text)
-    return text.lower()
+    # Not `.*#### ` as a pattern: it takes time that grows with the square of a reply's length.
+    kept = text.replace(",", "").replace("$", "").rpartition("#### ")[2]
+    return re.sub(r"\.$", "", kept).lower()
 
 
 def token_f1(reply: str, answers: Sequence[str]) -> float:
