@@ -54,7 +54,8 @@ ALLOWED = {
         *("lazy_loader", "networkx", "pandas", "plotly"),
     },
     "core/export": {
-        *("core.decoding", "core.figures", "fontTools", "typst", "PIL"),
+        *("core.decoding", "core.evaluation", "core.figures", "core.traces"),
+        *("fontTools", "typst", "PIL"),
         *("kaleido", "choreographer", "pandas", "plotly"),
     },
     "core/cli": {"core"},

@@ -4,7 +4,6 @@ Everything is asked on problems and phrasings that no training text contains.
 """
 
 import argparse
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +14,12 @@ from transformers import AutoTokenizer, LlamaForCausalLM
 
 from training.curve import line_chart
 from training.evaluation import arithmetic, decoding, forms, stories, text
-from training.evaluation.card import write_cards, write_examples
+from training.evaluation.card import (
+    replace_measures,
+    store_measures,
+    write_cards,
+    write_examples,
+)
 from training.evaluation.measure import Measure, Subject
 from training.evaluation.prompts import NAME, SOURCE, read_prompts
 from training.evaluation.reward import measure_reward
@@ -102,7 +106,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--by-hand", action="store_true", help="only the questions written by hand; write nothing"
     )
     parser.add_argument(
-        "--reward", action="store_true", help="only the reward model; write its card alone"
+        "--reward", action="store_true", help="only the reward model; the cards keep the rest"
     )
     parser.add_argument("--quick", action="store_true", help="two questions of each kind")
     args = parser.parse_args(arguments)
@@ -123,16 +127,13 @@ def main(arguments: list[str] | None = None) -> None:
         return
     if args.reward:
         found = report(iter(measure_reward(args.out, 2 * args.questions)))
-        write_cards(args.out, found, ("reward",))
+        replace_measures(args.out, "reward model", found)
+        write_cards(args.out)
         return
     decoding.warm_up(subject)
     measures = report(measure_all(subject, args.out))
-    stored = [
-        {"name": m.name, "goal": m.goal, "found": m.found, "reached": m.reached} for m in measures
-    ]
-    path = args.out / "target" / "evaluation.json"
-    path.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    write_cards(args.out, measures)
+    store_measures(args.out, measures)
+    write_cards(args.out)
     missed = [measure.name for measure in measures if measure.reached is False]
     print(f"{len(measures) - len(missed)} of {len(measures)} goals reached or without a goal")
 

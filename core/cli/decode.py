@@ -152,7 +152,13 @@ def _stdin() -> str:
 def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
     for note in (*trace.notes, *notes):
         print(note, file=sys.stderr)
-    rate = f", {trace.tokens_per_second:.0f} tokens/s" if trace.tokens_per_second else ""
+    rate, speed = "", trace.tokens_per_second
+    if speed:
+        first = "first round" if trace.rounds else "first"
+        rate = (
+            f", {trace.later_tokens} after the {first} in {trace.timings.decode:.2f} s: "
+            f"{speed:.0f} tokens/s"
+        )
     print(
         f"[{len(trace.token_ids)} tokens after a prompt of {len(trace.prompt_ids)}, "
         f"finish reason {trace.finish_reason}{rate}]",

@@ -26,7 +26,11 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Run the plan or go on with it, then print a line for each way and each pair."""
+    """Run the plan or go on with it, then print a line for each way and each pair.
+
+    Returns:
+        1 where a way failed, which is named with its reason.
+    """
     require_writable(args.out, "--out")
     from core.evaluation.plan.plan_file import read_plan
     from core.evaluation.workers import require_workers
@@ -38,14 +42,17 @@ def run(args: Namespace) -> int:
     from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
     from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
-    from core.evaluation.plan.run import with_revisions
+    from core.evaluation.plan.run import loaded, with_revisions
+    from core.evaluation.plan.statistics import failures
     from core.evaluation.plan.types import Evaluation
     from core.evaluation.plan.work import EvaluationWork
     from core.models.registry import load_reward_model
     from core.server.settings import place_of
 
-    models = {name: load(name, args.dtype, args.device) for name in plan.models}
+    models = loaded(plan, lambda name: load(name, args.dtype, args.device))
     rewards = load_reward_model(plan.reward) if plan.reward else None
+    if rewards is not None and rewards.described:
+        say(rewards.described)
     for sentence in warnings(plan, models):
         say(sentence)
     show = progress_of(plan.total)
@@ -65,7 +72,9 @@ def run(args: Namespace) -> int:
         )
     print(file=sys.stderr)
     _print_results(done)
-    return 0
+    for one in (failed := failures(done)):
+        say(one.sentence)
+    return 1 if failed else 0
 
 
 def _print_results(evaluation: Evaluation) -> None:
@@ -75,14 +84,15 @@ def _print_results(evaluation: Evaluation) -> None:
     wide = max((len(one.way) for one in found), default=0)
     print(
         f"{'way':<{wide}}   right  95 % interval       F1  tokens  target forwards  draft forwards"
-        "  seconds  leaks"
+        "  draft accepted  seconds  leaks"
     )
     for one in found:
         low, high = 100 * one.correct.low, 100 * one.correct.high
+        accepted = "" if one.acceptance is None else f"{100 * one.acceptance:.1f} %"
         print(
             f"{one.way:<{wide}}  {one.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
             f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {one.forwards:>15.1f}"
-            f"  {one.draft_forwards:>14.1f}  {one.seconds:>7.3f}  {one.leaks:>5}"
+            f"  {one.draft_forwards:>14.1f}  {accepted:>14}  {one.seconds:>7.3f}  {one.leaks:>5}"
         )
     _print_best_of(evaluation)
     for pair in all_paired(evaluation):

@@ -25,9 +25,11 @@ def load(where: str, dtype: str | None = None, device: str | None = None) -> Any
     try:
         model = load_model(place_of(where), dtype=dtype, device=device, on_progress=line.tell)
         model.model_id = where
-        return model
     finally:
         line.clear()
+    if described := getattr(model, "described", ""):
+        say(described)
+    return model
 
 
 class _Line:

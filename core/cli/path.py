@@ -32,7 +32,13 @@ def add(parser: ArgumentParser) -> None:
         type=int,
         default=6,
         metavar="N",
-        help="calls within calls that are printed (default: %(default)s); files hold all",
+        help="calls within calls that are printed, counted in each part of the run from its first "
+        "function (default: %(default)s); files hold all",
+    )
+    group.add_argument(
+        "--all",
+        action="store_true",
+        help="print every call, those of the arguments and of loading too",
     )
     group.add_argument(
         "--modules",
@@ -60,7 +66,7 @@ def run(args: Namespace) -> int:
 
     with record() as recorder, redirect_stdout(sys.stderr):
         decode.carry_out(args, decode.request_of(args), watch)
-    for line in as_lines(recorder.path, args.depth):
+    for line in as_lines(recorder.path, None if args.all else args.depth):
         print(line)
     for name, path in paths.items():
         _write(path, getattr(export, _FILES[name][1])(recorder.path))

@@ -21,9 +21,10 @@ from core.decoding.errors import (
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Decodes, LanguageModel
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
+from core.decoding.trace import RECOMPUTED, FinishReason, PromptStep, Step, Timings, Trace
+from core.decoding.validation import brief
 
 
 def decode(
@@ -123,8 +124,10 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
         raise PromptError("The prompt is empty: write at least one word.")
     wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
     if wrong is not None:
+        name = brief(model.token_text(wrong)) if isinstance(model, Decodes) else "it"
         raise PromptError(
-            f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens."
+            f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens: "
+            f"leave {name} out of the prompt."
         )
     window = model.context_window
     if window is not None and len(ids) >= window:
@@ -191,8 +194,21 @@ def collect(
         prompt_ids=tuple(ids),
         steps=tuple(steps),
         timings=Timings(sum(seconds[:first]), sum(seconds[first:]), total),
-        lost=tuple(lost),
+        told=(*_doubled_start(model, prompt, ids), *lost),
     )
+
+
+def _doubled_start(
+    model: LanguageModel, prompt: str | Sequence[int], ids: Sequence[int]
+) -> Iterator[str]:
+    """A sentence on a text that begins with the token which the tokenizer puts before it."""
+    if isinstance(prompt, str) and len(ids) > 1 and ids[0] == ids[1]:
+        name = model.token_text(ids[0])
+        if not model.token_bytes(ids[0]) and prompt.startswith(name):
+            yield (
+                f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
+                "and the prompt has it too; leave it out of the prompt."
+            )
 
 
 def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
@@ -227,10 +243,12 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
-    lost: tuple[str, ...],
+    told: tuple[str, ...],
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, hypotheses = method.outcome(steps, config)
+    # The last token is not read again.
+    emitted = max(len(token_ids), len(steps) - 1) - 1
     last = steps[-1] if steps else None
     reason: FinishReason | None = None
     if last is not None and not isinstance(last, PromptStep):
@@ -248,7 +266,7 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=(*method.notes(config), *lost),
+        notes=(*method.notes(config), *_recomputed(model, len(prompt_ids), emitted, config), *told),
         versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
@@ -257,6 +275,19 @@ def _trace(
         draft_dtype=draft.dtype if draft else "",
         known=config.known_by(getattr(model, "known", None)),
     )
+
+
+def _recomputed(
+    model: LanguageModel, prompt_length: int, emitted: int, config: MethodConfig
+) -> Iterator[str]:
+    """Say where a run computed its cache anew, since position embeddings depend on the length."""
+    own: Callable[[int, int, bool], int | None] | None = getattr(model, "recomputed_at", None)
+    length = own and own(prompt_length, prompt_length + emitted, config.use_cache)
+    if length:
+        yield (
+            f"{RECOMPUTED} before token {length - prompt_length + 1}: from {length} tokens on, "
+            "this model's position embeddings are others."
+        )
 
 
 @cache

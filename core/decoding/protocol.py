@@ -171,6 +171,15 @@ class Chats(Protocol):
         ...
 
 
+@runtime_checkable
+class Decodes(Protocol):
+    """A model whose tokenizer's own decoding can be asked."""
+
+    def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
+        """The text that tokens add behind others; special ones are left out."""
+        ...
+
+
 class Wrapped:
     """A model or a context around another; what it doesn't have is the other's."""
 

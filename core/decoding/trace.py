@@ -47,6 +47,8 @@ from core.decoding.steps import TokenStep as TokenStep
 
 # What makes a file of a trace imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
+RECOMPUTED = "The key-value cache was computed anew"
+"""The beginning of the note of a run that did so."""
 
 # A method with steps of its own adds their class here.
 Step: TypeAlias = PromptStep | TokenStep | BeamStep | DraftRound
@@ -160,8 +162,14 @@ class Trace(Generic[ConfigT_co]):
     @property
     def tokens_per_second(self) -> float:
         """Tokens after the first (or the first round's), over the seconds they took; 0 for none."""
-        later = len(self.token_ids) - (len(self.rounds[0].token_ids) if self.rounds else 1)
+        later = self.later_tokens
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
+
+    @property
+    def later_tokens(self) -> int:
+        """Tokens after the first, or after the first round's; `timings.decode` is their time."""
+        first = len(self.rounds[0].token_ids) if self.rounds else 1
+        return max(0, len(self.token_ids) - first)
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace[ConfigT_co]:
         """The same trace with its proof attached."""

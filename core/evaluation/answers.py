@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
 from core.decoding.trace import FinishReason
+from core.evaluation.plain_text import UNSPACED, folded, without_markup
 from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
 # ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
-_NUMBER = r"[-+−]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|[-+−]?\.[0-9]+"
-_NUMBERS = re.compile(rf"(?<![\w.])(?:{_NUMBER})(?![0-9])")
+_WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
+_SIZE = rf"(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{{1,4}})?"
+_CURRENCY = "[$€£¥₩₹]"
+_NUMBER = rf"[-+]?(?:{_CURRENCY} ?[-+]?)?(?:(?:[0-9]+ )?[0-9]+/[0-9]+|{_SIZE})"
+_PARTS = re.compile(rf"([-+]?)(?:(?:([0-9]+) )?([0-9]+)/([0-9]+)|({_SIZE}))")
+# No part of a word, a time, a ratio, a range, a date or a version: 3:15 names no 15.
+_BEFORE = rf"(?<![^\W{UNSPACED}])(?<![.,^])(?<![0-9][-/:])"
+_AFTER = r"(?![0-9])(?![-./:,^][0-9])"
+_NUMBERS = re.compile(rf"{_BEFORE}{_NUMBER}{_AFTER}")
 # Read where every run of white space is one space: two long runs side by side would take time that
-# grows with the square of their length. A number that goes on is part of a sum.
-_BOXED = re.compile(rf"\\boxed\{{ ?\$?({_NUMBER}) ?\}}")
-_WHOLE = r"(?![,.]?[0-9])(?! ?[-+*/×÷])"
-_SAID = re.compile(rf"\banswer(?: is)? ?[:=]? ?\$?({_NUMBER}){_WHOLE}", re.IGNORECASE)
-_ALONE = re.compile(rf" ?\$?({_NUMBER}) ?[.!]? ?")
+# grows with the square of their length.
+_BOXED = re.compile(r"\\boxed(?: ?\{([^{}]*)\}| ?([^ {}]+))")
+_GSM8K = re.compile(rf"#### ?({_NUMBER}){_AFTER}")
+# In English, Japanese, Chinese and Korean, before the number or the sum that it is the value of; a
+# number that goes on is part of a sum.
+_SAID = re.compile(
+    r"(?:\banswer(?: is)?(?: (?:therefore|thus|then|exactly|equal to))?|答え?は|答案是|답은)"
+    r" ?[:=]? ?"
+    rf"(?:[-+*/×÷()0-9.,$ ]*[0-9)a-z] ?= ?)?({_NUMBER}){_AFTER}"
+    r"(?! ?[-+*/×÷=] ?(?:[0-9($.]|\Z))",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf" ?({_NUMBER}) ?[.!]? ?")
 _SPACES = re.compile(r"\s+")
 # What a call asks is no answer, whether it came to its result or not.
 _ASKED = re.compile(rf"{CALL}[^<]*(?:{RESULT}|\Z)|{RESULT}|{END_RESULT}")
@@ -27,35 +44,64 @@ _ASKED = re.compile(rf"{CALL}[^<]*(?:{RESULT}|\Z)|{RESULT}|{END_RESULT}")
 def normal_number(text: str) -> str | None:
     """A number in one spelling (no commas, no leading zeros, no empty decimals); None for others.
 
-    `1,234.50` gives `1234.5`, `-0` gives `0`.
+    `1,234.50` gives `1234.5`, `-0` gives `0`, `1.5e3` gives `1500`; a fraction is a decimal where
+    that is exact (`2/4` gives `0.5`), else it is reduced (`2/6` gives `1/3`).
     """
-    bare = text.strip()
-    if len(bare) > MAX_DIGITS or not re.fullmatch(_NUMBER, bare):
+    bare = without_markup(folded(text)).strip()
+    found = _PARTS.fullmatch(bare)
+    if len(bare) > MAX_DIGITS or found is None:
         return None
-    plain = format(Decimal(bare.replace(",", "").replace("−", "-")), "f")
+    sign, whole, above, below, decimal = found.groups(default="")
+    if decimal:
+        value = Decimal(decimal.replace(",", ""))
+    elif int(below):
+        exact = int(whole or 0) + Fraction(int(above), int(below))
+        context = Context(prec=MAX_DIGITS)
+        value = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+        if context.flags[Inexact]:
+            return sign.strip("+") + str(exact)
+    else:
+        return None
+    if not value:
+        return "0"
+    if abs(value.adjusted()) >= MAX_DIGITS:
+        return None
+    plain = format(value, "f")
     plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    return "0" if plain in ("-0", "") else plain
+    return sign.strip("+") + plain
 
 
 def find_answer(text: str, *, cut: bool = False) -> str | None:
-    """The number that a text answers with: in a box, else after "answer is", else the last one.
+    r"""The number that a text answers with: in a box, after GSM8K's `####`, after "answer is", else
+    the last one.
+
+    Signs of currency and percent are left out. A box that holds no number, or several, answers
+    with none.
 
     Args:
         cut: the text was cut off. Its last number may be one of many on the way then, and its last
             digit not the number's last: a box counts, an "answer is" that something follows, and
             a number that is the whole text with its full stop.
     """
-    said = _SPACES.sub(" ", _ASKED.sub(" ", text))
-    if cut and said.rstrip(" ")[-1:] in tuple("0123456789,") and not text.endswith("\n"):
+    written = folded(_ASKED.sub(" ", text)).rstrip(" ")
+    if cut and written[-1:] in tuple("0123456789,:/"):
         return None
-    for pattern in (_BOXED, _SAID):
+    said = _SPACES.sub(" ", without_markup(written))
+    if boxes := [one for pair in _BOXED.findall(said) if (one := "".join(pair).strip())]:
+        numbers = _NUMBERS.findall(boxes[-1].rpartition("=")[2])
+        return _plain(numbers[0]) if len(numbers) == 1 else None
+    for pattern in (_GSM8K, _SAID):
         if found := pattern.findall(said):
-            return normal_number(found[-1])
+            return _plain(found[-1])
     if cut:
         alone = _ALONE.fullmatch(said)
-        return normal_number(alone[1]) if alone else None
+        return _plain(alone[1]) if alone else None
     numbers = _NUMBERS.findall(said)
-    return normal_number(numbers[-1]) if numbers else None
+    return _plain(numbers[-1]) if numbers else None
+
+
+def _plain(number: str) -> str | None:
+    return normal_number(re.sub(rf"{_CURRENCY} ?", "", number))
 
 
 def judge(
@@ -72,6 +118,11 @@ def judge(
     """
     cut = finish_reason in ("length", "cancelled")
     answer = find_answer(answer_text, cut=cut)
+    return answer, outcome_of(answer, expected, finish_reason)
+
+
+def outcome_of(answer: str | None, expected: str, finish_reason: FinishReason) -> AttemptOutcome:
+    """The outcome of a run by its answer, a number as `find_answer` gives it."""
     if answer is None:
-        return None, "truncated" if cut else "unparsable"
-    return answer, "correct" if answer == expected else "wrong"
+        return "truncated" if finish_reason in ("length", "cancelled") else "unparsable"
+    return "correct" if answer == expected else "wrong"

@@ -186,7 +186,11 @@ def of_way(evaluation: Evaluation, way: str) -> tuple[Sampled, ...]:
     A vote counts numbers where the reference answer is one, else replies as they are normalised.
     """
     wanted = evaluation.plan.way(way).samples
-    rows = {(row.question, row.sample): row for row in evaluation.rows if row.way == way}
+    rows = {
+        (row.question, row.sample): row
+        for row in evaluation.rows
+        if row.way == way and not row.failure
+    }
     found = []
     for question in evaluation.plan.questions.questions:
         own = [rows.get((question.key, at)) for at in range(wanted)]

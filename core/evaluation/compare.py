@@ -11,6 +11,7 @@ from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
+from core.evaluation.ballots import VerifierFunction, vote
 from core.evaluation.intervals import wilson
 from core.evaluation.types import (
     AnswerRule,
@@ -21,7 +22,7 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes import ScorerFunction, VerifierFunction, rewards_of, seeded, vote
+from core.evaluation.votes import ScorerFunction, rewards_of, seeded
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from core.decoding.errors import TraceError
-from core.decoding.loop.text import encode_plain
+from core.decoding.loop.text import encode_continuation
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
@@ -45,7 +45,7 @@ def stop_strip(
     if not config.think_end:
         raise TraceError("Only the trace of a run that thinks between marks can be stopped early.")
     opened, places = stopping_places(trace.token_steps, config)
-    end_ids = encode_plain(model, config.think_end)
+    end_ids = encode_continuation(model, config.think_end)
     greedy = replace(config, do_sample=False, calculator=False)
     tasks = [
         AttemptTask(problem, [*trace.prompt_ids, *trace.token_ids[:place], *end_ids], greedy)

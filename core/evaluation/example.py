@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,12 +15,20 @@ from core.decoding.errors import DecodingError, SweepError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
+from core.evaluation.anew import (
+    best_of_anew,
+    rivalry_anew,
+    strip_anew,
+    transcript_anew,
+    vote_anew,
+)
 from core.evaluation.best_of import SampledProblems, of_votes, shortened_texts
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from core.traces.bounded_file import unwritable
 
+T = TypeVar("T")
 REWARD = "embedded:reward"
 SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
@@ -96,7 +104,7 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
 
 
 def example_from_dict(data: Any) -> ReasoningExample:
-    """The example that `example_to_dict` wrote.
+    """The example that `example_to_dict` wrote; verdicts are computed anew from its texts.
 
     Raises:
         SweepError: something else, another version, or a part that is missing or damaged.
@@ -104,18 +112,23 @@ def example_from_dict(data: Any) -> ReasoningExample:
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
         raise SweepError(f"This is no reasoning example in version {VERSION}.")
     try:
+        tools, samples = _stored(_TOOLS, data["tools"]), _stored(_BEST_OF, data.get("best_of"))
         return ReasoningExample(
             sweep=sweep_from_json(data["sweep"]),
             cut=sweep_from_json(data["cut"]),
-            rivalry=_RIVALS.validate_json(json.dumps(data["rivalry"]), strict=True),
-            vote=_VOTE.validate_json(json.dumps(data["vote"]), strict=True),
-            strip=_STRIP.validate_json(json.dumps(data["strip"]), strict=True),
+            rivalry=rivalry_anew(_stored(_RIVALS, data["rivalry"])),
+            vote=vote_anew(_stored(_VOTE, data["vote"])),
+            strip=strip_anew(_stored(_STRIP, data["strip"])),
             run=Trace.from_dict(data["run"]),
-            tools=_TOOLS.validate_json(json.dumps(data["tools"]), strict=True),
-            best_of=_BEST_OF.validate_json(json.dumps(data.get("best_of")), strict=True),
+            tools=(transcript_anew(tools[0]), transcript_anew(tools[1])),
+            best_of=best_of_anew(samples) if samples else None,
         )
     except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
         raise SweepError("The reasoning example is damaged: get the file again.") from error
+
+
+def _stored(kind: TypeAdapter[T], data: Any) -> T:
+    return kind.validate_json(json.dumps(data), strict=True)
 
 
 def _rounded(value: Any) -> Any:

@@ -37,7 +37,9 @@ class RowFile(Generic[P, R]):
     Args:
         what: its content in a sentence, such as `sweep`.
         error: what is raised, by the functions that read its lines too.
-        require_rows: raises for rows that are not the plan's, or there twice.
+        settled: from the rows of a file to those that hold; raises for rows that are not the
+            plan's, or there twice. What follows from other fields is computed here, not believed.
+        is_final: whether a row stays when the file is gone on with; else its run is done again.
     """
 
     what: str
@@ -49,7 +51,8 @@ class RowFile(Generic[P, R]):
     plan_from_json: Callable[[Any], P]
     row_to_json: Callable[[R], Any]
     row_from_json: Callable[[Any], R]
-    require_rows: Callable[[P, Sequence[R]], None]
+    settled: Callable[[P, Sequence[R]], tuple[R, ...]]
+    is_final: Callable[[R], bool] = lambda _: True
 
     def read(self, source: bytes | str | Path) -> tuple[P, tuple[R, ...]]:
         """A stored plan and its rows; half a line at the end is left out.
@@ -71,8 +74,7 @@ class RowFile(Generic[P, R]):
             )
         plan = self.plan_from_json(found.get("plan"))
         rows = tuple(self._row_of(line, number) for number, line in enumerate(lines, start=2))
-        self.require_rows(plan, rows)
-        return plan, rows
+        return plan, self.settled(plan, rows)
 
     def _row_of(self, line: bytes, number: int) -> R:
         data = parsed_line(line, number, self.what, self.error)
@@ -154,7 +156,7 @@ class RowFile(Generic[P, R]):
                 f"{brief(file.name)} holds {_a(self.what)} with another plan; name another file, "
                 "or remove it."
             )
-        return rows, length
+        return tuple(filter(self.is_final, rows)), length
 
 
 def gathered(

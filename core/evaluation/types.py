@@ -7,9 +7,11 @@ Log-probabilities are the model's own (before any shaping) in nats; times in sec
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.trace import FinishReason
@@ -20,6 +22,13 @@ OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unpars
 # take many; `RULES` are those that a vote is read by.
 AnswerRule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "reward", "verifier"]
 RULES: tuple[AnswerRule, ...] = ("single", "majority", "best_of_n", "reward", "verifier")
+
+
+def require_possible(*counts: float) -> None:
+    """Raises ConfigError for counts or seconds of a row that are below 0 or no finite number."""
+    wrong = next((count for count in counts if not 0 <= count < math.inf), None)
+    if wrong is not None:
+        raise ConfigError(f"A row's counts and seconds must be 0 or more, got {wrong}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import plotly.graph_objects as go
 
@@ -15,6 +16,7 @@ from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
 from core.export.subject import VERSION, Subject
 from core.export.table import csv_file
+from core.figures.base.key_words import ended
 from core.figures.base.labels import plain_name
 from core.figures.base.paper import Paper
 
@@ -27,6 +29,8 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 _MOST_ROWS = 40
 # So many columns of a prompt are in a citation; the trace has all of it.
 _PROMPT = 300
+# An address's own signs; others, such as braces, are escaped.
+_IN_ADDRESS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -73,9 +77,9 @@ class Archive:
         for form in FORMATS:
             self.files[f"figures/{name}.{form}"] = encoded(drawn, form)
         if part.data is not None:
-            self.files[f"figures/{name}.csv"] = csv_file(part.data())
+            self.files[f"figures/{name}.csv"] = csv_file(part.table(figure))
         caption = str(figure.layout.meta["caption"])
-        self.files[f"figures/{name}.caption.txt"] = f"{drawn.title}. {caption}\n".encode()
+        self.files[f"figures/{name}.caption.txt"] = f"{ended(drawn.title)} {caption}\n".encode()
         self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()
         self.figures.append((name, drawn.title, caption, drawn.alt))
 
@@ -100,6 +104,7 @@ class Archive:
         said = {
             **self.subject.settings,
             "link": self.link or None,
+            "journal": self.paper.journal.label if self.paper.journal else None,
             "width": f"{self.paper.mm:g}mm" if self.paper.mm else f"{self.paper.width:g}px",
         }
         return (json.dumps(said, ensure_ascii=False, indent=2, default=str) + "\n").encode()
@@ -126,7 +131,7 @@ class Archive:
 
     def _latex(self) -> str:
         body = [
-            latex.figure(f"figures/{name}.pdf", f"{title}. {caption}", name, self.paper.mm)
+            latex.figure(f"figures/{name}.pdf", f"{ended(title)} {caption}", name, self.paper.mm)
             for name, title, caption, _ in self.figures
         ]
         body += [latex.table(*_first_rows(caption, frame)) for caption, frame in self.tables]
@@ -137,11 +142,11 @@ class Archive:
         if subject.prompt:
             prompt = f"prompt “{plain_name(subject.prompt, _PROMPT)}”"
         note = ". ".join(filter(None, [plain_name(subject.caption, None), subject.models, prompt]))
-        fields = ["  title = {Decoding Explorer}", f"  version = {{{VERSION}}}"]
-        fields += [f"  note = {{{latex.escaped(note)}}}"]
+        fields = ["  title = {{Decoding Explorer}}", f"  version = {{{VERSION}}}"]
+        fields += [f"  note = {{{latex.bibtex(note)}}}"]
         year = self.subject.created[:4]
-        fields += [f"  year = {{{year}}}"] if year.isdigit() else []
-        fields += [f"  url = {{{self.link}}}"] if self.link else []
+        fields += [f"  year = {{{year}}}"] if year.isascii() and year.isdigit() else []
+        fields += [f"  url = {{{quote(self.link, safe=_IN_ADDRESS)}}}"] if self.link else []
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
 
 

@@ -1,59 +1,220 @@
-"""The figures of a stored trace by their names, as the command line and scripts ask for them."""
+"""The figures of stored content by their names, as the command line and scripts ask for them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from plotly.graph_objects import Figure
 
 import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
+from core.decoding.lab.types import LabExample
 from core.decoding.trace import Trace
+from core.evaluation.example import ReasoningExample
+from core.evaluation.plan.types import Evaluation
+from core.evaluation.sweep.types import BudgetSweep
 from core.export.part import Part, of_figure
-from core.figures.base.grid import columns_for
+from core.export.stored_parts import evaluation_parts, lab_parts, reasoning_parts, sweep_parts
+from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import WIDE, Paper
+from core.figures.beam.window import windows
+from core.figures.opening import most_open_step, telling_node, telling_place, telling_token
+from core.figures.speculative.timeline import COLUMNS, rounds_for
+from core.traces.data_path.steps import prompt_call, step_call, steps_in
+from core.traces.data_path.types import DataPath
+
+StoredContent = Trace | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+# So many steps of a search are in a window of its tree, as on the page.
+_SPAN = 20
 
 
-def figures_of(trace: Trace, *, step: int = 0, paper: Paper = WIDE) -> list[Part]:
-    """What can be drawn of a trace alone.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A figure by its name; one of a long run has a part at every step of it.
 
     Args:
-        step: index of the step (of speculative decoding the round) that is looked at.
+        make: the part at an index, in a window of as many columns as a paper holds.
+        unit: what the index counts: `step`, `round` or `position`; empty for a figure of all.
+        count: how many of them there are.
+        opens: the index that the figure's page opens with.
+    """
+
+    name: str
+    make: Callable[[int, Paper], Part]
+    unit: str = ""
+    count: int = 0
+    opens: int = 0
+
+    def part(self, step: int | None, paper: Paper) -> Part:
+        """The part at a step, else at the one that the page opens with; beyond the last the last.
+
+        Raises:
+            FigureError: the step is none.
+        """
+        if step is None or not self.unit:
+            return self.make(self.opens, paper)
+        return self.make(max(0, min(step, self.count - 1)), paper)
+
+    def require(self, step: int | None) -> None:
+        """Raise FigureError where there is no such step."""
+        if step is not None and self.unit and not 0 <= step < max(self.count, 1):
+            what = counted(self.count, self.unit)
+            raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
+
+
+def figures_of(
+    content: StoredContent, *, step: int | None = None, paper: Paper = WIDE
+) -> list[Part]:
+    """What can be drawn of stored content alone.
+
+    Args:
+        step: index of the step (of speculative decoding the round) that is looked at; None for the
+            one that the page opens with.
         paper: decides how many steps a window holds.
 
     Raises:
         FigureError: there is no such step.
     """
-    count = len(trace.beam_steps or trace.rounds or trace.token_steps)
-    if step and not 0 <= step < count:
-        what = counted(count, "round" if trace.rounds else "step")
-        raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
-    if trace.beam_steps:
-        return [
-            of_figure("tree", figures.beam_tree, trace),
-            of_figure("step", figures.beam_step, trace, step),
-        ]
-    if trace.rounds:
-        return [
-            of_figure("timeline", figures.spec_timeline, trace),
-            of_figure("time", figures.spec_time, trace),
-            of_figure("positions", figures.spec_positions, trace),
-            of_figure("verification", figures.spec_verification, trace, step, 0),
-            of_figure("feed", figures.spec_feed, trace, step),
-        ]
-    return _of_tokens(trace, step, paper) if trace.token_steps else []
+    entries = entries_of(content)
+    for entry in entries[:1]:
+        entry.require(step)
+    return [entry.part(step, paper) for entry in entries]
 
 
-def _of_tokens(trace: Trace, at: int, paper: Paper) -> list[Part]:
-    chosen, columns = trace.token_steps[at], columns_for(paper.width)
-    first = chosen.index // columns * columns
-    heat = figures.probability_heatmap
-    found = [
-        of_figure("heatmap", heat, trace, first=first, columns=columns),
-        of_figure("candidates", figures.candidate_bars, chosen, trace),
-        of_figure("stages", figures.step_stages, chosen, trace),
-        of_figure("softmax", figures.softmax_row, chosen, trace),
-        of_figure("uncertainty", figures.uncertainty, trace),
-        of_figure("prompt", figures.prompt_reading, trace),
-        of_figure("time", figures.timing, [("This run", trace)]),
+def entries_of(content: StoredContent) -> list[Entry]:
+    """The figures of stored content by their names, the main one first."""
+    if isinstance(content, Trace):
+        return list(_of_trace(content))
+    if isinstance(content, DataPath):
+        return list(_of_calls(content))
+    if isinstance(content, LabExample):
+        parts: Sequence[Part] = lab_parts(content)
+    elif isinstance(content, BudgetSweep):
+        parts = sweep_parts(content)
+    elif isinstance(content, Evaluation):
+        parts = evaluation_parts(content)
+    else:
+        parts = reasoning_parts(content)
+    return [
+        Entry(part.name.partition("-step-")[0], partial(_always, part))
+        for part in parts
+        if part.draw is not None
     ]
-    if chosen.compared:
-        found.append(of_figure("compared", figures.contrast_bars, chosen, trace))
-    return found
+
+
+def _always(part: Part, _at: int, _paper: Paper) -> Part:
+    return part
+
+
+def _of_trace(trace: Trace) -> Iterator[Entry]:
+    if trace.beam_steps:
+        return _of_search(trace)
+    if trace.rounds:
+        return _of_rounds(trace)
+    return _of_tokens(trace) if trace.token_steps else iter(())
+
+
+def _all(name: str, part: Part) -> Entry:
+    return Entry(name, partial(_always, part))
+
+
+def _of_tokens(trace: Trace) -> Iterator[Entry]:
+    steps, opens = trace.token_steps, most_open_step(trace)
+
+    def heatmap(at: int, paper: Paper) -> Part:
+        columns = columns_for(paper.width)
+        look: dict[str, Any] = {
+            "first": at // columns * columns,
+            "columns": columns,
+            "selected": at,
+        }
+        return of_figure("heatmap", figures.probability_heatmap, trace, **look)
+
+    def prompt(at: int, paper: Paper) -> Part:
+        columns = wide_columns(paper.width)
+        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
+        return of_figure("prompt", figures.prompt_reading, trace, **look)
+
+    yield Entry("heatmap", heatmap, "step", len(steps), opens)
+    own = {
+        "candidates": figures.candidate_bars,
+        "stages": figures.step_stages,
+        "softmax": figures.softmax_row,
+    }
+    if any(step.compared for step in steps):
+        own["compared"] = figures.contrast_bars
+    for name, draw in own.items():
+        yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
+    yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
+    read = len(trace.prompt_step.positions) if trace.prompt_step else 0
+    yield Entry("prompt", prompt, "position", read)
+    yield _all("time", of_figure("time", figures.timing, [("This run", trace)]))
+
+
+def _of_step(trace: Trace, name: str, draw: Callable[..., Figure], at: int, _: Paper) -> Part:
+    return of_figure(name, draw, trace.token_steps[at], trace)
+
+
+def _of_search(trace: Trace) -> Iterator[Entry]:
+    steps, node = trace.beam_steps, telling_node(trace) or (0, 0)
+    spans = list(windows(steps, _SPAN, pruned=True))
+
+    def tree(at: int, _: Paper) -> Part:
+        first, last = next(span for span in spans if span[0] <= at < span[1])
+        return of_figure("tree", figures.beam_tree, trace, first=first, span=last - first)
+
+    def step(at: int, _: Paper) -> Part:
+        place = node[1] if at == node[0] else 0
+        return of_figure("step", figures.beam_step, trace, at, selected=place)
+
+    yield Entry("tree", tree, "step", len(steps))
+    yield Entry("step", step, "step", len(steps), node[0])
+
+
+def _of_rounds(trace: Trace) -> Iterator[Entry]:
+    count, opens = len(trace.rounds), (telling_token(trace) or (0, 0))[0]
+
+    def timeline(at: int, paper: Paper) -> Part:
+        columns = min(COLUMNS, rounds_for(paper.width, trace))
+        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
+        return of_figure("timeline", figures.spec_timeline, trace, **look)
+
+    def verification(at: int, _: Paper) -> Part:
+        where = at, telling_place(trace, at)
+        return of_figure("verification", figures.spec_verification, trace, *where)
+
+    def feed(at: int, _: Paper) -> Part:
+        return of_figure("feed", figures.spec_feed, trace, at)
+
+    yield Entry("timeline", timeline, "round", count)
+    yield _all("time", of_figure("time", figures.spec_time, trace))
+    yield _all("positions", of_figure("positions", figures.spec_positions, trace))
+    yield Entry("verification", verification, "round", count, opens)
+    yield Entry("feed", feed, "round", count, opens)
+
+
+def _of_calls(path: DataPath) -> Iterator[Entry]:
+    """The calls of each step of a recorded run, and all of them."""
+    count = steps_in(path)
+    said = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
+    if path.left_out:
+        said += f", {path.left_out:,} more were not kept"
+    draw = partial(of_figure, "calls", figures.flame_chart)
+
+    def calls(at: int, _: Paper) -> Part:
+        both = (prompt_call(path) if at == 0 else None, step_call(path, at))
+        what = "this step with the prompt" if both[0] else "this step"
+        own = tuple(call for call in both if call is not None)
+        return replace(
+            draw(own, caption=f"{said} · step {nth(at)}", what=what, first_step=at - 1),
+            name=f"calls-step-{nth(at)}",
+        )
+
+    if count:
+        yield Entry("calls", calls, "step", count)
+    whole = draw(path.calls, caption=said, what="the whole run")
+    yield _all("run", replace(whole, name="calls-of-the-run"))

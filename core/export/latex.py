@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SIGNS = {"σ": "sigma", "χ": "chi", "α": "alpha", "≤": "le", "≥": "ge", "∅": "emptyset"}
+# A sign by its name is itself: two of them, as in -- or ?`, would become another one (a ligature).
+_NAMED = {
+    "\\": "textbackslash",
+    "~": "textasciitilde",
+    "^": "textasciicircum",
+    "`": "textasciigrave",
+    "'": "textquotesingle",
+    '"': "textquotedbl",
+    "<": "textless",
+    ">": "textgreater",
+    "|": "textbar",
+    "“": "textquotedblleft",
+    "”": "textquotedblright",
+    "‘": "textquoteleft",
+    "’": "textquoteright",
+    "–": "textendash",
+    "—": "textemdash",
+    "…": "ldots",
+}
 _SPECIAL = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
+    **{mark: f"\\{name}{{}}" for mark, name in _NAMED.items()},
     "␣": r"\textvisiblespace\allowbreak{}",
     "\u00a0": "~",
     "−": r"\ensuremath{-}",
     "→": r"\ensuremath{\rightarrow}",
     "↵": r"\ensuremath{\hookleftarrow}",
-    "…": r"\ldots{}",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "–": "--",
-    "—": "---",
     **{sign: rf"\ensuremath{{\{name}}}" for sign, name in _SIGNS.items()},
-    "\n": r"\newline{}",
 }
+# Before another of its kind; braces alone keep no two apart in LuaLaTeX.
+_DOUBLED = {
+    "-": r"-\allowbreak{}",
+    ",": r",\kern0pt{}",
+    "<": r"\textless\kern0pt{}",
+    ">": r"\textgreater\kern0pt{}",
+}
+# BibTeX counts braces, also those behind a backslash, and some of its readers begin an entry at @.
+_BIBTEX = {**_SPECIAL, "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": r"{\char64}"}
+# What `\\` and booktabs' rules take for their own when it begins the next row.
+_OPTIONS = ("[", "*")
+_LATIN_1 = 0xFF
 # A page's floats; LaTeX holds 18 back at most.
 _FLOATS = 8
 # A line of a table has so many characters, a longer text is a paragraph, of that share of the line.
@@ -39,7 +60,8 @@ _PREAMBLE = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp}
-\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+%% Without it T1's fonts are bitmaps (Type 3), which journals refuse.
+\usepackage{lmodern}
 %(declared)s\else
 \usepackage{fontspec}
 \fi
@@ -52,9 +74,35 @@ _PREAMBLE = r"""\documentclass{article}
 
 
 def escaped(text: str) -> str:
-    """Plain text as LaTeX; what a token says is never a command."""
-    return "".join(_SPECIAL.get(char, char) for char in text if char == "\n" or char.isprintable()
-                   or char == "\u00a0")  # fmt: skip
+    """Plain text as LaTeX in one line; what a token says is never a command."""
+    return _replaced(text, _SPECIAL)
+
+
+def cell(text: str) -> str:
+    """Plain text as a cell of a LaTeX table, which may be the first of its row."""
+    said = escaped(text).lstrip(" ")
+    return f"{{}}{said}" if said.startswith(_OPTIONS) else said
+
+
+def bibtex(text: str) -> str:
+    """Plain text as the value of a BibTeX field, between braces; characters beyond Latin-1 that
+    have no command, which pdfLaTeX lacks, as their numbers."""
+    beyond = {char: _number(char) for char in set(text) if ord(char) > _LATIN_1}
+    return _replaced(text, {**beyond, **_BIBTEX})
+
+
+def _replaced(text: str, special: Mapping[str, str]) -> str:
+    """The characters that are printed; each break of a line and each tab is a space."""
+    spaced = "".join(" " if char in "\n\r\t\v\f" else char for char in text)
+    printed = "".join(char for char in spaced if char.isprintable() or char == "\u00a0")
+    return "".join(
+        _DOUBLED[char] if char == following and char in _DOUBLED else special.get(char, char)
+        for char, following in zip(printed, f"{printed[1:]} ", strict=False)
+    )
+
+
+def _number(char: str) -> str:
+    return rf"\texttt{{U+{ord(char):04X}}}"
 
 
 def document(body: Sequence[str]) -> str:
@@ -64,10 +112,9 @@ def document(body: Sequence[str]) -> str:
     """
     pages = [body[at : at + _FLOATS] for at in range(0, len(body), _FLOATS)]
     text = "\n\\clearpage\n".join("\n".join(page) for page in pages)
-    beyond = sorted({char for char in text if ord(char) > 0xFF})
+    beyond = sorted({char for char in text if ord(char) > _LATIN_1})
     declared = "".join(
-        f"\\DeclareUnicodeCharacter{{{ord(char):04X}}}{{\\texttt{{U+{ord(char):04X}}}}}\n"
-        for char in beyond
+        f"\\DeclareUnicodeCharacter{{{ord(char):04X}}}{{{_number(char)}}}\n" for char in beyond
     )
     return _PREAMBLE % {"declared": declared} + text + "\n\\end{document}\n"
 
@@ -79,14 +126,14 @@ def figure(file: str, caption: str, label: str, mm: float | None) -> str:
     size = rf"width={width},height=0.8\textheight,keepaspectratio"
     picture = rf"\includegraphics[{size}]{{{file}}}"
     lines = (r"\begin{figure}[htbp]", r"\centering", picture)
-    said = (rf"\caption{{{escaped(caption).replace(chr(92) + 'newline{}', ' ')}}}",)
+    said = (rf"\caption{{{escaped(caption)}}}",)
     return "\n".join([*lines, *said, rf"\label{{fig:{label}}}", r"\end{figure}"])
 
 
 def table(frame: DataFrame, caption: str) -> str:
     """A float with a table, as booktabs."""
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    heads = [escaped(str(name).replace("_", " ")) for name in frame.columns]
+    heads = [cell(str(name).replace("_", " ")) for name in frame.columns]
     body = [" & ".join(row) + r" \\" for row in rows]
     begin, end = _fitted(frame, rf"\begin{{tabular}}{{{_aligned(frame)}}}", r"\end{tabular}")
     return "\n".join(
@@ -133,4 +180,4 @@ def _shown(value: object) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return "" if value != value else escaped(f"{value:.4g}".replace("-", "−"))
-    return "" if value is None else escaped(str(value))
+    return "" if value is None else cell(str(value))

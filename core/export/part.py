@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -38,18 +39,28 @@ class Part:
     Args:
         name: what it shows, with its step or round, such as `candidates-step-4`.
         draw: makes it, in a `theme` and on a `paper`.
-        data: its table; None where it has none.
+        data: its whole table, or a window of it (`first`, `columns`) for a figure that shows one;
+            None where it has none.
         needs: what has to be measured before it can be drawn; empty where it can.
     """
 
     name: str
     draw: Callable[..., go.Figure] | None = None
-    data: Callable[[], DataFrame] | None = None
+    data: Callable[..., DataFrame] | None = None
     needs: str = ""
 
     def figure(self, theme: Theme, paper: Paper) -> go.Figure:
         """The figure."""
         return self.drawn()(theme=theme, paper=paper)
+
+    def table(self, figure: go.Figure) -> DataFrame:
+        """The table of what this figure of the part shows: of a long run the same window."""
+        if self.data is None:
+            raise ValueError(f"{self.name} has no table")
+        window = figure.layout.meta.get("window")
+        if window is None:
+            return self.data()
+        return self.data(first=window[0], columns=window[1] - window[0])
 
     def drawn(self) -> Callable[..., go.Figure]:
         """What draws it in a theme and on a paper."""
@@ -70,10 +81,12 @@ def of_figure(
     Args:
         of: what both are made of.
         table: what the table takes, where that is something else.
-        looks: what only the figure takes.
+        looks: what the figure takes by name; the table gets those that it takes by name too.
     """
     data: Callable[..., DataFrame] = getattr(figures, f"{draw.__name__}_data")
-    rows = partial(data, *(of if table is None else table))
+    both = [p.name for p in signature(data).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    shared = {look: value for look, value in looks.items() if look in both}
+    rows = partial(data, *(of if table is None else table), **shared)
     return Part(name, partial(draw, *of, **looks), rows)
 
 
@@ -108,14 +121,17 @@ def window_name(name: str, unit: str, first: int, last: int) -> str:
     return f"{name}-{unit}s-{nth(first)}-to-{last}"
 
 
-def table_file(part: Part) -> bytes:
-    """A figure's table by itself (CSV), with what made it: title, settings and the whole prompt."""
+def table_file(part: Part, paper: Paper) -> bytes:
+    """A figure's table by itself (CSV), with what made it: title, settings and the whole prompt.
+
+    Args:
+        paper: decides which window of a long run the figure shows, and so its table.
+    """
     from core.export.table import csv_file
 
-    if part.data is None:
-        raise ValueError(f"{part.name} has no table")
-    said = part.figure(LIGHT, Paper(printed=True, caption=False, whole_prompt=True)).layout.meta
-    return csv_file(part.data(), f"{said['title']} · {said['caption']}")
+    figure = part.figure(LIGHT, replace(paper, printed=True, whole_prompt=True))
+    said = figure.layout.meta
+    return csv_file(part.table(figure), f"{said['title']} · {said['caption']}")
 
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:

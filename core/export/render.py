@@ -18,6 +18,8 @@ from core.export.svg import SvgDrawing
 # Points of print in a px of the drawing.
 _POINTS = 72 / 96
 PRINT_DPI = 300
+# Submission systems take 1.5; from 1.6 on typst writes a `Suspects` that Poppler calls an error.
+PDF_VERSION: Literal["1.5"] = "1.5"
 _SIZE = re.compile(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"')
 _PAGE = """#set document(title: sys.inputs.title, date: none)
 #set text(lang: "en")
@@ -27,7 +29,7 @@ _PAGE = """#set document(title: sys.inputs.title, date: none)
 
 
 def pdf(drawing: SvgDrawing) -> bytes:
-    """One page of the drawing's printed size: vectors, and the text with its fonts.
+    """One page of the drawing's printed size: vectors, and the text with its fonts (PDF 1.5).
 
     Raises:
         FigureError: a bitmap in it is damaged.
@@ -83,6 +85,7 @@ def _typeset(root: Path, drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: 
             ignore_system_fonts=True,
             format=form,
             ppi=float(dpi),
+            pdf_standards=[PDF_VERSION] if form == "pdf" else [],
             sys_inputs={"title": drawing.title, "alt": drawing.alt},
             package_path=root,
             package_cache_path=root,

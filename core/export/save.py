@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import plotly.graph_objects as go
 
@@ -13,9 +14,11 @@ from core.export.part import FORMATS, drawing, encoded, stem
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
 
+Drawable: TypeAlias = go.Figure | Callable[..., go.Figure]
+
 
 def save_figure(
-    figure: go.Figure | Callable[..., go.Figure],
+    figure: Drawable | Sequence[Drawable],
     path: str | Path,
     *,
     paper: Paper | None = None,
@@ -27,15 +30,20 @@ def save_figure(
     Args:
         figure: a figure, or what draws it in a `theme` and on a `paper`, such as
             `partial(figures.candidate_bars, step, trace)`: a page is laid out for every width then,
-            in the reader's light or dark unless a theme is given, and its knobs work.
+            in the reader's light or dark unless a theme is given, and its knobs work. Several are
+            the panels of one figure (SVG, PDF, PNG); those that are made already must fit a panel.
         paper: what it was laid out for, where that has a width in print.
         shared: an HTML page takes Plotly's script from a file beside it, which is written too.
 
     Raises:
-        FigureError: the ending is another one, or there is no Chrome to draw it.
+        FigureError: the ending is another one, the panels are none of one figure, or there is no
+            Chrome to draw it.
     """
     path, paper = Path(path), paper or Paper()
     form = path.suffix[1:].lower()
+    if isinstance(figure, Sequence):
+        _save_panels(figure, path, paper, theme or LIGHT, form)
+        return path
     if form not in (*FORMATS, "html"):
         raise FigureError(
             f"A figure is saved as .svg, .pdf, .png or .html, not as {path.name[:60]!r}."
@@ -43,14 +51,30 @@ def save_figure(
     if form == "html":
         _save_page(figure, path, paper, theme, shared=shared)
         return path
-    drawn = figure if isinstance(figure, go.Figure) else figure(theme=theme or LIGHT, paper=paper)
+    drawn = _drawn(figure, theme or LIGHT, paper)
     raw = svgs([drawn])[0]
     path.write_bytes(encoded(drawing(raw, drawn, stem(path.stem, None), paper), form))
     return path
 
 
+def _drawn(figure: Drawable, theme: Theme, paper: Paper) -> go.Figure:
+    return figure if isinstance(figure, go.Figure) else figure(theme=theme, paper=paper)
+
+
+def _save_panels(
+    figures: Sequence[Drawable], path: Path, paper: Paper, theme: Theme, form: str
+) -> None:
+    from core.export.panels import Panels
+
+    if form not in FORMATS:
+        raise FigureError(f"Panels are saved as .svg, .pdf or .png, not as {path.name[:60]!r}.")
+    panels = Panels.of(paper, len(figures))
+    drawn = [_drawn(figure, theme, panels.panel) for figure in figures]
+    path.write_bytes(encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))
+
+
 def _save_page(
-    figure: go.Figure | Callable[..., go.Figure],
+    figure: Drawable,
     path: Path,
     paper: Paper,
     theme: Theme | None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
 
 from core.decoding.errors import FigureError
+from core.export.bitmap import PNG, without_dark_gaps
 from core.export.font_files import BOLD, MONO, REGULAR, SANS
 from core.export.fonts import Fonts, fonts_for
 
@@ -31,7 +32,6 @@ _ATTRIBUTES = frozenset(
 )
 _USUAL = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "font-style": "normal"}
 _REFERENCE = re.compile(r"""url\(\s*['"]?#([^'"()\s]+)['"]?\s*\)""")
-_PNG = "data:image/png;base64,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _is_unseen(element: Tree.Element, name: str) -> bool:
     if name in ("g", "defs"):
         return not len(element)
     if name == "image":
-        return not element.get(f"{{{XLINK}}}href", "").startswith(_PNG)
+        return not element.get(f"{{{XLINK}}}href", "").startswith(PNG)
     invisible = element.get("opacity") == "0"
     filled = element.get("fill-opacity") != "0" and element.get("fill") != "none"
     stroked = element.get("stroke", "none") != "none" and element.get("stroke-opacity") != "0"
@@ -140,8 +140,8 @@ def _set_properties(element: Tree.Element) -> None:
     given = dict(element.attrib)
     element.attrib.clear()
     link = given.get(f"{{{XLINK}}}href") or given.get("href")
-    if link and link.startswith(_PNG):
-        element.set(f"{{{XLINK}}}href", link)
+    if link and link.startswith(PNG):
+        element.set(f"{{{XLINK}}}href", without_dark_gaps(link))
     properties = dict(_declarations(given.pop("style", "")))
     if properties.get("white-space") == "pre":
         element.set(_SPACE, "preserve")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TypeAlias
 
 from pandas import DataFrame
 
 from core.decoding.counting import nth
+from core.decoding.lab.types import LabStep
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.labels import visible_token
@@ -26,6 +28,11 @@ def tables_of(trace: Trace) -> list[Table]:
     if not trace.token_steps:
         return []
     return [("This run in numbers.", _numbers(trace)), ("Tokens of this run.", _tokens(trace))]
+
+
+def read_before(step: LabStep) -> Trace:
+    """A lab step's trace with the text before the step as its prompt."""
+    return replace(step.trace, prompt=step.text_before, rendered_prompt="")
 
 
 def step_tables(step: TokenStep, trace: Trace) -> list[Table]:

@@ -103,11 +103,25 @@ def panics_told(model_id: str) -> Iterator[None]:
         ) from None
 
 
+def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:
+    """A sentence on templates that all have names of their own; empty where there are none such."""
+    template = tokenizer.chat_template
+    if not isinstance(template, dict) or "default" in template:
+        return ""
+    return (
+        f"{model_id} has chat templates of the names {shortened(', '.join(template), 100)}, and no "
+        "default one; save one of them as chat_template.jinja in its folder, or give the prompt as "
+        "plain text."
+    )
+
+
 def _check(tokenizer: PreTrainedTokenizerBase, messages: Messages, model_id: str) -> None:
     if tokenizer.chat_template is None:
         raise ModelError(
             f"{model_id} has no chat template; give the prompt as plain text instead of messages."
         )
+    if fault := template_fault(tokenizer, model_id):
+        raise ModelError(fault)
     if not messages:
         raise PromptError("The conversation holds no message; give at least one.")
 

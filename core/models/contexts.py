@@ -10,6 +10,7 @@ import torch
 from core.decoding.protocol import TokenRows
 from core.models.cache import GrowingCache
 from core.models.inputs import InputLimits, check_branch
+from core.models.rope import AnglesOfRun
 
 
 class ForwardFunction(Protocol):
@@ -27,12 +28,26 @@ class ForwardFunction(Protocol):
 
 
 class TransformersContext:
-    """What both states share; `logits` belongs to the last token, `[rows, vocab]`."""
+    """What both states share; `logits` belongs to the last token, `[rows, vocab]`.
 
-    def __init__(self, forward: ForwardFunction, limits: InputLimits, device: torch.device) -> None:
+    Args:
+        angles: what rotary embeddings do in this run, where they depend on its length.
+    """
+
+    rows: int
+    length: int
+
+    def __init__(
+        self,
+        forward: ForwardFunction,
+        limits: InputLimits,
+        device: torch.device,
+        angles: AnglesOfRun | None = None,
+    ) -> None:
         self._forward = forward
         self._limits = limits
         self._device = device
+        self._angles = angles
         self._logits: torch.Tensor | None = None
 
     @property
@@ -44,6 +59,7 @@ class TransformersContext:
             )
         return self._logits
 
+    @torch.inference_mode()
     def extend(
         self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
     ) -> torch.Tensor:
@@ -53,6 +69,55 @@ class TransformersContext:
             keep: limits the returned logits to the last so many positions.
             hidden: takes the hidden states of the new tokens in, `[rows, n, width]`.
         """
+        table = self._limits.as_rows(ids, self.rows, self.length)
+        if self._angles is None:
+            logits = self._run(table, 0, len(table[0]), keep, hidden)
+        else:
+            logits = self._run_spans(self._angles, table, keep, hidden)
+        self._append(table)
+        self._keep_last(logits)
+        return logits
+
+    def _run_spans(
+        self,
+        angles: AnglesOfRun,
+        table: list[list[int]],
+        keep: int,
+        hidden: list[torch.Tensor] | None,
+    ) -> torch.Tensor:
+        """`_run` for each part that has the same angles, as far as its logits are asked for."""
+        held, added = self.length, len(table[0])
+        first = held if hidden is not None or not keep else held + added - keep
+        parts, states = [], list[torch.Tensor]()
+        for start, end in angles.spans(held, held + added):
+            if end <= first:
+                continue
+            own: list[torch.Tensor] | None = None if hidden is None else []
+            with angles.at(end):
+                parts.append(self._run(table, start - held, end - held, keep, own))
+            states += own or []
+        if hidden is not None:
+            hidden.append(torch.cat(states, dim=1))
+        logits = torch.cat(parts, dim=1)
+        return logits[:, -keep:]
+
+    def _run(
+        self,
+        table: list[list[int]],
+        start: int,
+        end: int,
+        keep: int,
+        hidden: list[torch.Tensor] | None,
+    ) -> torch.Tensor:
+        """Run the new tokens `[start, end)` behind what comes before them.
+
+        Returns:
+            their logits, of the last `keep` of them.
+        """
+        raise NotImplementedError
+
+    def _append(self, table: list[list[int]]) -> None:
+        """Hold the tokens that have been run."""
         raise NotImplementedError
 
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
@@ -82,38 +147,72 @@ class CachedContext(TransformersContext):
         limits: InputLimits,
         device: torch.device,
         cache: GrowingCache,
+        angles: AnglesOfRun | None = None,
     ) -> None:
-        super().__init__(forward, limits, device)
+        super().__init__(forward, limits, device, angles)
         self._cache = cache
         self.rows = 1
         self.length = 0
+        # The ids, where the cache may have to be computed anew; and the angles of its keys.
+        self._ids: list[list[int]] | None = [[]] if angles is not None and angles.anew else None
+        self._cached_key: object = None
 
     @property
     def bytes_held(self) -> int:
         """Of keys and values of the tokens held."""
         return self._cache.bytes_held
 
-    @torch.inference_mode()
-    def extend(
-        self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
+    def _run(
+        self,
+        table: list[list[int]],
+        start: int,
+        end: int,
+        keep: int,
+        hidden: list[torch.Tensor] | None,
     ) -> torch.Tensor:
-        table = self._limits.as_rows(ids, self.rows, self.length)
         try:
-            logits = self._forward(
-                torch.tensor(table, device=self._device), self._cache, keep, hidden
-            )
+            if self._ids is None:
+                ids = torch.tensor(table, device=self._device)
+                return self._forward(ids, self._cache, keep, hidden)
+            return self._run_anew(self._ids, table, start, end, hidden)
         except BaseException:
+            self._cached_key = None
             self._cache.truncate(self.length)
             raise
-        self.length += len(table[0])
-        self._keep_last(logits)
+
+    def _run_anew(
+        self,
+        held: list[list[int]],
+        table: list[list[int]],
+        start: int,
+        end: int,
+        hidden: list[torch.Tensor] | None,
+    ) -> torch.Tensor:
+        """Run what the cache doesn't hold with the angles of this length."""
+        assert self._angles is not None
+        key = self._angles.key(self.length + end)
+        if key != self._cached_key:
+            self._cache.truncate(0)
+        begun, asked = self._cache.get_seq_length(), end - start
+        rows = [(own + new[:end])[begun:] for own, new in zip(held, table, strict=True)]
+        logits = self._forward(torch.tensor(rows, device=self._device), self._cache, asked, hidden)
+        if hidden:
+            hidden[0] = hidden[0][:, -asked:]
+        self._cached_key = key
         return logits
+
+    def _append(self, table: list[list[int]]) -> None:
+        self.length += len(table[0])
+        if self._ids is not None:
+            self._ids = _appended(self._ids, table)
 
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
         self._check_rollback(n, self.length)
         self.length -= n
         self._cache.truncate(self.length)
+        if self._ids is not None:
+            self._ids = [row[: self.length] for row in self._ids]
 
     @torch.inference_mode()
     def branch(self, rows: Sequence[int]) -> CachedContext:
@@ -121,11 +220,14 @@ class CachedContext(TransformersContext):
         check_branch(rows, self.rows)
         index = torch.tensor(list(rows), device=self._device)
         branched = CachedContext(
-            self._forward, self._limits, self._device, self._cache.branch(index)
+            self._forward, self._limits, self._device, self._cache.branch(index), self._angles
         )
         branched.rows, branched.length = len(index), self.length
         if self._logits is not None:
             branched._logits = self._logits[index.cpu()]
+        if self._ids is not None:
+            branched._ids = [self._ids[row] for row in rows]
+            branched._cached_key = self._cached_key
         return branched
 
     @torch.inference_mode()
@@ -137,38 +239,50 @@ class CachedContext(TransformersContext):
         else:
             self._cache = self._cache.branch(torch.tensor(list(rows), device=self._device))
         self.rows, self._logits = len(rows), None
+        if self._ids is not None:
+            self._ids = [self._ids[row] for row in rows]
 
 
 class UncachedContext(TransformersContext):
     """Keeps the ids and runs the whole sequence at every `extend`."""
 
-    def __init__(self, forward: ForwardFunction, limits: InputLimits, device: torch.device) -> None:
-        super().__init__(forward, limits, device)
+    def __init__(
+        self,
+        forward: ForwardFunction,
+        limits: InputLimits,
+        device: torch.device,
+        angles: AnglesOfRun | None = None,
+    ) -> None:
+        super().__init__(forward, limits, device, angles)
         self._ids: list[list[int]] = [[]]
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> int:  # type: ignore[override]
         """How many sequences the context holds."""
         return len(self._ids)
 
     @property
-    def length(self) -> int:
+    def length(self) -> int:  # type: ignore[override]
         """How many tokens each row holds."""
         return len(self._ids[0])
 
-    @torch.inference_mode()
-    def extend(
-        self, ids: TokenRows, *, keep: int = 0, hidden: list[torch.Tensor] | None = None
+    def _run(
+        self,
+        table: list[list[int]],
+        start: int,
+        end: int,
+        keep: int,
+        hidden: list[torch.Tensor] | None,
     ) -> torch.Tensor:
-        table = self._limits.as_rows(ids, self.rows, self.length)
-        longer = [held + new for held, new in zip(self._ids, table, strict=True)]
-        sequence = torch.tensor(longer, device=self._device)
-        logits = self._forward(sequence, None, keep or len(table[0]), hidden)
-        if hidden is not None:
-            hidden[0] = hidden[0][:, -len(table[0]) :]
-        self._ids = longer
-        self._keep_last(logits)
+        rows = _appended(self._ids, [new[:end] for new in table])
+        sequence, asked = torch.tensor(rows, device=self._device), end - start
+        logits = self._forward(sequence, None, min(keep, asked) or asked, hidden)
+        if hidden:
+            hidden[0] = hidden[0][:, -asked:]
         return logits
+
+    def _append(self, table: list[list[int]]) -> None:
+        self._ids = _appended(self._ids, table)
 
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
@@ -179,8 +293,8 @@ class UncachedContext(TransformersContext):
     def branch(self, rows: Sequence[int]) -> UncachedContext:
         """A context of its own whose row i continues this one's row `rows[i]`."""
         check_branch(rows, self.rows)
-        branched = UncachedContext(self._forward, self._limits, self._device)
-        branched._ids = [list(self._ids[row]) for row in rows]
+        branched = UncachedContext(self._forward, self._limits, self._device, self._angles)
+        branched._ids = [self._ids[row] for row in rows]
         if self._logits is not None:
             branched._logits = self._logits[list(rows)]
         return branched
@@ -188,5 +302,10 @@ class UncachedContext(TransformersContext):
     def reorder(self, rows: Sequence[int]) -> None:
         """Row i now continues what was row `rows[i]`."""
         check_branch(rows, self.rows)
-        self._ids = [list(self._ids[row]) for row in rows]
+        self._ids = [self._ids[row] for row in rows]
         self._logits = None
+
+
+def _appended(held: Sequence[list[int]], table: Sequence[list[int]]) -> list[list[int]]:
+    """New rows, since branches share the old ones."""
+    return [own + new for own, new in zip(held, table, strict=True)]

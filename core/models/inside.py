@@ -44,7 +44,13 @@ def require_modules(model: Any) -> TransformersModel:
 
 
 def logit_lens(
-    model: TransformersModel, ids: Sequence[int], *, first: int = 0, next_id: int | None = None
+    model: TransformersModel,
+    ids: Sequence[int],
+    *,
+    first: int = 0,
+    next_id: int | None = None,
+    prompt_length: int | None = None,
+    use_cache: bool = True,
 ) -> Lens:
     """What the model would say after every layer, at each position of `ids`.
 
@@ -53,6 +59,8 @@ def logit_lens(
     Args:
         first: the first position that is read.
         next_id: the token that came out behind the last one; by default the likeliest.
+        prompt_length: how many of the tokens the run read as its prompt; by default all.
+        use_cache: whether the run had a cache.
 
     Raises:
         ModelError: the model has no such reading: its head after its norm on the last layer
@@ -60,8 +68,11 @@ def logit_lens(
         PromptError: as of a prompt.
     """
     reader = _reader_of(model)
+    length = len(ids)
+    angles = model.angles_at(length, prompt_length or length, use_cache)
     with torch.inference_mode():
-        logits, hidden = _run(model, reader, ids, first)
+        with angles:
+            logits, hidden = _run(model, reader, ids, first)
         read = reader.read(hidden[-1])
         deviation = float((read - logits).abs().max())
         if not deviation <= TOLERANCE * max(1.0, float(logits.abs().max())):
@@ -83,7 +94,8 @@ def logit_lens(
 def _position(
     model: TransformersModel, token_id: int, next_id: int, cells: Sequence[LensCell]
 ) -> LensPosition:
-    decided = next((layer for layer, cell in enumerate(cells) if cell.rank == 1), None)
+    before = max((layer for layer, cell in enumerate(cells) if cell.rank > 1), default=-1)
+    decided = before + 1 if before + 1 < len(cells) else None
     text = model.token_text
     return LensPosition(token_id, text(token_id), next_id, text(next_id), decided, tuple(cells))
 
@@ -142,8 +154,19 @@ def _no_lens(model: TransformersModel) -> ModelError:
     )
 
 
-def attention(model: TransformersModel, ids: Sequence[int], position: int) -> Attention:
+def attention(
+    model: TransformersModel,
+    ids: Sequence[int],
+    position: int,
+    *,
+    prompt_length: int | None = None,
+    use_cache: bool = True,
+) -> Attention:
     """How much a position looks at each position up to itself, by layer and head.
+
+    Args:
+        prompt_length: how many of the tokens the run read as its prompt; by default all.
+        use_cache: whether the run had a cache.
 
     Raises:
         ModelError: the model gives no attention weights, or those of so many tokens would take
@@ -157,7 +180,8 @@ def attention(model: TransformersModel, ids: Sequence[int], position: int) -> At
             f"The attention of {len(upto)} tokens in {heads} heads would take more memory than "
             "this page gives it; look at an earlier step."
         )
-    with torch.inference_mode(), _eager(model):
+    angles = model.angles_at(len(upto), prompt_length or len(ids), use_cache)
+    with torch.inference_mode(), _eager(model), angles:
         row = torch.tensor([upto], device=model.device)
         output = model.hf_model(
             input_ids=row, use_cache=False, return_dict=True, output_attentions=True

@@ -50,12 +50,14 @@ def watch_forward(
     before: Sequence[int],
     added: Sequence[int],
     *,
+    prompt_length: int | None = None,
     use_cache: bool = True,
 ) -> tuple[Forward, Tensor]:
     """Run tokens behind others, through transformers' own modules, and look at each of these.
 
     Args:
         before: the tokens that the context holds already; none for a prompt.
+        prompt_length: how many tokens of `before` were read at once; by default all.
         use_cache: False runs all tokens again.
 
     Returns:
@@ -69,15 +71,14 @@ def watch_forward(
     seen: list[dict[str, _Seen]] = []
     whole: list[float] = []
     with model.plain_forwards():
-        context = model.start(before, use_cache=use_cache) if before else None
+        context = context_over(model, before, prompt_length, use_cache) if before else None
         held = size_of(context)
         for _ in range(REPEATS):
-            if len(seen) and context is not None:
-                context.rollback(len(added))
+            own = None if context is None else context.branch([0])
             with ExitStack() as hooks:
                 seen.append(_watch(places, hooks))
                 started = perf_counter()
-                running = _run(model, context, added, use_cache)
+                running = _run(model, own, added, use_cache)
                 _wait_for(model.device)
                 whole.append(perf_counter() - started)
     by_name = {place.name: place for place in places}
@@ -92,6 +93,17 @@ def watch_forward(
         ),
     )
     return forward, running.logits[0]
+
+
+def context_over(
+    model: TransformersModel, ids: Sequence[int], prompt_length: int | None, use_cache: bool
+) -> CachedContext | UncachedContext:
+    """Run the prompt at once, and what a run has added to it behind it."""
+    first = prompt_length or len(ids)
+    context = model.start(ids[:first], use_cache=use_cache)
+    if ids[first:]:
+        context.extend(ids[first:], keep=1)
+    return context
 
 
 def size_of(context: CachedContext | UncachedContext | None) -> CacheSize:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol
 
 import torch
@@ -20,6 +20,7 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.models.rope import LengthDependentRope
 
 
 class Generator(Protocol):
@@ -35,6 +36,12 @@ class Generator(Protocol):
 
     @property
     def context_window(self) -> int | None: ...
+
+    @property
+    def supports_cache(self) -> bool: ...
+
+    @property
+    def rope(self) -> LengthDependentRope | None: ...
 
     def token_bytes(self, token_id: int) -> bytes: ...
 
@@ -101,12 +108,15 @@ def _generate(
         return None
     eos_ids = sorted(model.eos_ids)
     beams = settings.get("num_beams")
+    # Of a recurrent model's state `generate` may leave every row where it was (RecurrentGemma,
+    # MiniMax); what can't be rolled back is searched without a cache, and so compared.
+    use_cache = config.use_cache and (beams is None or model.supports_cache)
     generation_config = GenerationConfig(
         max_new_tokens=room,
         min_new_tokens=min(config.min_new_tokens, room) or None,
         eos_token_id=eos_ids or None,
         pad_token_id=eos_ids[0] if eos_ids else 0,
-        use_cache=config.use_cache,
+        use_cache=use_cache,
         return_dict_in_generate=beams is not None,
         output_scores=beams is not None,
         **settings,
@@ -115,7 +125,8 @@ def _generate(
     forced = {"custom_generate": GenerationMixin._beam_search} if beams == 1 else {}
     prompt = torch.tensor([list(prompt_ids)], device=model.device)
     stopping = [_StopStrings(config.stop_strings, len(prompt_ids), model.token_bytes)]
-    with _own_settings_only(model.hf_model), torch.random.fork_rng(devices=[]):
+    rope = model.rope.afresh() if model.rope else nullcontext()
+    with rope, _own_settings_only(model.hf_model), torch.random.fork_rng(devices=[]):
         torch.manual_seed(getattr(config, "seed", 0))
         return model.hf_model.generate(
             prompt,

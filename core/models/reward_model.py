@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -15,6 +16,7 @@ class RewardModel:
 
     Args:
         isolated: run the chat template in a child process.
+        described: what is to be known of its files, in a sentence; empty where nothing is.
     """
 
     def __init__(
@@ -24,13 +26,16 @@ class RewardModel:
         model_id: str,
         revision: str = "",
         isolated: bool = False,
+        described: str = "",
     ) -> None:
+        self.described = described
         self._hf_model, self._tokenizer, self._isolated = hf_model, tokenizer, isolated
         self.model_id, self.revision = model_id, revision
 
     @torch.inference_mode()
     def score(self, question: str, replies: Sequence[str]) -> list[float | None]:
-        """A score for each reply, in the model's own unit; None where it doesn't fit.
+        """A score for each reply, in the model's own unit; None where it doesn't fit,
+        or holds a token that the model has no embedding for.
 
         Raises:
             PromptError: the chat template refuses the conversation, or doesn't end.
@@ -39,8 +44,11 @@ class RewardModel:
 
     def _score(self, question: str, reply: str) -> float | None:
         ids = encode_pair(self._tokenizer, question, reply, self.model_id, self._isolated)
-        window = getattr(self._hf_model.config, "max_position_embeddings", None)
+        config = self._hf_model.config
+        window = getattr(config, "max_position_embeddings", None)
         if not ids or (window is not None and len(ids) > window):
+            return None
+        if max(ids) >= getattr(config, "vocab_size", math.inf):
             return None
         rows = torch.tensor([ids], device=self._hf_model.device)
         logits = self._hf_model(input_ids=rows).logits[0].double()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from functools import cache, cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-TokenizerKind = Literal["byte_level", "sentencepiece", "wordpiece", "suffix", "other"]
-
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
+# The token before and after the one whose text is asked for.
+_OTHER = "a"
+_MOST_TRIED = 5_000
 
 
 def display_text(raw: bytes) -> str:
@@ -33,48 +36,34 @@ def unicode_to_byte() -> dict[str, int]:
     }
 
 
-def tokenizer_kind(tokenizer: PreTrainedTokenizerBase) -> TokenizerKind:
-    """How the tokenizer's pieces spell text, read from its own decoder."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        return "sentencepiece" if hasattr(tokenizer, "sp_model") else "other"
-    steps = _decoder_steps(backend.decoder)
-    names = {step["type"] for step in steps}
-    if "ByteLevel" in names:
-        return "byte_level"
-    spells_spaces = any(
-        step["type"] == "Metaspace" or (step["type"] == "Replace" and step["content"] == " ")
-        for step in steps
-    )
-    if spells_spaces or "ByteFallback" in names:
-        return "sentencepiece"
-    if "WordPiece" in names:
-        return "wordpiece"
-    return "suffix" if "BPEDecoder" in names else "other"
-
-
-def _decoder_steps(decoder: Any) -> list[dict[str, Any]]:
+def _decoder_types(decoder: Any) -> set[str]:
+    """Names of the steps of a decoder of the library `tokenizers`."""
     if decoder is None:
-        return []
+        return set()
     state: dict[str, Any] = json.loads(decoder.__getstate__())
     steps: list[dict[str, Any]] = state.get("decoders", [state])
-    return steps
+    return {str(step["type"]) for step in steps}
 
 
 class TokenTexts:
     """Bytes and display text of every token of one tokenizer, each worked out once.
 
+    A token's bytes are what the tokenizer's own decoder adds for it behind another token, so that
+    the space before a word belongs to the word, and a text's first word may begin with one.
     Special tokens add no bytes and show their name; an id without a token shows `<unused 4097>`.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
-        self._kind = tokenizer_kind(tokenizer)
-        self._added: dict[int, str] = {
-            token_id: token.content for token_id, token in tokenizer.added_tokens_decoder.items()
-        }
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._decoder = None if backend is None else backend.decoder
+        self._joins_by_spaces = backend is not None and self._decoder is None
+        self._steps = _decoder_types(self._decoder)
+        if hasattr(tokenizer, "sp_model"):
+            self._steps = {"ByteFallback"}
+        added = tokenizer.added_tokens_decoder
         self._special = set(tokenizer.all_special_ids) | {
-            token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special
+            token_id for token_id, token in added.items() if token.special
         }
         self._bytes: dict[int, bytes] = {}
         self._texts: dict[int, str] = {}
@@ -82,7 +71,9 @@ class TokenTexts:
     def bytes_of(self, token_id: int) -> bytes:
         """What the token adds to the running text; empty for special and unknown tokens."""
         if token_id not in self._bytes:
-            self._bytes[token_id] = self._spell(token_id)
+            piece = self._piece(token_id)
+            plain = piece is not None and token_id not in self._special
+            self._bytes[token_id] = self._spell(piece) if piece and plain else b""
         return self._bytes[token_id]
 
     def text_of(self, token_id: int) -> str:
@@ -108,26 +99,65 @@ class TokenTexts:
             return piece
         return display_text(self.bytes_of(token_id))
 
-    def _spell(self, token_id: int) -> bytes:
-        piece = self._piece(token_id)
-        if piece is None or token_id in self._special:
-            return b""
-        if token_id in self._added:
-            return self._added[token_id].encode()
-        if self._kind == "byte_level":
-            table = unicode_to_byte()
-            return b"".join(
-                table[char].to_bytes() if char in table else char.encode() for char in piece
-            )
-        return self._spell_words(token_id, piece)
+    def _spell(self, piece: str) -> bytes:
+        if "ByteLevel" in self._steps and unicode_to_byte().keys() >= set(piece):
+            return bytes(unicode_to_byte()[char] for char in piece)
+        if "ByteFallback" in self._steps and (byte := _BYTE_PIECE.match(piece)):
+            return int(byte[1], 16).to_bytes()
+        alone = self._join([_OTHER])
+        if self._marks_ends:
+            return self._join([piece, _OTHER]).removesuffix(alone).encode()
+        both = self._join([_OTHER, piece])
+        return (both.removeprefix(alone) if both.startswith(alone) else piece).encode()
 
-    def _spell_words(self, token_id: int, piece: str) -> bytes:
-        if self._kind == "sentencepiece":
-            byte = _BYTE_PIECE.match(piece)
-            return int(byte[1], 16).to_bytes() if byte else piece.replace("▁", " ").encode()
-        if self._kind == "wordpiece":
-            return (piece[2:] if piece.startswith("##") else " " + piece).encode()
-        if self._kind == "suffix":
-            return piece.replace("</w>", " ").encode()
-        decoded: str = self._tokenizer.decode([token_id])
-        return decoded.encode()
+    @cached_property
+    def _marks_ends(self) -> bool:
+        """Whether pieces say where a word ends (`e</w>`, `wor@@`), not where one begins."""
+        if self._decoder is not None or self._joins_by_spaces:
+            return "BPEDecoder" in self._steps
+        after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))
+        pieces = islice(self._tokenizer.get_vocab(), _MOST_TRIED)
+        return any(self._join([one, _OTHER]) != self._join([one]) + after for one in pieces)
+
+    def _join(self, pieces: list[str]) -> str:
+        """The text of some pieces by the tokenizer's own rule."""
+        text: str
+        if self._decoder is not None:
+            text = self._decoder.decode(pieces)
+        elif self._joins_by_spaces:
+            text = " ".join(pieces)
+        elif hasattr(self._tokenizer, "sp_model"):
+            text = "".join(pieces).replace("▁", " ")
+        else:
+            text = self._tokenizer.convert_tokens_to_string(pieces)
+        return text
+
+    def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
+        """The text that tokens add behind others, by the library's own decoding of both.
+
+        Special tokens are left out. Where the tokens before have no text, or end within a
+        character, an ordinary token takes their place.
+        """
+        head = self._decode(before)
+        if not head or head.endswith("\ufffd"):
+            before = self._ordinary
+            head = self._decode(before)
+        whole = self._decode([*before, *token_ids])
+        return whole[len(head) :] if whole.startswith(head) else self._decode(token_ids)
+
+    @cached_property
+    def _ordinary(self) -> list[int]:
+        """A token that is a word or a part of one; none where there is no such token."""
+        ids = range(len(self._tokenizer))
+        return list(islice((one for one in ids if self.bytes_of(one).strip().isalnum()), 1))
+
+    def _decode(self, token_ids: Sequence[int]) -> str:
+        ids, text = list(token_ids), ""
+        if self._marks_ends:  # The last word's end is dropped, but for one that follows.
+            pieces = self._tokenizer.convert_ids_to_tokens(ids, skip_special_tokens=True)
+            text = self._join([*pieces, _OTHER])[: -len(_OTHER)]
+        else:
+            text = self._tokenizer.decode(
+                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        return text

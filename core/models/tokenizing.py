@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.chat import encode_chat, panics_told, render_chat
+from core.models.chat import encode_chat, panics_told, render_chat, template_fault
 from core.models.think_marks import think_marks
 from core.models.token_text import TokenTexts
 
@@ -90,10 +90,19 @@ class Tokenizing:
         """The bytes that a token adds to the text; empty for special and unknown tokens."""
         return self._texts.bytes_of(token_id)
 
+    def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
+        """The text that tokens add behind others, by the library's own decoding."""
+        return self._texts.decode(token_ids, before)
+
     @property
     def has_chat_template(self) -> bool:
         """Whether `render_chat` and `encode_chat` can be used."""
-        return self.tokenizer.chat_template is not None
+        return self.tokenizer.chat_template is not None and not self.template_fault
+
+    @property
+    def template_fault(self) -> str:
+        """Why the model's chat templates can't be used, in a sentence; empty where they can."""
+        return template_fault(self.tokenizer, self.model_id)
 
     @cached_property
     def think_marks(self) -> ThinkMarks:

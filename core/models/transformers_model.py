@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from typing import cast
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -21,11 +22,11 @@ from core.models.fused.step import MOST_TOKENS, FusedStep
 from core.models.inputs import InputLimits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
+from core.models.rope import AnglesOfRun, length_dependent_rope
 from core.models.tokenizing import Tokenizing, TokenNames
+from core.models.window import context_window
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
-
-_WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len")
 
 
 class TransformersModel(Tokenizing):
@@ -40,6 +41,7 @@ class TransformersModel(Tokenizing):
             faster; changes the strides of `model`'s weights, not their values.
         fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
         isolate_templates: run the chat template in a child process: it is a stranger's program.
+        left_out: a sentence on tensors of its files that the model has no use for.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
@@ -55,6 +57,7 @@ class TransformersModel(Tokenizing):
         lay_out_weights: bool = True,
         fuse_single_tokens: bool = True,
         isolate_templates: bool = False,
+        left_out: str = "",
     ) -> None:
         if model.config.is_encoder_decoder or not model.can_generate():
             raise ModelError(
@@ -67,13 +70,23 @@ class TransformersModel(Tokenizing):
         self.eos_ids = frozenset(
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
         )
-        self.context_window = _context_window(model)
+        self.context_window = context_window(model.config.get_text_config(decoder=True))
+        self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = _cacheable_layers(model)
+        self.rope = length_dependent_rope(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)
         self._fused = fused_step(model, self._layer_types or []) if fuse_single_tokens else None
+
+    @property
+    def described(self) -> str:
+        """What is to be known of its files, in sentences; empty where nothing is."""
+        surplus = len(self.tokenizer) - self.vocab_size
+        unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
+        said = (self._left_out, unused if surplus > 0 else "", self.template_fault)
+        return " ".join(filter(None, said))
 
     @property
     def device(self) -> torch.device:
@@ -106,13 +119,80 @@ class TransformersModel(Tokenizing):
         Raises:
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
         """
-        ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
+        return self._started(prompt_ids, len(prompt_ids), use_cache, use_cache, on_logits)
+
+    def read_again(
+        self,
+        prompt_ids: Sequence[int],
+        token_ids: Sequence[int],
+        *,
+        use_cache: bool = True,
+        on_logits: OnLogits | None = None,
+    ) -> UncachedContext:
+        """Run prompt and tokens of a run without a cache; the numbers are the run's own.
+
+        Args:
+            use_cache: whether the run had one; position embeddings that depend on the length are
+                others with it.
+            on_logits: as of `start`.
+
+        Raises:
+            PromptError: as `start`.
+        """
+        ids = [*prompt_ids, *token_ids]
+        context = self._started(ids, len(prompt_ids), use_cache, False, on_logits)
+        return cast(UncachedContext, context)
+
+    def recomputed_at(self, prompt_length: int, length: int, use_cache: bool) -> int | None:
+        """Return the length at which a run to `length` computes its cache anew; None for none."""
+        angles = self._angles(prompt_length, use_cache)
+        if angles is None or not (angles.anew and use_cache and self.supports_cache):
+            return None
+        spans = angles.spans(prompt_length - 1, length)
+        return spans[1][0] + 1 if len(spans) > 1 else None
+
+    def prompt_angles(self, prompt_length: int, use_cache: bool) -> tuple[int, int] | None:
+        """Return what the prompt's length decides for all its keys; None where it decides nothing.
+
+        Runs can share a batch only where this is the same.
+        """
+        angles = self._angles(prompt_length, use_cache)
+        return None if angles is None or angles.anew else angles.key(prompt_length)
+
+    @contextmanager
+    def angles_at(self, length: int, prompt_length: int, use_cache: bool) -> Iterator[None]:
+        """Meanwhile a forward of the whole text gives what a run sees at its last token.
+
+        Args:
+            length: of the text.
+            prompt_length: how many tokens of it the run read at once.
+            use_cache: whether the run has a cache.
+        """
+        angles = self._angles(prompt_length, use_cache)
+        with angles.at(length) if angles else nullcontext():
+            yield
+
+    def _angles(self, prompt_length: int, as_cached: bool) -> AnglesOfRun | None:
+        if self.rope is None:
+            return None
+        return AnglesOfRun(self.rope, prompt_length, self.rope.drops_cache or not as_cached)
+
+    def _started(
+        self,
+        ids: Sequence[int],
+        prompt_length: int,
+        as_cached: bool,
+        use_cache: bool,
+        on_logits: OnLogits | None,
+    ) -> CachedContext | UncachedContext:
+        ids = self._limits.as_rows(ids, 1, 0)[0]
+        angles = self._angles(prompt_length, as_cached)
         context: CachedContext | UncachedContext
         if use_cache and self.supports_cache:
             cache = GrowingCache(self._layer_types or [])
-            context = CachedContext(self._forward, self._limits, self.device, cache)
+            context = CachedContext(self._forward, self._limits, self.device, cache, angles)
         else:
-            context = UncachedContext(self._forward, self._limits, self.device)
+            context = UncachedContext(self._forward, self._limits, self.device, angles)
         # Without a cache every piece runs all before it again, so that one piece may be large.
         held = CHUNK_BYTES if isinstance(context, CachedContext) else 8 * CHUNK_BYTES
         piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)
@@ -219,15 +299,6 @@ def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[
     for value in named:
         ids.update([value] if isinstance(value, int) else value or [])
     return ids
-
-
-def _context_window(model: PreTrainedModel) -> int | None:
-    config = model.config.get_text_config(decoder=True)
-    for name in _WINDOW_NAMES:
-        window = getattr(config, name, None)
-        if isinstance(window, int) and window > 0:
-            return window
-    return None
 
 
 def _vocab_size(model: PreTrainedModel) -> int:

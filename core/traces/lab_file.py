@@ -27,11 +27,16 @@ def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Tra
     """
     data = parsed(source, max_bytes)
     if isinstance(data, dict) and data.get("schema") == LabExample.schema:
-        return _lab_of(data)
+        return lab_of(data)
     return trace_of(data)
 
 
-def _lab_of(data: Any) -> LabExample:
+def lab_of(data: Any) -> LabExample:
+    """The step of the lab in a file that was parsed.
+
+    Raises:
+        TraceError: one sentence that says what is wrong with the file.
+    """
     require_header(data, LabExample)
     found: LabExample = lab_layout().read(data)
     if found.step.config != _plain(found.step.config):

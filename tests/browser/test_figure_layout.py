@@ -14,7 +14,12 @@ from tests.figures.gallery import Entry, draw, entries
 pytestmark = pytest.mark.browser
 
 # What fits the narrowest has more room in the others, which share the figures out.
-WIDTHS = {"85mm": slice(None), "640px": slice(0, None, 2), "1200px": slice(1, None, 2)}
+PAPERS = {
+    "85mm": (printed("85mm"), slice(None)),
+    "640px": (printed("640px"), slice(0, None, 2)),
+    "1200px": (printed("1200px"), slice(1, None, 2)),
+    "nature": (printed(journal="nature"), slice(0, None, 2)),
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +31,10 @@ def canvas(profile: BrowserContext) -> Iterator[Page]:
     page.close()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, width: str) -> None:
-    paper = printed(width)
-    looked_at = entries()[WIDTHS[width]]
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, name: str) -> None:
+    paper, part = PAPERS[name]
+    looked_at = entries()[part]
     found = {entry[0]: faults(canvas, draw(entry, paper=paper)) for entry in looked_at}
     assert {name: own for name, own in found.items() if own} == {}
 

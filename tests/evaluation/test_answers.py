@@ -25,7 +25,19 @@ from core.evaluation.answers import find_answer, judge, normal_number
         ("+-12", None),
         ("100", "100"),
         ("1,23", None),
-        ("1e5", None),
+        ("1.5e3", "1500"),
+        ("1e99", None),
+        ("4/8", "0.5"),
+        ("-2/6", "-1/3"),
+        ("2 1/2", "2.5"),
+        ("1½", "1.5"),
+        ("1/0", None),
+        (r"\frac{1}{2}", "0.5"),
+        ("４２", "42"),
+        ("1\u202f000", "1000"),
+        ("$5.50", None),
+        ("3:15", None),
+        ("2-3", None),
         ("٣", None),
         ("x", None),
         ("", None),
@@ -49,6 +61,27 @@ def test_numbers_have_one_spelling(text, number) -> None:
         ("It is -5 degrees", "-5"),
         ("It is 3.5", "3.5"),
         ("12 - 5 = 7", "7"),
+        ("The answer is **42**. I checked it in 3 steps.", "42"),
+        ("**The answer is `42`.** 3 checks", "42"),
+        ("The answer is 6 × 7 = 42, found in 3 steps", "42"),
+        ("The answer is x = 42, of 50", "42"),
+        ("The answer is 1/2.", "0.5"),
+        ("24 / 2 = 12, so\n#### 1,012\nin 3 steps", "1012"),
+        (r"So \boxed{10{,}000}, in 3 steps", "10000"),
+        (r"\boxed{-\frac{1}{2}}, of 3", "-0.5"),
+        (r"\boxed{x = \text{\textbf{42} km}}, of 3", "42"),
+        (r"\boxed{\$42} and \boxed{}, of 3", "42"),
+        (r"\boxed{3, 4}, of 5", None),
+        ("= 42", "42"),
+        ("42.", "42"),
+        ("１，２００円です", "1200"),
+        ("答えは４２です。３回確認しました。", "42"),
+        ("정답은 42입니다. 3번 확인했습니다.", "42"),
+        ("It lost -$5.50", "-5.5"),
+        ("It lost −5", "-5"),
+        ("1.5 × 10^3", "1500"),
+        ("At 3:15, 2-3 of 10.2.1 on 2020-01-05 with odds 3:2", None),
+        ("12-5=7", "7"),
         ("x1 is no number, nor is v2", None),
         ("None at all.", None),
         ("", None),
@@ -95,7 +128,9 @@ def test_outcomes(text, reason, outcome) -> None:
     assert judge(text, "36", reason) == outcome
 
 
-@pytest.mark.parametrize("piece", [" ", "\n", "answer ", "<call>", "1,222", "\\boxed{ "])
+@pytest.mark.parametrize(
+    "piece", [" ", "\n", "answer ", "<call>", "1,222", "\\boxed{ ", "１", "1 1/2 "]
+)
 def test_a_long_text_is_read_at_once(piece) -> None:
     """Every page reads its run's text again at each rerun, and a file may hold a stranger's."""
     began = thread_time()

@@ -9,6 +9,16 @@ import pytest
 
 from core.evaluation.scoring.text import contains_text, is_exact, is_last_number, token_f1
 
+# Where SQuAD's normalisation takes away what tells two answers apart: replies and answers that are
+# articles alone, and signs, points and values of numbers; with the value here.
+DEPARTURES = {
+    ("", "the"): 0.0,
+    ("an", "the"): 0.0,
+    ("-5", "5"): 0.0,
+    ("3.5", "35"): 0.0,
+    ("½", "0.5"): 1.0,
+    ("10.0", "10"): 1.0,
+}
 STORED = json.loads((Path(__file__).parent / "harness.json").read_text(encoding="utf-8"))
 
 
@@ -20,9 +30,10 @@ def test_the_stored_values_name_the_version_and_tell_right_from_wrong() -> None:
 
 
 @pytest.mark.parametrize("case", STORED["cases"], ids=lambda case: repr(case["reply"][:20]))
-def test_our_metrics_equal_the_harness(case) -> None:
+def test_our_metrics_equal_the_harness_but_for_named_departures(case) -> None:
     reply, answers = case["reply"], [case["answer"]]
-    assert float(is_exact(reply, answers)) == case["em"]
-    assert token_f1(reply, answers) == pytest.approx(case["f1"])
+    ours = DEPARTURES.get((reply, case["answer"]))
+    assert float(is_exact(reply, answers)) == (case["em"] if ours is None else ours)
+    assert token_f1(reply, answers) == pytest.approx(case["f1"] if ours is None else ours)
     assert contains_text(reply, answers) == bool(case["contains"])
     assert float(is_last_number(reply, answers)) == case["gsm8k"]

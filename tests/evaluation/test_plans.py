@@ -222,6 +222,22 @@ def test_the_command_goes_on_from_what_a_killed_one_left(tmp_path: Path, capsys)
     assert "95 % interval" in capsys.readouterr().out
 
 
+def test_the_command_prints_the_accepted_share_of_the_ways_that_draft(
+    tmp_path: Path, capsys
+) -> None:
+    """From the stored rows, so that nothing is run."""
+    rows = tmp_path / "rows.jsonl"
+    stored = ROOT / "assets/evaluation/hot-draft.jsonl"
+    rows.write_bytes(stored.read_bytes())
+    plan = str(ROOT / "assets/evaluation/hot-draft.yaml")
+    assert main(["evaluate", plan, "--out", str(rows)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    for row in results(read_evaluation(stored)):
+        line = next(line for line in printed if line.startswith(f"{row.way}  "))
+        shares = [f"{100 * own:.1f} %" for own in [row.acceptance] if own is not None]
+        assert all(share in line for share in shares) and line.count("%") == 2 + len(shares)
+
+
 def test_rows_are_read_as_they_were_written(done) -> None:
     for row in done.rows:
         again = row_from_json(row_to_json(row))

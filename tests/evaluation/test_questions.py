@@ -7,6 +7,7 @@ import json
 import pytest
 
 from core.decoding.errors import ProblemError
+from core.evaluation.problems import read_problems
 from core.evaluation.questions import read
 from core.evaluation.questions.own import FOLDER, OWN_SETS, own_questions
 from core.evaluation.questions.read import read_questions
@@ -39,6 +40,16 @@ def test_csv_has_aliases_between_bars() -> None:
     one, two = read_questions(text, "own.csv").questions
     assert (one.question, one.answers) == ("capital?", ("Paris", "paris city", "Lutetia"))
     assert (two.answers, two.kind, one.key) == (("7",), "sum", "question 1")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_csv_may_have_spaces_before_quotes_a_byte_order_mark_and_any_line_ends(end: str) -> None:
+    lines = ['question, "answer"', '"2 + 2, said ""two"" ways?", "4"', ' "q?",  "a, b"', ""]
+    text = "\ufeff" + end.join(lines)
+    one, two = read_questions(text.encode(), "own.csv").questions
+    assert (one.question, one.answers) == ('2 + 2, said "two" ways?', ("4",))
+    assert (two.question, two.answers) == ("q?", ("a, b",))
+    assert read_problems(b'question,answer\nq, "1,200"\n').problems[0].answer == "1200"
 
 
 def test_jsonl_and_a_json_list_give_the_same() -> None:

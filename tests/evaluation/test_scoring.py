@@ -27,8 +27,10 @@ from core.models.scripted import ScriptedModel
         ("The  Eiffel-Tower!", "eiffeltower"),
         ("An apple, a day", "apple day"),
         ("theatre", "theatre"),
-        ("It's 1,234.5", "its 12345"),
-        ("A the an", ""),
+        ("A the an", "a the an"),
+        ("...", "..."),
+        ("J.R.R.-Tolkien's covid-19, 5-year", "jrrtolkiens covid19 5year"),
+        ("cafe\u0301", "caf\u00e9"),
         ("Große Straße", "große straße"),
     ],
 )
@@ -62,7 +64,8 @@ def test_exact_match_and_both_kinds_of_contains(reply, answers, exact, words, ch
         ("the cat sat", ("cat sat down",), 2 * (2 / 2) * (2 / 3) / (2 / 2 + 2 / 3)),
         ("cat cat dog", ("cat dog dog",), 2 / 3),
         ("no", ("cat", "no"), 1.0),
-        ("the", ("a",), 1.0),
+        ("", ("A",), 0.0),
+        ("A.", ("a",), 1.0),
         ("the", ("cat",), 0.0),
         ("dog", ("cat",), 0.0),
     ],
@@ -86,6 +89,39 @@ def test_token_f1_is_squads(reply: str, answers: tuple[str, ...], f1: float) -> 
 )
 def test_the_last_number_is_read_as_gsm8ks_flexible_filter(reply, answers, right) -> None:
     assert is_last_number(reply, answers) is right
+
+
+@pytest.mark.parametrize("answer", ["A", "the", "...", "+", "5", "An a"])
+def test_an_empty_reply_is_never_right(answer: str) -> None:
+    for metric in METRICS:
+        assert not score("", (answer,), (metric,)).right
+    assert score("", (answer,)).f1 == 0
+    assert score(answer, (answer,)).right and score(answer.lower(), (answer,)).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "wrong"),
+    [
+        ("$5.50", ("5.50", "$5.5", "It costs $5.50."), ("550", "5.50 €", "-$5.50", "$5.501")),
+        ("€1,000.50", ("1000.5 €", "€ 1,000.50"), ("€100050", "$1,000.50", "1.000,50 €")),
+        ("1.5%", ("1.5 %", "It is 1.50 percent."), ("15", "15%", "1.5", "-1.5%")),
+        ("1/2", ("½", "0.5", "The answer is 1/2.", r"\frac{1}{2}"), ("12", "2", "1", "1:2")),
+        ("-5 km", ("−5 km", "It is -5 km."), ("5 km", "15 km", "-.5 km")),
+        ("3:15", ("at 3:15 pm", "３：１５"), ("315", "15", "3.15", "3:15:20")),
+        ("3:2", ("3:2",), ("32", "3", "3/2")),
+        ("3-5", ("3–5",), ("35", "3:5", "5", "-5")),
+        ("1.5e3", ("1500", "1,500", "1.5 × 10^3"), ("153", "15e3", "1.5e-3")),
+        ("2020-01-05", ("on 2020-01-05",), ("20200105", "2020-01-5")),
+        ("1,234 km", ("1234 km", "1\u202f234 km"), ("1,23,4 km", "1.234 km")),
+        ("Python 3.10", ("python 3.10",), ("Python 3.1", "Python 310")),
+        ("2^10 bits", ("2^10 bits",), ("210 bits", "2^-10 bits")),
+        ("42年", ("４２年",), ("4.2年",)),
+        ("Café", ("cafe\u0301",), ("cafe",)),
+    ],
+)
+def test_what_makes_a_number_another_one_is_no_punctuation(answer, right, wrong) -> None:
+    assert [one for one in right if not score(one, (answer,)).right] == []
+    assert [one for one in wrong if score(one, (answer,)).right] == []
 
 
 def test_a_number_is_compared_as_a_number() -> None:

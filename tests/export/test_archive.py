@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import zipfile
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -119,10 +120,51 @@ def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
     assert latex.document([latex.figure("a.pdf", "A.", "a", 85)] * 20).count(r"\clearpage") == 2
 
 
-def test_text_of_a_model_is_no_command_of_latex() -> None:
-    assert "\\input" not in latex.escaped(HOSTILE)
-    assert latex.escaped("100% & #1") == r"100\% \& \#1"
-    assert latex.escaped("“σ”") == r"``\ensuremath{\sigma}''"
+ADVERSARIAL = [
+    # Text; as LaTeX; as a cell; as a value of BibTeX. None: as the text.
+    ("100% & #1 $x_1", r"100\% \& \#1 \$x\_1", None, None),
+    ("[1] first", "[1] first", "{}[1] first", None),
+    (" [b", " [b", "{}[b", None),
+    ("*bold*", "*bold*", "{}*bold*", None),
+    ("a--b", r"a-\allowbreak{}-b", None, None),
+    ("<<x>", r"\textless\kern0pt{}\textless{}x\textgreater{}", None, None),
+    ("''?`", r"\textquotesingle{}\textquotesingle{}?\textasciigrave{}", None, None),
+    ("top-p, x,,", r"top-p, x,\kern0pt{},", None, None),
+    ("“σ”", r"\textquotedblleft{}\ensuremath{\sigma}\textquotedblright{}", None, None),
+    ("int main() {", r"int main() \{", None, r"int main() \textbraceleft{}"),
+    ("}}\\", r"\}\}\textbackslash{}", None, r"\textbraceright{}\textbraceright{}\textbackslash{}"),
+    ('"@article', r"\textquotedbl{}@article", None, r"\textquotedbl{}{\char64}article"),
+    ("a\n\tb\x00\x1b\u202e", "a  b", None, None),
+    ("né日", "né日", None, r"né\texttt{U+65E5}"),
+]
+
+
+@pytest.mark.parametrize(("text", "plain", "in_cell", "in_bibtex"), ADVERSARIAL)
+def test_text_of_a_model_is_no_command_of_latex(
+    text: str, plain: str, in_cell: str | None, in_bibtex: str | None
+) -> None:
+    assert latex.escaped(text) == plain
+    assert latex.cell(text) == (plain if in_cell is None else in_cell)
+    assert latex.bibtex(text) == (plain if in_bibtex is None else in_bibtex)
+
+
+def test_the_braces_of_a_bibtex_value_are_balanced_for_a_reader_that_knows_no_backslash() -> None:
+    cited = latex.bibtex("".join(text for text, *_ in ADVERSARIAL) + HOSTILE)
+    depths = list(accumulate((char == "{") - (char == "}") for char in cited))
+    assert min(depths) >= 0 and depths[-1] == 0
+
+
+def test_no_row_of_a_table_begins_with_an_option_of_the_row_before() -> None:
+    frame = DataFrame({"[head]": ["[a", "*b", ""], "x": ["[c", "d", "e"]})
+    rows = latex.table(frame, "Options.").splitlines()
+    for above, row in pairwise(rows):
+        if above.endswith(("\\\\", "rule")):
+            assert not row.lstrip().startswith(("[", "*")), row
+
+
+def test_the_type_of_a_document_is_no_bitmap() -> None:
+    head = latex.document([])
+    assert r"\usepackage[T1]{fontenc}" in head and "\n\\usepackage{lmodern}\n" in head
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -7,7 +7,7 @@ import io
 import re
 import shutil
 import subprocess
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,6 +18,7 @@ from PIL import Image
 
 from core.decoding.errors import FigureError
 from core.export import chrome, font_files, make_fonts
+from core.export.bitmap import PNG, without_dark_gaps
 from core.export.render import pdf, png
 from core.export.svg import SvgDrawing, finish
 from tests.export.drawings import PIXEL, raw
@@ -163,9 +164,24 @@ def test_what_is_no_figure_is_refused(text: str) -> None:
 
 
 def test_a_damaged_bitmap_is_refused() -> None:
-    drawing = finish(raw().replace(PIXEL, DAMAGED), name="fig", title="t", alt="a")
     with pytest.raises(FigureError):
-        pdf(drawing)
+        finish(raw().replace(PIXEL, DAMAGED), name="fig", title="t", alt="a")
+
+
+def test_gaps_between_cells_are_no_transparent_black() -> None:
+    """A viewer that scales the bitmap would draw grey lines there."""
+    cells = np.zeros((4, 7, 4), np.uint8)
+    cells[:3, :3], cells[:3, 4:] = (250, 240, 230, 255), (10, 20, 30, 255)
+    out = io.BytesIO()
+    Image.fromarray(cells).save(out, "PNG")
+    link = without_dark_gaps(PNG + b64encode(out.getvalue()).decode())
+    with Image.open(io.BytesIO(b64decode(link.removeprefix(PNG)))) as image:
+        drawn = np.asarray(image)
+    assert np.array_equal(drawn[..., 3], cells[..., 3])
+    assert {tuple(pixel) for pixel in drawn[..., :3].reshape(-1, 3)} == {
+        (250, 240, 230),
+        (10, 20, 30),
+    }
 
 
 def test_print_sizes_follow_from_the_width_in_millimetres() -> None:
@@ -183,6 +199,13 @@ def test_a_picture_without_ground_is_transparent() -> None:
     drawing = finish(clear, name="fig", title="t", alt="a")
     with Image.open(io.BytesIO(png(drawing, 96))) as image:
         assert image.getpixel((300, 90))[3] == 0
+
+
+def test_a_pdf_is_of_a_version_that_submission_systems_take() -> None:
+    """With its fonts as TrueType outlines, and tagged without an entry that Poppler refuses."""
+    content = pdf(finished("␣word 日本語", mm=85))
+    assert content.startswith(b"%PDF-1.5") and b"/Suspects" not in content
+    assert b"/Type3" not in content and b"/FontFile2" in content and b"/MarkInfo" in content
 
 
 @pytest.mark.skipif(shutil.which("pdffonts") is None, reason="pdffonts (poppler) is not installed")

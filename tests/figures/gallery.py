@@ -129,6 +129,11 @@ def _speculative() -> Iterator[Entry]:
         yield f"{name}spec_feed", "spec_feed", (trace, 1), {}
         yield f"{name}spec_positions", "spec_positions", (trace,), {}
         yield f"{name}spec_time", "spec_time", (trace,), {}
+    for rounds, looks in ((48, {"first": 40}), (120, {"first": 80, "selected": (100, 0)})):
+        yield f"{rounds} rounds", "spec_timeline", (long_rounds(rounds),), looks
+    deep = long_rounds(20, draft_length=14)
+    yield "long drafts", "spec_timeline", (deep,), {}
+    yield "long drafts fed", "spec_feed", (deep, 3), {}
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))
@@ -138,6 +143,17 @@ def _speculative() -> Iterator[Entry]:
     yield "spec_outcomes", "spec_outcomes", (COUNTED, stored), {}
     table = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
     yield "enumeration", "spec_enumeration", (table, ("A", "B", "C"), "speculative"), {}
+
+
+@cache
+def long_rounds(count: int, **settings: object) -> Trace:
+    """A speculative run of so many rounds."""
+    runs = (make_spec(400, **{"seed": seed, **settings}) for seed in range(60))
+    run = next(run for run in runs if len(run.rounds) >= count)
+    kept = run.rounds[:count]
+    ids, text = (id for step in kept for id in step.token_ids), "".join(step.text for step in kept)
+    assert run.prompt_step is not None
+    return replace(run, steps=(run.prompt_step, *kept), token_ids=tuple(ids), text=text)
 
 
 def _reasoning() -> Iterator[Entry]:

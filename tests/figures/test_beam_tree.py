@@ -319,14 +319,17 @@ def test_a_search_under_way_has_a_best_path():
 
 
 def test_the_table_holds_every_candidate(search):
-    frame = beam_tree_data(search, guess_parents(search))
+    frame = beam_tree_data(search)
     candidates = [c for step in search.beam_steps for c in step.candidates]
     assert list(frame["token_id"]) == [c.token_id for c in candidates]
     assert list(frame["parent_row"]) == [c.parent + 1 for c in candidates]
     assert list(frame["fate"]) == [c.fate for c in candidates]
     assert frame["on_best_path"].sum() == len(search.hypotheses[0].token_ids)
-    guessed = frame["guessed_parent_row"].dropna()
-    assert len(guessed) == len(guess_parents(search).guesses)
+    guessed = frame.dropna(subset="guessed_parent_row")
+    rows = zip(guessed["step"], guessed["row"], guessed["guessed_parent_row"], strict=True)
+    assert sorted(rows) == sorted(
+        (guess.step + 1, guess.row + 1, guess.guess + 1) for guess in guess_parents(search).guesses
+    )
 
 
 def test_columns_share_the_width_and_cut_the_longest_only():

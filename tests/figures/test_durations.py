@@ -42,6 +42,14 @@ def test_parts_add_up_to_prefill_and_decode():
         assert parts[0] == pytest.approx(1000 * forward)
 
 
+def test_the_ratio_of_two_runs_is_told_whichever_is_slower():
+    slow = replace(OFF, timings=Timings(0.1, 0.5, 0.6))
+    quick = replace(ON, timings=Timings(0.1, 0.1, 0.2))
+    for runs in ([("on", quick), ("off", slow)], [("off", slow), ("on", quick)]):
+        assert "off takes 3.00 times as long" in " ".join(annotations(timing(runs)))
+    assert "times as long" not in " ".join(annotations(timing(RUNS[:1])))
+
+
 def test_lines_are_the_seconds_of_every_step():
     figure = timing(RUNS)
     for name, trace in RUNS:

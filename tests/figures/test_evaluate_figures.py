@@ -57,7 +57,7 @@ def test_bars_are_shares_with_their_intervals() -> None:
     leak = read_evaluation(STORED / "leak.jsonl")
     for shown, said in ((leak, True), (evaluation(), False)):
         words = strings(evaluate_accuracy(shown))
-        assert any("The stronger colour is the highest share." in one for one in words) is said
+        assert any("The strongest bar is the highest share." in one for one in words) is said
     table = evaluate_accuracy_data(evaluation())
     assert list(table["target_forwards"]) == [one.forwards for one in found]
 

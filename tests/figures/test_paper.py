@@ -113,7 +113,7 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     assert figure.layout.height < full.layout.height
 
 
-def test_themes_differ_in_colours_and_patterns_only() -> None:
+def test_themes_differ_in_colours_and_patterns_and_in_what_they_call_a_colour() -> None:
     for entry in entries():
         light = _bare(in_print()[entry[0]].to_json())
         for theme in (DARK, GREY):
@@ -131,6 +131,7 @@ def _bare(figure: str) -> object:
         if isinstance(value, list):
             return [walk(item) for item in value]
         signs = re.sub(r"#[0-9a-f]{6}|rgba?\([^)]*\)", "", str(value))
+        signs = re.sub("[Cc]olour|[Ss]hade", "hue", signs.replace("<br>", " "))
         return re.sub("[■▨▧▩▒▥▤▦]", "■", signs)
 
     found = json.loads(figure)

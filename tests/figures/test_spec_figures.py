@@ -264,9 +264,9 @@ def test_both_ways_of_scoring_read_every_position_once() -> None:
     trace = make_spec()
     step = trace.rounds[1]
     frame = spec_feed_data(trace, 1)
-    positions = list(
-        range(step.target_cache.before + 1, step.target_cache.before + len(step.drafted) + 2)
-    )
+    # From 0, as engines count: the first one is behind the cached tokens.
+    before = step.target_cache.before
+    positions = list(range(before, before + len(step.drafted) + 1))
     for way, rows in (("multi_query", 1), ("batch_expansion", len(step.drafted) + 1)):
         own = frame[frame["scoring"] == way]
         assert own["sequence"].nunique() == rows

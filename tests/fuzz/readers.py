@@ -40,12 +40,18 @@ from core.evaluation.scoring.metrics import METRICS, score
 from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.evaluation.verifier import worked_out
+from core.export.catalog import entries_of
+from core.export.stored import read_stored
+from core.figures import LIGHT
+from core.figures.base.paper import WIDE
 from core.models.gguf.header import header_in
 from core.server.api.chat import read_chat
 from core.server.api.completions import read_completion
 from core.server.api.errors import ApiError
 from core.server.api.http import json_object
 from core.server.api.responses import read_response
+from core.traces.data_path.export import as_json
+from core.traces.data_path.types import DataPath
 from core.traces.file import read_trace
 from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
@@ -55,6 +61,7 @@ from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.sweep import budgets
 from pages.ui.requests.controls import decoding_in
+from tests.figures.insides import make_calls
 from tests.figures.reasons import make_sweep
 from tests.models.gguf.files import write_gguf
 
@@ -110,6 +117,14 @@ def _own(data: bytes) -> Any:
         return None
 
 
+def _draw(data: bytes) -> None:
+    """Find the figures of a file, and draw its main one."""
+    stored = read_stored(data)
+    for entry in entries_of(stored.content)[:1]:
+        part = entry.part(None, WIDE)
+        part.table(part.figure(LIGHT, WIDE))
+
+
 def _lines(*values: Any) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
@@ -128,6 +143,10 @@ def _reasoning() -> bytes:
     data["run"]["steps"] = data["run"]["steps"][:2]
     data["rivalry"]["votes"] = data["rivalry"]["votes"][:1]
     return json.dumps(data).encode()
+
+
+def _path() -> bytes:
+    return json.dumps(as_json(DataPath(make_calls(), 7.0, 0, 1))).encode()
 
 
 def _gguf() -> bytes:
@@ -182,6 +201,12 @@ FOREIGN = (
     json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0],
         "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode(),
     json.dumps({"output": [{"content": [{"text": "a", "logprobs": [_ENTRY]}]}]}).encode(),
+    json.dumps({"completion_probabilities": [{"content": "a", "probs": [{"tok_str": "a",
+        "prob": 0.5}]}, {"token": "b", "bytes": [240, 159], "prob": 0.1}]}).encode(),
+    b'data: {"logprobs": [{"token": "a", "logprob": -1}]}\ndata: {"logprobs": []}\ndata: [DONE]',
+    b'{"logprobs": [{"token": "a", "logprob": -1}]}\n{"done": true}',
+    json.dumps({"meta_info": {"output_token_logprobs": [[-1.0, 5, "a"]], "output_top_logprobs":
+        [[[-1.0, 5, "a"]]]}}).encode(),
 )  # fmt: skip
 
 
@@ -232,6 +257,10 @@ READERS = (
         "core/decoding/trace.py"),
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
         "core/traces/lab.py"),
+    Reader("file with figures", _draw, DecodingError,
+        (*_of("lab", "greedy"), _reasoning(), _path()), "core/export/stored.py"),
+    Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation()),
+        "core/export/stored.py", lines=True),
     Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,
         (_reasoning(),), "core/evaluation/example.py"),
     Reader("sweep", read_sweep, SweepError, (_sweep(),), "core/evaluation/row_file.py",

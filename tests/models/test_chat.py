@@ -5,7 +5,12 @@ from __future__ import annotations
 import copy
 
 import pytest
+from tokenizers import Tokenizer, processors
+from transformers import PreTrainedTokenizerFast
 
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.check import check
+from core.decoding.decode import collect
 from core.decoding.errors import ModelError, PromptError
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
@@ -73,3 +78,33 @@ def test_without_a_template_messages_are_a_model_error() -> None:
     for act in (model.render_chat, model.encode_chat):
         with pytest.raises(ModelError, match="no chat template"):
             act(HELLO)
+
+
+def test_templates_of_which_none_is_the_default_are_named() -> None:
+    tokenizer = copy.deepcopy(tiny_tokenizer())
+    tokenizer.chat_template = {"rag": TEMPLATE, "tool_use": TEMPLATE}
+    for isolated in (False, True):
+        named = TransformersModel(
+            random_model("llama"), tokenizer, model_id="two", isolate_templates=isolated
+        )
+        assert not named.has_chat_template and "rag, tool_use" in named.described
+        with pytest.raises(ModelError, match="the names rag, tool_use, and no default one; save"):
+            named.encode_chat(HELLO)
+    tokenizer.chat_template = {"rag": "wrong", "default": TEMPLATE}
+    assert named.has_chat_template and named.described == ""
+    assert named.render_chat(HELLO).startswith("<|im_start|>user")
+
+
+def test_a_start_that_a_pasted_template_doubles_is_told() -> None:
+    backend = Tokenizer.from_str(tiny_tokenizer(300, ("<s>",)).backend_tokenizer.to_str())
+    backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 1)])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>")
+    tokenizer.chat_template = "<s>{{ messages[0]['content'] }}"
+    model = TransformersModel(random_model("llama"), tokenizer, model_id="starts")
+    config = Greedy(max_new_tokens=1)
+    trace = collect(model, model.render_chat(HELLO), config)
+    assert trace.notes[0].startswith("The model reads '<s>' twice")
+    assert all(one.passed for one in check(trace, model))
+    assert model.encode_chat(HELLO).count(1) == 1
+    for prompt in ("the fox", model.encode_chat(HELLO)):
+        assert collect(model, prompt, config).notes == ()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from core.models.token_text import TokenTexts, display_text, tokenizer_kind, unicode_to_byte
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.check import check as run_checks
+from core.decoding.decode import collect
+from core.decoding.loop.text import TextStream
+from core.models.token_text import TokenTexts, display_text, unicode_to_byte
+from core.models.transformers_model import TransformersModel
 from tests.depth import cases
-from tests.models.builders import tiny_tokenizer
+from tests.models.builders import random_model, tiny_tokenizer
 
 
 def fast(backend: Tokenizer, **special: str) -> PreTrainedTokenizerFast:
@@ -123,7 +130,6 @@ def test_ids_past_the_tokenizers_end_are_unused() -> None:
 
 def test_sentencepiece_pieces() -> None:
     texts = TokenTexts(sentencepiece_tokenizer())
-    assert tokenizer_kind(sentencepiece_tokenizer()) == "sentencepiece"
     assert [texts.text_of(token) for token in (0, 1, 2, 3, 4)] == [
         "<unk>",
         "</s>",
@@ -157,6 +163,73 @@ def test_pieces_with_a_word_end_suffix() -> None:
     assert [texts.bytes_of(token) for token in range(2)] == [b"th", b"e "]
 
 
-def test_a_tokenizer_without_a_decoder_spells_its_tokens_one_by_one() -> None:
-    texts = TokenTexts(fast(Tokenizer(models.WordLevel({"un": 0, "do": 1}, unk_token="un"))))
-    assert [texts.text_of(token) for token in range(2)] == ["un", "do"]
+_WORDS = {"mat": 0, "dog": 1, "x y": 2, ".": 3, "</s>": 4}
+_PIECES = {"▁the": 0, "▁": 1, "s": 2, "a▁b": 3, ".": 4}
+_HASHED = {"[UNK]": 0, "play": 1, "##ing": 2, ".": 3, "n't": 4}
+_BYTES = {char: at for at, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+DECODERS = {
+    "words without a decoder": (models.WordLevel(_WORDS, unk_token="."), None),
+    "words that are joined": (models.WordLevel(_WORDS, unk_token="."), decoders.Fuse()),
+    "wordpiece": (models.WordPiece(_HASHED, unk_token="[UNK]"), decoders.WordPiece()),
+    "wordpiece as it is": (
+        models.WordPiece(_HASHED, unk_token="[UNK]"),
+        decoders.WordPiece(cleanup=False),
+    ),
+    "metaspace": (models.WordLevel(_PIECES, unk_token="s"), decoders.Metaspace()),
+    "metaspace without a prefix": (
+        models.WordLevel(_PIECES, unk_token="s"),
+        decoders.Metaspace(prepend_scheme="never"),
+    ),
+    "unigram": (models.Unigram([(piece, -1.0) for piece in _PIECES], 2), decoders.Metaspace("▁")),
+    "marked word ends": (models.BPE({"th": 0, "e</w>": 1, "x</w>": 2}, []), decoders.BPEDecoder()),
+    "bytes": (
+        models.WordLevel(_BYTES | {"Ġx y": 256, "日本": 257}, unk_token="a"),
+        decoders.ByteLevel(),
+    ),
+}
+
+
+def decoded_by(name: str) -> PreTrainedTokenizerFast:
+    model, decoder = DECODERS[name]
+    backend = Tokenizer(model)
+    if decoder is not None:
+        backend.decoder = decoder
+    tokenizer = fast(backend, eos_token="</s>")
+    tokenizer.add_tokens(["<add é>"])
+    return tokenizer
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_tokens_add_what_the_library_decodes_behind_others(name: str) -> None:
+    tokenizer = decoded_by(name)
+    texts, dice = TokenTexts(tokenizer), Random(0)
+    for _ in range(100):
+        ids = [0, *dice.choices(range(len(tokenizer)), k=5)]
+        whole = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        # The first token loses the space or the mark before it, the last one its word's end.
+        added = b"".join(map(texts.bytes_of, ids[1:])).decode("utf-8", "replace")
+        if name == "marked word ends":
+            whole += " " * added.endswith(" ")
+        assert whole.endswith(added)
+        for before in (ids[:1], [], [tokenizer.eos_token_id]):
+            assert texts.decode(ids[1:], before) == added
+
+
+def test_words_without_a_decoder_are_joined_by_spaces_and_end_at_a_stop_string() -> None:
+    tokenizer = decoded_by("words without a decoder")
+    model = TransformersModel(random_model("llama", 6), tokenizer, model_id="words")
+    stream = TextStream(model, ["t dog"])
+    assert [stream.push(token) for token in (0, 0, 1)] == [" mat", " mat", " dog"]
+    assert stream.stopped
+    trace = collect(model, [0], Greedy(max_new_tokens=6))
+    assert trace.text.lstrip(" ") == tokenizer.decode(trace.token_ids, skip_special_tokens=True)
+    assert all(check.passed for check in run_checks(trace, model))
+
+
+def test_the_check_of_the_text_asks_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = decoded_by("words without a decoder")
+    model = TransformersModel(random_model("llama", 6), tokenizer, model_id="words")
+    monkeypatch.setattr(TokenTexts, "_spell", lambda _, piece: piece.encode())
+    trace = collect(model, [0], Greedy(max_new_tokens=6))
+    failed = [check.name for check in run_checks(trace, model) if not check.passed]
+    assert failed == ["the tokenizer decodes the tokens to the text"]

@@ -19,6 +19,13 @@ ENTRY = {
 POST = [{"token": " a", "prob": 0.5}, {"token": "b", "prob": 0.25}]
 PAIR = ((" a", 0.5), ("c", 0.01))
 BEYOND = {**ENTRY, "token": "c", "logprob": log(0.01)}
+META = {
+    "id": "1",
+    "completion_tokens": 2,
+    "output_token_logprobs": [[log(0.5), 5, " a"], [log(0.01), 7, "c"]],
+    "output_top_logprobs": [[[log(0.5), 5, " a"], [log(0.25), 6, "b"]]] * 2,
+}
+FOX = "\N{FOX FACE}".encode()
 
 
 def _choice(*entries: Any) -> Any:
@@ -50,8 +57,28 @@ def read(body: Any) -> Any:
             ],
         },
         _choice(*({"token": one, "prob": p, "top_probs": POST} for one, p in PAIR)),
+        {"model": "m", "message": {"content": " ac"}, "done": True, "logprobs": [ENTRY, BEYOND]},
+        {"model": "m", "response": " ac", "done": True, "logprobs": [ENTRY, BEYOND]},
+        {"model": "m", "content": " ac", "stop": True, "completion_probabilities": [ENTRY, BEYOND]},
+        {
+            "model": "m",
+            "completion_probabilities": [
+                {"token": one, "prob": p, "top_probs": POST} for one, p in PAIR
+            ],
+        },
+        {"model": "m", "meta_info": META},
     ],
-    ids=["chat", "response", "completion", "post-sampling probabilities"],
+    ids=[
+        "chat",
+        "response",
+        "completion",
+        "post-sampling probabilities",
+        "Ollama's chat",
+        "Ollama's generate",
+        "llama.cpp",
+        "llama.cpp behind its samplers",
+        "SGLang",
+    ],
 )
 def test_every_shape_gives_ranks_and_what_is_left(body: Any) -> None:
     found = read(body)
@@ -84,11 +111,90 @@ def test_the_logarithm_of_0_may_be_the_lowest_number_and_of_choices_the_first_is
     assert read_foreign(lowest).tokens[0].probability == 0
 
 
+def _part(raw: bytes, **others: Any) -> Any:
+    return {"token": r"\xf0\x9f", "logprob": -1.0, "bytes": list(raw), **others}
+
+
+def test_a_character_in_parts_is_drawn_once_its_bytes_are_whole() -> None:
+    first, last = FOX[:3], FOX[3:]
+    other = _part(b"\x8b")
+    chat = read(_choice(_part(first), _part(last, top_logprobs=[_part(last), other])))
+    assert [(token.text, token.added) for token in chat.tokens] == [
+        ("<F0><9F><A6>", ""),
+        ("<8A>", "\N{FOX FACE}"),
+    ]
+    assert {text for text, _ in chat.tokens[1].top} == {"<8A>", "<8B>"}
+    spelled = [r"bytes:\xf0\x9f\xa6", r"bytes:\x8a", r"\x8a"]
+    legacy = {"tokens": spelled, "token_logprobs": [-1.0] * 3}
+    found = read({"choices": [{"logprobs": legacy}]}).tokens
+    assert "".join(token.added for token in found) == "\N{FOX FACE}" + r"\x8a"
+    # Bytes that are none are left out.
+    for wrong in (None, [], [256], [True], ["a"]):
+        assert read(_choice({"token": "b", "logprob": -1, "bytes": wrong})).tokens[0].text == "b"
+
+
+def _events(*bodies: Any, mark: str = "data: ") -> str:
+    return "\n".join(mark + json.dumps(body) for body in bodies)
+
+
+DELTA = {"type": "response.output_text.delta", "logprobs": [ENTRY]}
+OUTPUT = [{"content": [{"type": "output_text", "logprobs": [ENTRY, BEYOND]}]}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _events(_choice(ENTRY), _choice(BEYOND), {"choices": []}) + "\n\ndata: [DONE]\n",
+        _events({"logprobs": [ENTRY]}, {"logprobs": [BEYOND]}, {"done": True}, mark=""),
+        _events(
+            {"completion_probabilities": [ENTRY]},
+            {"completion_probabilities": [BEYOND]},
+            {"stop": True},
+        ),
+        "event: response.output_text.delta\n"
+        + _events(
+            DELTA,
+            {**DELTA, "logprobs": [BEYOND]},
+            {"type": "response.output_text.done", "logprobs": [ENTRY, BEYOND]},
+            {"type": "response.completed", "response": {"output": OUTPUT}},
+        ),
+        _events({**DELTA, "logprobs": []}, {"response": {"output": OUTPUT}}),
+        _events({"meta_info": {"id": "1", "output_token_logprobs": []}}, {"meta_info": META}),
+    ],
+    ids=["chat", "Ollama", "llama.cpp", "response", "response at its end", "SGLang"],
+)
+def test_a_stream_gives_each_token_once(text: str) -> None:
+    assert [token.text for token in read_foreign(text).tokens] == [" a", "c"]
+
+
+def test_of_answers_to_several_prompts_the_first_is_drawn() -> None:
+    llama = {"stop": True, "completion_probabilities": [ENTRY]}
+    for bodies in ([llama] * 3, [{"meta_info": {**META, "id": str(at)}} for at in range(3)]):
+        found = read(bodies)
+        assert found.tokens[0].text == " a" and len(found.tokens) < 3
+        assert "Of its 3 choices the first" in found.unknown[0]
+
+
+def test_llamacpps_older_probabilities_name_the_token_that_came_out_by_its_text() -> None:
+    probs = [{"tok_str": "b", "prob": 0.6}, {"tok_str": " a", "prob": 0.4}]
+    found = read({"completion_probabilities": [{"content": " a", "probs": probs}]})
+    (token,) = found.tokens
+    assert (token.text, token.least_rank) == (" a", 2)
+    assert token.probability == pytest.approx(0.4)
+
+
+NUMBERED = {"meta_info": {"output_token_logprobs": [[-1.0, 5, None]]}}
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
         ([], "JSON object"),
         ({}, "no log-probabilities"),
+        ({"completion_probabilities": []}, "n_probs"),
+        ({"error": {"message": "no such model"}}, "The server refused: no such model"),
+        (NUMBERED, "return_text_in_logprobs"),
+        ({"meta_info": {"output_token_logprobs": [[-1.0]]}}, "no list of log-probability"),
         ({"choices": [{"logprobs": None}]}, "no log-probabilities"),
         ({"choices": [{"logprobs": {"content": [{"token": "a", "logprob": 3}]}}]}, "infinity to 0"),
         ({"choices": [{"logprobs": {"content": [{"token": 5, "logprob": -1}]}}]}, "no text"),

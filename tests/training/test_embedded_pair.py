@@ -16,6 +16,8 @@ from training.corpus.story import cast
 from training.corpus.tokens import CHAT_TOKENS, END_OF_TEXT, END_OF_TURN
 from training.evaluate import load_subject
 from training.evaluation import forms
+from training.evaluation.card import cards, read_measures, replace_measures, store_measures
+from training.evaluation.measure import Measure
 from training.evaluation.written import replies, said
 
 MODELS = Path(__file__).parents[2] / "assets" / "models"
@@ -105,7 +107,21 @@ def test_a_question_in_any_words_is_answered(question: str, reply: str) -> None:
     assert said(found).startswith(reply)
 
 
-def test_the_card_says_that_every_goal_is_reached() -> None:
-    path = MODELS / "target" / "evaluation.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    assert not [row["name"] for row in rows if row["reached"] is False]
+def test_the_measures_say_that_every_goal_is_reached() -> None:
+    assert not [one.name for one in read_measures(MODELS) if one.reached is False]
+
+
+def test_every_card_is_what_its_settings_and_the_stored_measures_give() -> None:
+    written = cards(MODELS)
+    assert set(written) == {"target", "draft", "reward"}
+    for role, card in written.items():
+        assert (MODELS / role / "README.md").read_text(encoding="utf-8") == card
+
+
+def test_measures_of_one_subject_replace_the_old_ones_in_their_place(tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    old = [Measure(name, "", "1 %", None) for name in ("speed", "reward model: a", "beams")]
+    store_measures(tmp_path, old)
+    new = [Measure(f"reward model: {name}", "", "2 %", None) for name in "bc"]
+    replace_measures(tmp_path, "reward model", new)
+    assert read_measures(tmp_path) == [old[0], *new, old[2]]

@@ -11,13 +11,14 @@ import pytest
 import streamlit as st
 
 from core.decoding.trace import Trace
-from core.evaluation.plan.files import read_evaluation
+from core.evaluation.plan.files import file_of, read_evaluation
 from core.export.archive import Archive
 from core.export.part import Part
+from core.export.stored import evaluation_subject, evaluation_tables
+from core.export.stored_parts import evaluation_parts
 from core.figures import printed
 from core.figures.speculative.words import EXTRA
 from pages.ui import registry
-from pages.ui.evaluate import files
 from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView
 from pages.ui.requests.state import RequestsView
@@ -65,14 +66,14 @@ def test_a_verification_is_named_by_its_token(place: int, said: str) -> None:
 
 def test_an_evaluation_leaves_with_its_plan_and_rows() -> None:
     evaluation = read_evaluation(STORED / "evaluation/hot-draft.jsonl")
-    archive = Archive(files.subject(evaluation), PAPER, tables=files.tables(evaluation))
+    archive = Archive(evaluation_subject(evaluation), PAPER, tables=evaluation_tables(evaluation))
     with zipfile.ZipFile(io.BytesIO(archive.encode())) as packed:
         names = set(packed.namelist())
         settings = json.loads(packed.read("settings.json"))
-        assert packed.read("evaluation.jsonl") == files.file_of(evaluation)
+        assert packed.read("evaluation.jsonl") == file_of(evaluation)
     assert {"plan.yaml", "figures.tex", "figures.md"} <= names
     assert [way["name"] for way in settings["ways"]] == [w.name for w in evaluation.plan.ways]
-    assert settings["width"] == "85mm" and len(files.parts(evaluation)) >= 2
+    assert settings["width"] == "85mm" and len(evaluation_parts(evaluation)) >= 2
 
 
 def test_what_was_not_read_inside_a_run_is_named() -> None:

@@ -18,6 +18,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
 from core.figures.beam.window import window
+from core.figures.opening import telling_node
 from core.models.scripted import ScriptedModel
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import save as beam_share
@@ -311,7 +312,7 @@ def test_a_run_that_a_link_makes_again_is_shown_at_the_link_s_node(
 def test_a_node_that_the_search_lacks_is_told(open_beam: Open, search: Trace) -> None:
     for node in ("99.0", "1", "1.999", "x.y", "1.2.3"):
         app = open_beam(node=node)
-        assert view_of(app).node == beam_state.telling_node(search)
+        assert view_of(app).node == telling_node(search)
         assert [toast.value for toast in app.toast] == [
             f"“{node}” in the link is no candidate of this search (links count from 0): its most "
             "telling one is selected."

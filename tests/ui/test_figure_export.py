@@ -12,6 +12,7 @@ import pytest
 from core.export.catalog import figures_of
 from core.export.part import table_file
 from core.export.table import csv_text
+from core.figures import printed
 from tests.figures.traces import make_trace
 
 
@@ -26,8 +27,8 @@ def test_text_that_begins_like_a_formula_gets_a_quote(text: str) -> None:
 
 def test_a_table_by_itself_says_what_made_it_with_the_whole_prompt() -> None:
     trace = replace(make_trace(3), prompt="=cmd, a long prompt " * 40)
-    part = next(one for one in figures_of(trace) if one.name == "candidates")
-    file = table_file(part)
+    part = next(one for one in figures_of(trace, step=0) if one.name == "candidates")
+    file = table_file(part, printed("85mm"))
     plain, told = part.data(), pd.read_csv(io.BytesIO(file))
     assert list(told.columns) == [*plain.columns, "made_by"] and len(told) == len(plain)
     said = told["made_by"][0]

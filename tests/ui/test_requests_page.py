@@ -102,7 +102,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
         "Request 1, completions, embedded:target, sampling, finished, "
         f"{counted(record.tokens, 'token')}, "
         f"first token after {record.seconds_to_first_token:.2f} s, "
-        f"{record.tokens_per_second:.0f} tokens a second, asked: the cat"
+        f"{record.tokens_per_second:.0f} tokens a second after the first, asked: the cat"
     )
     assert any('"seed": 1' in code.value for code in app.code)
     assert charts(app)

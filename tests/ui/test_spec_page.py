@@ -16,6 +16,7 @@ from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Trace
+from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
 from core.figures.speculative.verdict import verdict
@@ -340,13 +341,13 @@ def test_the_link_holds_the_selected_token(open_spec: Open) -> None:
     view_of(app).look_at(2, 0)
     app.run()
     assert app.query_params["token"] == "2.0"
-    view_of(app).look_at(*spec_state.telling_token(example))
+    view_of(app).look_at(*telling_token(example))
     app.run()
     assert "token" not in app.query_params
     for text, token in (("2.0", (2, 0)), ("1.own", (1, EXTRA))):
         assert view_of(open_spec(token=text)).token == token
     for text in ("99.0", "2", "a.b", "-1.0", "2.-1", "1.0.0", "².", "٢.0"):
-        assert view_of(open_spec(token=text)).token == spec_state.telling_token(example)
+        assert view_of(open_spec(token=text)).token == telling_token(example)
 
 
 @pytest.mark.usefixtures("scripted")
@@ -355,7 +356,7 @@ def test_the_run_of_a_link_opens_at_its_token(open_spec: Open) -> None:
     assert view_of(app).source == "run" and view_of(app).token == (1, EXTRA)
     assert app.query_params["token"] == "1.own"
     app = press(app, "start")
-    assert view_of(app).token == spec_state.telling_token(view_of(app).trace)
+    assert view_of(app).token == telling_token(view_of(app).trace)
 
 
 @pytest.mark.parametrize("rule", ["speculative", "exact", "typical"])

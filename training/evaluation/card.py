@@ -8,7 +8,8 @@ from training.evaluation.measure import Measure, table
 from training.evaluation.written import Answered
 
 TEMPLATES = Path(__file__).parents[1] / "cards"
-EXAMPLES, SHOWN = "examples.json", 10
+EXAMPLES, SHOWN, EVALUATION = "examples.json", 10, "evaluation.json"
+ROLES = ("target", "draft", "reward")
 
 
 def history(before: list[dict[str, Any]], averaged: bool = False) -> str:
@@ -24,11 +25,37 @@ def in_words(shares: dict[str, float]) -> str:
     return ", ".join(f"{100 * share:.0f} % {name}" for name, share in rows) or "not recorded"
 
 
-def write_cards(
-    folder: Path, measures: list[Measure], roles: tuple[str, ...] = ("target", "draft", "reward")
-) -> None:
-    """Write README.md of each model that is there, from its settings and the measures."""
-    for role in roles:
+def store_measures(folder: Path, measures: list[Measure]) -> None:
+    """Store the measures, which all cards are written from."""
+    rows = [measure._asdict() for measure in measures]
+    text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    (folder / "target" / EVALUATION).write_text(text, encoding="utf-8")
+
+
+def read_measures(folder: Path) -> list[Measure]:
+    """The stored measures."""
+    rows = json.loads((folder / "target" / EVALUATION).read_text(encoding="utf-8"))
+    return [Measure(**row) for row in rows]
+
+
+def replace_measures(folder: Path, subject: str, measures: list[Measure]) -> None:
+    """Store measures in place of those whose names begin with `subject`, in their order."""
+    stored = read_measures(folder)
+    others = [one for one in stored if not one.name.startswith(subject)]
+    at = next((at for at, one in enumerate(stored) if one not in others), len(stored))
+    store_measures(folder, [*others[:at], *measures, *others[at:]])
+
+
+def write_cards(folder: Path) -> None:
+    """Write README.md of each model that is there, from its settings and the stored measures."""
+    for role, text in cards(folder).items():
+        (folder / role / "README.md").write_text(text, encoding="utf-8")
+
+
+def cards(folder: Path) -> dict[str, str]:
+    """The card of each model that is there, by its role."""
+    measures, found = read_measures(folder), {}
+    for role in ROLES:
         settings = folder / role / "training.json"
         if not settings.exists():
             continue
@@ -38,8 +65,8 @@ def write_cards(
         values["examples"] = read_examples(folder / role)
         values["history"] = history(values.pop("before", []), "averaged" in values)
         chosen = [one for one in measures if role == "target" or role in one.name]
-        card = template.format(table=table(chosen), **values)
-        (folder / role / "README.md").write_text(card, encoding="utf-8")
+        found[role] = template.format(table=table(chosen), **values)
+    return found
 
 
 def write_examples(answered: list[Answered], folder: Path) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
+from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import noise_at
@@ -17,7 +18,7 @@ from core.decoding.trace import TokenStep, Trace
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
     """The full logits that step `index` was drawn from, `[vocab]`: one forward over its prefix."""
-    return logits_after(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+    return read_again(model, trace, trace.token_ids[:index]).logits[0]
 
 
 def logits_after(model: LanguageModel, previous_ids: Sequence[int]) -> Tensor:

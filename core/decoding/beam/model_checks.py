@@ -13,6 +13,7 @@ from core.decoding.beam.rescoring import Rescoring
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.model_checks import fit_faults, logit_tolerance
+from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.text import join_text
@@ -85,8 +86,7 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
             path = [c.token_id for c in lineage(steps, index, candidate)]
             if join_text(model, path) != text:
                 faults.append(f"step {nth(step.index)}: a path's text is not its tokens'")
-    if join_text(model, trace.token_ids) != trace.text:
-        faults.append("the model's tokenizer decodes the tokens to another text")
+    faults += run_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 

@@ -17,6 +17,7 @@ from core.decoding.beam.types import BeamStep
 from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.model_checks import candidate_error, logit_tolerance
 from core.decoding.loop.ending import eos_rows
+from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Trace
 
@@ -85,12 +86,13 @@ class Rescoring:
                     self._compare((index, parents[index]), token_ids[:index], own)
             self._note_largest(logits)
 
-        self._model.start([*prompt_ids, *token_ids[:-1]], use_cache=False, on_logits=compare)
+        read_again(self._model, self._trace, token_ids[:-1], compare)
 
     def _score_tree(self) -> None:
         """Down every branch in turn, to its end at once."""
         children = _children(self._steps)
-        context, path = self._model.start(self._trace.prompt_ids), list[int]()
+        prompt_ids, use_cache = self._trace.prompt_ids, self._config.use_cache
+        context, path = self._model.start(prompt_ids, use_cache=use_cache), list[int]()
         waiting: list[_Place] = []
         for row in range(len(self._steps[0].groups) if self._steps else 0):
             self._compare((0, row), path, context.logits[0])

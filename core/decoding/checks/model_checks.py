@@ -14,10 +14,12 @@ from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
 from core.decoding.checks.expected import expected_draw
 from core.decoding.checks.known_tokens import candidates_again
 from core.decoding.checks.replay import rank_fits, replayed_fault
+from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.ending import eos_rows
-from core.decoding.loop.text import TextStream, join_prompt, join_text
+from core.decoding.loop.prompt import read_again
+from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
@@ -144,9 +146,7 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
 
 def texts(trace: Trace, model: LanguageModel) -> Check:
     """Whether the texts of tokens, prompt and run are what the model's tokenizer makes of them."""
-    faults = []
-    if join_text(model, trace.token_ids) != trace.text:
-        faults.append("the model's tokenizer decodes the tokens to another text")
+    faults = run_text_faults(trace, model)
     rendered, ids = trace.rendered_prompt, list(trace.prompt_ids)
     if rendered != join_prompt(model, ids) and model.encode(rendered) != ids:
         faults.append("the prompt's text is not its tokens'")
@@ -199,7 +199,7 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
                 deviations.append(_step_error(own, step))
                 faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
 
-    model.start(ids, use_cache=False, on_logits=compare)
+    read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
     tolerance = logit_tolerance(trace, model, largest)
     return [

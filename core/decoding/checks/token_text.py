@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 _BYTE = re.compile(r"<([89A-F][0-9A-F])>")
 # A special token's name: put around a prompt, or in place of a word that is not known.
 _MARK = re.compile(r"(?:<.+>|\[[A-Z]+\])\Z", re.DOTALL)
+# Special tokens that a tokenizer puts before a text, and behind one; known ones put one.
+_MOST_AROUND = 2
 _UNKNOWN = re.compile(r"<\|?unk(?:nown)?\|?>|\[UNK\]")
 
 
@@ -70,11 +72,12 @@ def says(shown: Sequence[str], text: str) -> bool:
         shown: the tokens' display texts.
     """
     wanted = bare(text)
-    if bare(_joined(shown)) == wanted:
-        return True
     ends = [place for place, own in enumerate(shown) if not _MARK.match(own)]
-    inner = shown[ends[0] : ends[-1] + 1] if ends else ()
-    return bare(_joined(inner)) == wanted or _says_with_gaps(shown, wanted)
+    first, last = (ends[0], ends[-1] + 1) if ends else (0, 0)
+    starts = {first, *range(min(first, _MOST_AROUND) + 1)}
+    stops = {last, *range(max(last, len(shown) - _MOST_AROUND), len(shown) + 1)}
+    parts = (shown[start:stop] for start in starts for stop in stops)
+    return any(bare(_joined(part)) == wanted for part in parts) or _says_with_gaps(shown, wanted)
 
 
 def _joined(shown: Sequence[str]) -> str:

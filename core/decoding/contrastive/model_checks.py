@@ -18,6 +18,7 @@ from core.decoding.contrastive.scoring import degeneration, directions, require_
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.loop.compared import Compared
+from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.trace import Check, Trace
 
@@ -80,11 +81,11 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
 def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterator[_Deviation]:
     """One forward over the text for what comes before, one for the candidates of each step."""
     ids, start = [*trace.prompt_ids, *trace.token_ids], len(trace.prompt_ids)
-    whole = require_hidden(model.start(ids[:1], use_cache=False), model)
-    whole.rollback(1)
+    whole = require_hidden(read_again(model, trace, ()), model)
+    whole.rollback(start)
     before, picker = directions(whole.extend_hidden(ids)[0]), Picker(model, trace.config)
     for at, step in enumerate(trace.token_steps, start=start):
-        context = require_hidden(model.start(ids[:at], use_cache=False), model)
+        context = require_hidden(read_again(model, trace, ids[start:at]), model)
         logits = context.logits[0]
         probs = picker.pick(step.index, logits, ids[:at]).stages[-2].probs
         contrasted = step.compared or ()

@@ -26,7 +26,8 @@ class LensPosition(NamedTuple):
     Args:
         token_id, text: of the token there.
         next_id, next_text: of the token that stands next; at the last position the likeliest one.
-        decided: the first layer after which that token is the likeliest; None where none is.
+        decided: the first layer from which on that token is the likeliest after every layer; None
+            where it isn't after the last one.
         cells: one a layer, the embedding first.
     """
 

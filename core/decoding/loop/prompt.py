@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from torch import Tensor
 
 from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import read_prompt
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.trace import PromptPosition, PromptStep
+from core.decoding.protocol import Context, LanguageModel, OnLogits
+from core.decoding.trace import PromptPosition, PromptStep, Trace
 
 
 def process_prompt(
@@ -30,6 +30,26 @@ def process_prompt(
     context = model.start(prompt_ids, use_cache=use_cache, on_logits=read)
     seconds = perf_counter() - started - reading
     return PromptStep(positions=tuple(positions), seconds=seconds), context
+
+
+def read_again(
+    model: LanguageModel,
+    trace: Trace,
+    token_ids: Sequence[int],
+    on_logits: OnLogits | None = None,
+) -> Context:
+    """Run a trace's prompt and some of its tokens without a cache; the numbers are the run's own.
+
+    A model whose position embeddings depend on the length tells the prompt and the tokens apart.
+
+    Args:
+        on_logits: as of `LanguageModel.start`.
+    """
+    own: Callable[..., Context] | None = getattr(model, "read_again", None)
+    if own is None:
+        return model.start([*trace.prompt_ids, *token_ids], use_cache=False, on_logits=on_logits)
+    use_cache = trace.config.use_cache
+    return own(trace.prompt_ids, token_ids, use_cache=use_cache, on_logits=on_logits)
 
 
 def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:

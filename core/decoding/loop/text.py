@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from core.decoding.protocol import LanguageModel, Vocabulary
 
+# Texts that a continuation is encoded behind: at least one of them merges with none of its letters.
+_BEFORE = ("\n", "a", "1", ".", ")")
+
 
 class TextStream:
     """Joins token bytes and gives text as soon as its characters are whole."""
@@ -55,6 +58,27 @@ def encode_plain(model: LanguageModel, text: str) -> list[int]:
         if whole and len(ids) > len(around):
             return ids[before : len(ids) - after]
     return ids
+
+
+def encode_continuation(model: LanguageModel, text: str) -> list[int]:
+    """Token ids of a text that follows other text.
+
+    A tokenizer may begin every prompt with a space or a mark. Where the text's own ids spell that
+    too, the ids are those that it has behind another text.
+    """
+    ids = encode_plain(model, text)
+    if _spell(model, ids, text):
+        return ids
+    for before in _BEFORE:
+        head, whole = encode_plain(model, before), encode_plain(model, before + text)
+        rest = whole[len(head) :]
+        if whole[: len(head)] == head and _spell(model, rest, text):
+            return rest
+    return ids
+
+
+def _spell(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
+    return b"".join(visible_bytes(model, token) for token in ids) == text.encode()
 
 
 def join_prompt(model: Vocabulary, ids: Sequence[int]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
@@ -64,11 +64,26 @@ def reason_in_batch(
         DecodingError: the model returned no distribution, or rules out what is to be forced.
     """
     require_all_tokens(model, "a batch")
+    use_cache = bool(runs) and runs[0].config.use_cache
+    together: dict[Hashable, list[_BatchRow]] = {}
+    for at, run in enumerate(runs):
+        row = _BatchRow(model, at, run)
+        together.setdefault(_prompt_angles(model, row.ids, use_cache), []).append(row)
+    for rows in together.values():
+        yield from _run_rows(model, rows, use_cache)
+
+
+def _prompt_angles(model: LanguageModel, ids: Sequence[int], use_cache: bool) -> Hashable:
+    """What must be equal for prompts to share a batch; None where nothing must."""
+    own: Callable[[int, bool], Hashable] | None = getattr(model, "prompt_angles", None)
+    return None if own is None else own(len(ids), use_cache)
+
+
+def _run_rows(
+    model: LanguageModel, rows: list[_BatchRow], use_cache: bool
+) -> Iterator[tuple[FinishedRun, ...]]:
     started = perf_counter()
-    rows = [_BatchRow(model, at, run) for at, run in enumerate(runs)]
-    if not rows:
-        return
-    context = _read_prompts(model, [row.ids for row in rows], use_cache=runs[0].config.use_cache)
+    context = _read_prompts(model, [row.ids for row in rows], use_cache=use_cache)
     while True:
         going = [row for row in rows if row.reason is None]
         _step(rows, context)
@@ -93,10 +108,13 @@ def _read_prompts(
     shortest = min(map(len, prompts))
     columns = zip(*prompts, strict=False)
     shared = next((at for at, ids in enumerate(columns) if len(set(ids)) > 1), shortest)
-    one = model.start(prompts[0][: max(shared, 1)], use_cache=use_cache)
-    context = one.branch([0] * len(prompts))
-    if not shared:
-        context.rollback(1)
+    begun = prompts[0][: max(shared, 1)]
+    if _prompt_angles(model, begun, use_cache) is not None:
+        # The whole prompt is read at once: its length chooses the angles of its keys.
+        begun, shared = prompts[0], min(shared, shortest - 1)
+    context = model.start(begun, use_cache=use_cache).branch([0] * len(prompts))
+    if len(begun) > shared:
+        context.rollback(len(begun) - shared)
     piece = max(1, _HELD // (len(prompts) * model.vocab_size))
     for first in range(shared, shortest, piece):
         context.extend([ids[first : min(first + piece, shortest)] for ids in prompts])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.decoding.config import Ended
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.loop.prompt import token_limit
-from core.decoding.loop.text import TextStream, encode_plain, join_prompt, visible_bytes
+from core.decoding.loop.text import TextStream, encode_continuation, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
@@ -68,11 +68,16 @@ class BudgetController:
 
     def _encode(self, name: str) -> list[int]:
         text: str = getattr(self._config, name)
-        ids = encode_plain(self._model, text)
+        ids = encode_continuation(self._model, text)
         if not ids:
             raise ConfigError(
                 f"Reasoning.{name} has no tokens in this model's vocabulary, got {brief(text)}; "
                 "give another text."
+            )
+        if max(ids) >= self._model.vocab_size:
+            raise ConfigError(
+                f"Reasoning.{name} holds a token that this model has no embedding for, got "
+                f"{brief(text)}; give another text."
             )
         return ids
 
@@ -154,7 +159,7 @@ class BudgetController:
     def _answer_call(self) -> None:
         expression = call_at_end(self._seen.decode("utf-8", "replace"))
         if expression is not None:
-            result = encode_plain(self._model, result_of(expression) + END_RESULT)
+            result = encode_continuation(self._model, result_of(expression) + END_RESULT)
             self._force(result, "result")
 
     def _reason(self, own: int | None) -> Ended | None:

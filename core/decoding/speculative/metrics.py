@@ -140,11 +140,50 @@ def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, 
 def system_efficiency(rounds: Sequence[DraftRound]) -> float | None:
     """Emitted tokens over those that rounds without any rejection would have emitted.
 
-    vLLM v0: emitted / ((drafted / k) * (k + 1)); here the sum of each round's drafted + 1, which is
-    the same where every round drafts k.
+    That is the sum of each round's drafted + 1, however many tokens it drafted.
     """
     possible = sum(len(step.drafted) + 1 for step in rounds)
     return counts(rounds).emitted / possible if possible else None
+
+
+def vllm_system_efficiency(rounds: Sequence[DraftRound], draft_length: int) -> float | None:
+    """vLLM v0's `system_efficiency`: emitted / ((drafted / k) * (k + 1)), k the set draft length.
+
+    vLLM drafts k tokens or none, so that only then it equals `system_efficiency`. Rounds that
+    draft nothing don't count: its rejection sampler, which counts, never sees them
+    (vllm/spec_decode/metrics.py, vllm/model_executor/layers/spec_decode_base_sampler.py).
+    """
+    found = counts([step for step in rounds if step.drafted])
+    possible = found.drafted / draft_length * (draft_length + 1) if draft_length else 0.0
+    return found.emitted / possible if possible else None
+
+
+class StageTimes(NamedTuple):
+    """vLLM v0's stage times of speculative decoding, in ms, under its own names.
+
+    Its `SpecDecodeWorker` logs those of one step; here they are means over the rounds that drafted.
+
+    Args:
+        average_time_per_proposal_tok_ms: proposing, over the drafted tokens.
+        scoring_time_ms: the target's forward, a round.
+        verification_time_ms: a round; shaping included, which vLLM does as it scores.
+    """
+
+    average_time_per_proposal_tok_ms: float
+    scoring_time_ms: float
+    verification_time_ms: float
+
+
+def vllm_stage_times(rounds: Sequence[DraftRound]) -> StageTimes | None:
+    """The means over the rounds that drafted; None where none did."""
+    steps = [step for step in rounds if step.drafted]
+    if not steps:
+        return None
+    return StageTimes(
+        1000 * sum(step.seconds.propose for step in steps) / counts(steps).drafted,
+        1000 * sum(step.seconds.score for step in steps) / len(steps),
+        1000 * sum(step.seconds.verify for step in steps) / len(steps),
+    )
 
 
 def tokens_per_round(rounds: Sequence[DraftRound]) -> float | None:

@@ -25,9 +25,11 @@ from core.decoding.checks.model_checks import (
     prompt_text_faults,
     same_tokens,
 )
+from core.decoding.checks.run_text import run_text_faults
 from core.decoding.counting import nth
 from core.decoding.loop.ending import eos_rows
-from core.decoding.loop.text import TextStream, join_text
+from core.decoding.loop.prompt import read_again
+from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
@@ -78,9 +80,7 @@ def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
 
 
 def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
-    faults = []
-    if join_text(model, trace.token_ids) != trace.text:
-        faults.append("the model's tokenizer decodes the tokens to another text")
+    faults = run_text_faults(trace, model)
     stream = TextStream(model)
     for step in trace.rounds:
         texts = [stream.push(token_id) for token_id in step.token_ids]
@@ -152,7 +152,7 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
             yield torch.empty(0, model.vocab_size)
             continue
         if context is None:
-            context = model.start(ids[:end])
+            context = model.start(ids[:end], use_cache=trace.config.use_cache)
         elif context.length < end:
             context.extend(ids[context.length : end])
         last = context.logits
@@ -280,7 +280,7 @@ def _gap(
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf, 0.0
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
-    logits = model.start(ids, use_cache=False).logits[0]
+    logits = read_again(model, trace, trace.token_ids[:at]).logits[0]
     largest = float(logits.abs().nan_to_num(posinf=0).max())
     held_back = eos_rows(model) if at < config.min_new_tokens else []
     for _, act in penalties(config.shaping, ids, held_back):

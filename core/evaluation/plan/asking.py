@@ -24,8 +24,13 @@ def ids_for(model: LanguageModel, question: Question, system: str, chat: bool) -
     if chat and isinstance(model, Chats) and model.has_chat_template:
         messages = [{"role": "system", "content": system}] if system else []
         return model.encode_chat([*messages, {"role": "user", "content": question.asked}])
+    return model.encode(text_for(question, system))
+
+
+def text_for(question: Question, system: str) -> str:
+    """The prompt of a model that is asked by plain text."""
     before = f"{system}\n\n" if system else ""
-    return model.encode(f"{before}{question.asked}\n")
+    return f"{before}{question.asked}\n"
 
 
 def draft_ids_for(

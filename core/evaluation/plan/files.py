@@ -12,9 +12,9 @@ from core.evaluation.plan.run import Models, Rewards, evaluation_rows, with_revi
 from core.evaluation.plan.serial import (
     plan_from_json,
     plan_to_json,
-    require_rows_of,
     row_from_json,
     row_to_json,
+    settled_rows,
 )
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.plan.work import EvaluationWork
@@ -30,7 +30,8 @@ EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
     plan_from_json=plan_from_json,
     row_to_json=row_to_json,
     row_from_json=row_from_json,
-    require_rows=require_rows_of,
+    settled=settled_rows,
+    is_final=lambda row: not row.failure,
 )
 
 

@@ -24,7 +24,14 @@ from core.decoding.errors import DecodingError, EvaluationError
 from core.decoding.methods import BY_NAME, config_to_dict
 from core.decoding.validation import brief, shortened
 from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
-from core.evaluation.plan.types import DEFAULT_MODEL, MAX_NAME, MAX_SYSTEM, MAX_WAYS, EvaluationPlan, Way
+from core.evaluation.plan.types import (
+    DEFAULT_MODEL,
+    MAX_NAME,
+    MAX_SYSTEM,
+    MAX_WAYS,
+    EvaluationPlan,
+    Way,
+)
 from core.evaluation.questions.own import OWN_PREFIX, own_questions
 from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import QuestionSet
@@ -100,10 +107,14 @@ def _loaded(data: bytes) -> dict[Any, Any]:
         _require_bounded(data)
         found = yaml.load(data, _Loader)
     except yaml.MarkedYAMLError as error:
-        line = f"Line {error.problem_mark.line + 1} of the plan" if error.problem_mark else "It"
+        mark, last = error.problem_mark, data.count(b"\n") + 1
+        # libyaml counts the end of the text as a line of its own.
+        line = f"Line {min(mark.line + 1, last)} of the plan" if mark else "It"
         raise EvaluationError(
             f"{line} is not YAML: {shortened(str(error.problem), 100)}."
         ) from None
+    except EvaluationError:
+        raise
     except (yaml.YAMLError, ValueError, ArithmeticError):
         raise EvaluationError("The plan is not YAML text.") from None
     if not isinstance(found, dict):

@@ -6,17 +6,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from core.decoding.config import MethodConfig
 from core.decoding.decode import collect
-from core.decoding.errors import EvaluationError, LostModelError
+from core.decoding.errors import (
+    DecodingError,
+    EvaluationError,
+    LoadingStoppedError,
+    LostModelError,
+    ModelError,
+)
 from core.decoding.loop.text import join_text, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Step, Trace
-from core.evaluation.plan.asking import draft_ids_for, ids_for
+from core.decoding.validation import brief
+from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
 from core.evaluation.plan.counted import Counted, OwnPrompt
 from core.evaluation.plan.leaks import find_leaks
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow, Way
+from core.evaluation.plan.types import (
+    Evaluation,
+    EvaluationPlan,
+    EvaluationRow,
+    Way,
+    failed_row,
+)
 from core.evaluation.questions.types import Question
 from core.evaluation.row_file import gathered
 from core.evaluation.scoring.metrics import score
@@ -38,8 +50,8 @@ class Rewards(Protocol):
 
 
 def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Question, Way, int]]:
-    """The runs that have no row yet, question by question."""
-    done = {(row.question, row.way, row.sample) for row in rows}
+    """The runs that have no row yet or failed, question by question."""
+    done = {(row.question, row.way, row.sample) for row in rows if not row.failure}
     return [
         (question, way, sample)
         for question in plan.questions.questions
@@ -47,6 +59,25 @@ def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Q
         for sample in range(way.samples)
         if (question.key, way.name, sample) not in done
     ]
+
+
+def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[str, LanguageModel]:
+    """Every model and draft of a plan, by name.
+
+    Raises:
+        ModelError: one can't be loaded; says which way needs it.
+    """
+    models = {}
+    for name in plan.models:
+        try:
+            models[name] = load(name)
+        except LoadingStoppedError:
+            raise
+        except ModelError as error:
+            way = next(way.name for way in plan.ways if name in (way.model, way.draft))
+            sentence = str(error).removesuffix(".")
+            raise ModelError(f"{sentence}; way {brief(way)} needs it.") from None
+    return models
 
 
 def with_revisions(
@@ -71,6 +102,9 @@ def evaluation_rows(
 ) -> Iterator[EvaluationRow]:
     """Yield the rows that `done` lacks, each as soon as it is there.
 
+    A run that its model, its draft, its template or its settings refuse, or that its server cuts
+    off, has a row that says why; the others go on.
+
     Args:
         models: every model and draft of the plan, by name.
         rewards: the plan's reward model; rows have no reward without one.
@@ -79,30 +113,27 @@ def evaluation_rows(
         should_stop: asked after every step; a run that it ends has no row.
 
     Raises:
-        ModelError: a draft with another vocabulary.
-        EvaluationError: a run was cut off by its server.
-        as `collect`.
+        EvaluationError: a server gives no answer any more.
     """
-    known: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
-    asked, runners = "", _Runners(models, plan)
+    runners = _Runners(models, plan, on_step, should_stop)
     wanted = None if only is None else set(only)
     for question, way, sample in missing(plan, done):
         if wanted is not None and (question.key, way.name, sample) not in wanted:
             continue
         if should_stop():
             return
-        if question.key != asked:
-            asked = question.key
-            known.clear()
-        model, config = models[way.model], way.config_of(sample)
-        ids = ids_for(model, question, way.system, way.use_chat_template)
-        run = runners.decode(way, config, question, ids, on_step, should_stop)
+        try:
+            run = runners.decode(way, question, sample)
+        except (LostModelError, EvaluationError) as error:
+            raise EvaluationError(str(error)) from None
+        except DecodingError as error:
+            if should_stop() or isinstance(error, LoadingStoppedError):
+                return
+            yield failed_row(way.name, question.key, sample, str(error))
+            continue
         if run is None:
             return
-        place = (way.model, tuple(ids), question.answers[0])
-        if place not in known:
-            known[place] = score_reference(model, ids, question.answers[0])
-        row = _row(plan, way, question, sample, run, known[place], model)
+        row = _row(plan, way, question, sample, run, models[way.model])
         if rewards is not None:
             row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
         yield row
@@ -113,53 +144,69 @@ class _Run:
     trace: Trace
     forwards: int
     draft_forwards: int
+    reference: ReferenceScore | None
 
 
 class _Runners:
     """The models of a plan, each wrapped once for its part."""
 
-    def __init__(self, models: Models, plan: EvaluationPlan) -> None:
+    def __init__(
+        self,
+        models: Models,
+        plan: EvaluationPlan,
+        on_step: Callable[[Step], object] | None,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._models, self._on_step, self._should_stop = models, on_step, should_stop
+        self._references: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
+        self._asked = ""
         self._targets = {way.model: Counted(models[way.model]) for way in plan.ways}
         self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
         self._drafts = {name: Counted(one.as_model()) for name, one in self._prompts.items()}
 
-    def decode(
-        self,
-        way: Way,
-        config: MethodConfig,
-        question: Question,
-        ids: list[int],
-        on_step: Callable[[Step], object] | None,
-        should_stop: Callable[[], bool],
-    ) -> _Run | None:
+    def decode(self, way: Way, question: Question, sample: int) -> _Run | None:
         """One run; None where it was stopped.
 
         Raises:
-            EvaluationError: its server gives no answer any more, or its draw isn't known.
+            LostModelError: a server gives no answer any more.
+            DecodingError: the run can't be done, or was cut off.
         """
         target, draft = self._targets[way.model], self._drafts.get(way.draft)
+        ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
         if draft is not None:
             own = draft_ids_for(draft.as_model(), question, way, ids)
             self._prompts[way.draft].read(ids, own)
             draft.forwards = 0
         target.forwards = 0
-        try:
-            trace = collect(
-                target.as_model(),
-                ids,
-                config,
-                draft=draft.as_model() if draft else None,
-                on_step=on_step,
-                should_stop=should_stop,
-                prompt_text=question.asked,
-            )
-        except LostModelError as error:  # Before its first token: `collect` has no trace of it.
-            raise EvaluationError(str(error)) from None
+        trace = collect(
+            target.as_model(),
+            ids,
+            way.config_of(sample),
+            draft=draft.as_model() if draft else None,
+            on_step=self._on_step,
+            should_stop=self._should_stop,
+            prompt_text=question.asked,
+        )
         if trace.finish_reason == "cancelled":
-            if not should_stop() and trace.notes:
-                raise EvaluationError(trace.notes[-1])
+            if not self._should_stop() and trace.notes:
+                raise DecodingError(trace.notes[-1])
             return None
-        return _Run(trace, target.forwards, draft.forwards if draft else 0)
+        counts = target.forwards, draft.forwards if draft else 0
+        return _Run(trace, *counts, self._reference(way, ids, question))
+
+    def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
+        """The log-likelihood of the reference answer, once for all runs of a prompt."""
+        if question.key != self._asked:
+            self._asked = question.key
+            self._references.clear()
+        answer = question.answers[0]
+        place = (way.model, tuple(ids), answer)
+        if place not in self._references:
+            model = self._models[way.model]
+            chat = way.use_chat_template and has_template(model)
+            prompt = ids if chat else text_for(question, way.system)
+            self._references[place] = score_reference(model, prompt, answer)
+        return self._references[place]
 
 
 def _row(
@@ -168,10 +215,9 @@ def _row(
     question: Question,
     sample: int,
     run: _Run,
-    reference: ReferenceScore | None,
     model: LanguageModel,
 ) -> EvaluationRow:
-    trace, reply = run.trace, reply_of(run.trace, model)
+    trace, reply, reference = run.trace, reply_of(run.trace, model), run.reference
     text = written_out(trace, model)
     judged = score(reply, question.answers, plan.metrics)
     rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
@@ -241,10 +287,13 @@ def run_evaluation(
 ) -> Evaluation:
     """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
 
+    A run among them that failed is done again.
+
     Args:
         on_row: called with each new row and how many rows there are now (of `plan.total`).
     """
     coming = evaluation_rows(
         models, plan, done, rewards=rewards, on_step=on_step, should_stop=should_stop
     )
-    return Evaluation(plan, gathered(coming, done, on_row))
+    kept = [row for row in done if not row.failure]
+    return Evaluation(plan, gathered(coming, kept, on_row))

@@ -9,6 +9,7 @@ from typing import Any
 from core.decoding.errors import ConfigError, DecodingError, EvaluationError
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.validation import brief
+from core.evaluation.plan.derived import derived
 from core.evaluation.plan.types import EvaluationPlan, EvaluationRow, Way
 from core.evaluation.questions.types import QuestionSet
 from core.evaluation.strict_json import adapter, read_as, require_runs, rounded
@@ -100,15 +101,31 @@ def _read(kind: Any, data: Any) -> Any:
     return read_as(kind, data, EvaluationError)
 
 
-def require_rows_of(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> None:
-    """Raises EvaluationError, with its line in a file, for a row that isn't the plan's or twice."""
-    samples = {way.name: way.samples for way in plan.ways}
-    keys = {question.key for question in plan.questions.questions}
+def settled_rows(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> tuple[EvaluationRow, ...]:
+    """The rows with what follows from their texts; a run that failed and was done later, once.
+
+    Raises:
+        EvaluationError: with its line in a file, a row that isn't the plan's, is there twice, or
+            whose reply is not of its text.
+    """
+    ways = {way.name: way for way in plan.ways}
+    asked = {question.key: question for question in plan.questions.questions}
     runs = (
         (
-            (row.question, row.way, row.sample),
-            row.question in keys and 0 <= row.sample < samples.get(row.way, 0),
+            (row.question, row.way, row.sample, at if row.failure else -1),
+            row.question in asked and row.way in ways and 0 <= row.sample < ways[row.way].samples,
         )
-        for row in rows
+        for at, row in enumerate(rows)
     )
     require_runs(runs, "evaluation", EvaluationError)
+    settled: dict[tuple[str, str, int], EvaluationRow] = {}
+    for line, row in enumerate(rows, start=2):
+        place = (row.question, row.way, row.sample)
+        if row.failure and place in settled and not settled[place].failure:
+            continue
+        settled.pop(place, None)
+        try:
+            settled[place] = derived(row, ways[row.way], asked[row.question], plan.metrics)
+        except EvaluationError as error:
+            raise EvaluationError(f"Line {line} of the evaluation is invalid: {error}.") from None
+    return tuple(settled.values())

@@ -3,29 +3,67 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.decoding.counting import counted
 from core.evaluation.intervals import wilson_of_groups
-from core.evaluation.plan.types import Evaluation, EvaluationRow
+from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
 from core.evaluation.types import Share
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def fair_rows(evaluation: Evaluation) -> tuple[EvaluationRow, ...]:
-    """The rows of the questions that have all their runs in every way; all rows of a whole one."""
-    if evaluation.complete:
-        return evaluation.rows
-    each = sum(way.samples for way in evaluation.plan.ways)
-    by_question: dict[str, int] = defaultdict(int)
+class Failure(NamedTuple):
+    """Runs of a way that could not be done.
+
+    Args:
+        whole: it has no other runs, and is left out of every comparison.
+        reason: of the first one, a sentence.
+    """
+
+    way: str
+    runs: int
+    whole: bool
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Which way failed, and why."""
+        what = "failed" if self.whole else f"failed in {counted(self.runs, 'run')}"
+        return f"Way {self.way} {what}: {self.reason}"
+
+
+def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
+    """The ways that failed, in the plan's order."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    done = {row.way for row in evaluation.rows if not row.failure}
     for row in evaluation.rows:
-        by_question[row.question] += 1
-    return tuple(row for row in evaluation.rows if by_question[row.question] == each)
+        if row.failure:
+            reasons[row.way].append(row.failure)
+    return tuple(
+        Failure(way.name, len(said), way.name not in done, said[0])
+        for way in evaluation.plan.ways
+        if (said := reasons.get(way.name))
+    )
+
+
+def compared_ways(evaluation: Evaluation) -> tuple[Way, ...]:
+    """The plan's ways but those that failed in all their runs."""
+    lost = {one.way for one in failures(evaluation) if one.whole}
+    return tuple(way for way in evaluation.plan.ways if way.name not in lost)
+
+
+def fair_rows(evaluation: Evaluation) -> tuple[EvaluationRow, ...]:
+    """The rows of the questions that have all their runs in every way that is compared."""
+    each = sum(way.samples for way in compared_ways(evaluation))
+    rows = [row for row in evaluation.rows if not row.failure]
+    by_question = Counter(row.question for row in rows)
+    return tuple(row for row in rows if by_question[row.question] == each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +102,7 @@ def results(evaluation: Evaluation) -> tuple[WayResult, ...]:
 
 def by_way(evaluation: Evaluation) -> dict[str, list[EvaluationRow]]:
     """The comparable rows of each way, in the plan's order."""
-    found: dict[str, list[EvaluationRow]] = {way.name: [] for way in evaluation.plan.ways}
+    found: dict[str, list[EvaluationRow]] = {way.name: [] for way in compared_ways(evaluation)}
     for row in fair_rows(evaluation):
         found[row.way].append(row)
     return found
@@ -120,7 +158,7 @@ def paired(evaluation: Evaluation, one: str, other: str) -> Paired:
     """Compare two ways question by question; of several samples the majority counts (ties: wrong).
 
     Raises:
-        KeyError: the plan has no such way.
+        KeyError: no such way is compared.
     """
     rows = by_way(evaluation)
     left, right = _by_question(rows[one]), _by_question(rows[other])
@@ -149,9 +187,9 @@ def mcnemar(first: int, second: int) -> float:
 
 
 def all_paired(evaluation: Evaluation) -> tuple[Paired, ...]:
-    """Every way against the first one of the plan."""
-    first, *rest = [way.name for way in evaluation.plan.ways]
-    return tuple(paired(evaluation, first, name) for name in rest)
+    """Every way that is compared against the first one of them."""
+    names = [way.name for way in compared_ways(evaluation)]
+    return tuple(paired(evaluation, names[0], name) for name in names[1:])
 
 
 def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:

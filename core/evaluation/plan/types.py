@@ -12,6 +12,7 @@ from core.decoding.trace import FinishReason
 from core.decoding.validation import brief
 from core.evaluation.questions.types import Question, QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
+from core.evaluation.types import require_possible
 
 DEFAULT_MODEL = "embedded:target"
 MAX_WAYS, MAX_SAMPLES, MAX_ROWS = 60, 100, 100_000
@@ -155,6 +156,8 @@ class EvaluationRow:
         seconds: of the run, loading and scoring left out.
         mean_logprob: of the emitted tokens, in nats; None for methods whose steps don't say.
         reward: what the plan's reward model says of `text`; None without one.
+        failure: why the run could not be done, a sentence; empty where it was. The other fields of
+            a run that failed say nothing.
     """
 
     way: str
@@ -178,12 +181,24 @@ class EvaluationRow:
     seconds: float
     mean_logprob: float | None = None
     reward: float | None = None
+    failure: str = ""
 
     def __post_init__(self) -> None:
+        counts = (self.prompt_tokens, self.tokens, self.forwards, self.draft_forwards)
+        require_possible(self.seconds, *counts)
+        require_possible(self.drafted, self.accepted, self.drafted - self.accepted)
         if self.reference_logprob is not None and self.reference_tokens < 1:
             raise ConfigError(
                 "A row must have reference_tokens of 1 or more where it has a reference_logprob."
             )
+
+
+def failed_row(way: str, question: str, sample: int, failure: str) -> EvaluationRow:
+    """The row of a run that could not be done."""
+    return EvaluationRow(
+        way, question, sample, "", "", False, "", 0.0, None, 0, (), 0, 0, 0, 0, 0, 0, "cancelled",
+        0.0, failure=failure,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

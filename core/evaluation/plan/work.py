@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.decoding.errors import EvaluationError
-from core.evaluation.plan.run import evaluation_rows, missing, with_revisions
+from core.decoding.protocol import LanguageModel
+from core.evaluation.plan.run import evaluation_rows, loaded, missing, with_revisions
 from core.evaluation.plan.types import EvaluationPlan, EvaluationRow
 
 
@@ -42,10 +43,10 @@ class EvaluationWork:
         """
         from core.models.registry import load_model, load_reward_model
 
-        models = {
-            name: load_model(self.places.get(name, name), dtype=self.dtype, device=self.device)
-            for name in self.plan.models
-        }
+        def load(name: str) -> LanguageModel:
+            return load_model(self.places.get(name, name), dtype=self.dtype, device=self.device)
+
+        models = loaded(self.plan, load)
         rewards = load_reward_model(self.plan.reward) if self.plan.reward else None
         if with_revisions(self.plan, models, rewards) != self.plan:
             raise EvaluationError("A model's weights were changed meanwhile; start again.")

@@ -115,7 +115,9 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
         ProblemError: no such columns, a row of another length, no CSV.
     """
     _require_commas(text.partition("\n")[0])
-    reader, started = csv.reader(io.StringIO(text, newline=""), strict=True), 1
+    # Quotes behind a space, as in `a, "b"`, are quotes too.
+    lines = io.StringIO(text, newline="")
+    reader, started = csv.reader(lines, strict=True, skipinitialspace=True), 1
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         if not set(header) >= REQUIRED:

@@ -1,8 +1,9 @@
-"""Text metrics after SQuAD's normalisation, and GSM8K's reading of a number.
+"""Text metrics after SQuAD's normalisation with its numbers kept, and GSM8K's reading of a number.
 
 The formulas are those of the SQuAD 2.0 evaluation script (Rajpurkar et al. 2018), which
 lm-evaluation-harness uses for its `squadv2` and `coqa`, of its `squad_completion` (`contains`)
-and of its `gsm8k` (filter `flexible-extract`, then `exact_match`).
+and of its `gsm8k` (filter `flexible-extract`, then `exact_match`). Unlike there, signs that make a
+number another one stay, and a text of nothing but articles and punctuation is compared as it is.
 """
 
 from __future__ import annotations
@@ -10,32 +11,71 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core.evaluation.answers import find_answer, normal_number
+from core.evaluation.plain_text import folded
 
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_SIGNS = re.escape(string.punctuation)
+_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9,])")
+_CURRENCY = re.compile(r"([€£¥₩₹]) ?(-?[0-9][0-9.]*)|(?<![0-9.])(-?[0-9][0-9.]*) ?([€£¥₩₹])")
+_PERCENT = re.compile(r"(?<=[0-9]) (?:%|percent\b|per cent\b)")
+# Between digits (1.5, 1/2, 3:15, 2-3), a sign, a point or a percent sign of a number, or elsewhere.
+_PUNCTUATION = re.compile(
+    rf"(?:(?<=[0-9])[{_SIGNS}](?=-?[0-9])|(?<=[0-9]e)-(?=[0-9])|(?<!\w)-(?=[$€£¥₩₹]?\.?[0-9])"
+    rf"|(?<!\w)\.(?=[0-9])|(?<=[0-9])%)|([{_SIGNS}])"
+)
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
+_QUANTITY = re.compile(r"(-?)([€£¥₩₹]?)([0-9./e-]+)(%?)")
 _FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 
 def normalised(text: str) -> str:
-    """Small letters, no ASCII punctuation, no articles, single spaces; in this order."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    """Small letters, no ASCII punctuation but that of numbers, no articles, single spaces.
+
+    Articles, then punctuation stay where nothing else is left: `A.` gives `a`, and only an empty
+    text gives an empty one.
+    """
+    plain = " ".join(folded(text).lower().split())
+    numbers = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), plain)
+    numbers = _PERCENT.sub("%", _CURRENCY.sub(r"\1\4\2\3", numbers))
+    bare = _PUNCTUATION.sub(lambda found: "" if found[1] else found[0], numbers)
+    return _spaced(_ARTICLES.sub(" ", bare)) or _spaced(bare) or plain
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _pairs(reply: str, answers: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The normalised reply beside each normalised answer.
+
+    Where the answer has no letter, numbers are compared by their value: 5.5 is $5.50. Beside one
+    with letters they are compared as they are written: Python 3.1 is not Python 3.10.
+    """
+    said = normalised(reply)
+    by_value = " ".join(map(_valued, said.split()))
+    for answer in map(normalised, answers):
+        if any(char.isalpha() for char in answer):
+            yield said, answer
+        else:
+            yield by_value, " ".join(map(_valued, answer.split()))
+
+
+def _valued(word: str) -> str:
+    found = _QUANTITY.fullmatch(word)
+    number = normal_number(found[1] + found[3]) if found else None
+    return word if found is None or number is None else f"{found[2]}{number}{found[4]}"
 
 
 def is_exact(reply: str, answers: Sequence[str]) -> bool:
     """Whether the normalised reply is one of the normalised answers (SQuAD's EM)."""
-    return normalised(reply) in map(normalised, answers)
+    return any(said == answer for said, answer in _pairs(reply, answers))
 
 
 def contains(reply: str, answers: Sequence[str]) -> bool:
-    """Whether the words of an answer stand in the reply, both normalised.
-
-    An answer that normalises to nothing is contained in nothing.
-    """
-    said = f" {normalised(reply)} "
-    return any(f" {own} " in said for own in map(normalised, answers) if own)
+    """Whether the words of an answer stand in the reply, both normalised."""
+    return any(f" {answer} " in f" {said} " for said, answer in _pairs(reply, answers) if answer)
 
 
 def contains_text(reply: str, answers: Sequence[str]) -> bool:
@@ -43,7 +83,8 @@ def contains_text(reply: str, answers: Sequence[str]) -> bool:
 
     lm-evaluation-harness' `contains`; a part of a word counts.
     """
-    return any(re.search(re.escape(own), reply, re.IGNORECASE) for own in answers)
+    said = folded(reply)
+    return any(re.search(re.escape(folded(own)), said, re.IGNORECASE) for own in answers)
 
 
 def is_number(reply: str, answers: Sequence[str]) -> bool:
@@ -58,15 +99,15 @@ def is_last_number(reply: str, answers: Sequence[str]) -> bool:
     The filter's last match, then equality with commas, dollar signs, what stands up to `#### ` and
     a full stop at the end left out.
     """
-    found = _FLEXIBLE.findall(reply)
+    found = _FLEXIBLE.findall(folded(reply))
     last = next((group for group in found[-1] if group), "") if found else "[invalid]"
     return _bare(last) in map(_bare, answers)
 
 
 def _bare(text: str) -> str:
     # Not `.*#### ` as a pattern: it takes time that grows with the square of a reply's length.
-    kept = text.replace(",", "").replace("$", "").rpartition("#### ")[2]
-    return re.sub(r"\.$", "", kept).lower()
+    answer = text.replace(",", "").replace("$", "").rpartition("#### ")[2]
+    return folded(re.sub(r"\.$", "", answer)).lower()
 
 
 def token_f1(reply: str, answers: Sequence[str]) -> float:
@@ -74,7 +115,7 @@ def token_f1(reply: str, answers: Sequence[str]) -> float:
 
     Where either has no word, 1 if neither has one.
     """
-    return max(_f1(normalised(reply).split(), normalised(own).split()) for own in answers)
+    return max(_f1(said.split(), answer.split()) for said, answer in _pairs(reply, answers))
 
 
 def _f1(said: list[str], right: list[str]) -> float:

@@ -16,9 +16,9 @@ from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (
     plan_from_json,
     plan_to_json,
-    require_rows_of,
     row_from_json,
     row_to_json,
+    settled_rows,
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.sweep.work import SweepWork
@@ -34,7 +34,7 @@ SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
     plan_from_json=plan_from_json,
     row_to_json=row_to_json,
     row_from_json=row_from_json,
-    require_rows=require_rows_of,
+    settled=settled_rows,
 )
 
 

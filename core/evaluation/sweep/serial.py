@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from typing import Any
 
 from core.decoding.errors import SweepError
+from core.evaluation.answers import outcome_of
 from core.evaluation.strict_json import adapter, read_as, require_runs, rounded
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 
@@ -40,8 +41,12 @@ def row_from_json(data: Any) -> SweepRow:
     return row
 
 
-def require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:
-    """Raises SweepError, with its line in a file, for a row that is not the plan's, or is there."""
+def settled_rows(plan: SweepPlan, rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
+    """The rows with outcomes that follow from their answers, and the difficulties of the plan.
+
+    Raises:
+        SweepError: with its line in a file, a row that is not the plan's, or is there twice.
+    """
     expected = {problem.key: problem.answer for problem in plan.problems.problems}
 
     def planned(row: SweepRow) -> bool:
@@ -50,6 +55,15 @@ def require_rows_of(plan: SweepPlan, rows: Sequence[SweepRow]) -> None:
 
     runs = (((row.problem, row.budget, row.sample), planned(row)) for row in rows)
     require_runs(runs, "sweep", SweepError)
+    steps = {problem.key: problem.steps for problem in plan.problems.problems}
+    return tuple(
+        replace(
+            row,
+            outcome=outcome_of(row.answer, row.expected, row.finish_reason),
+            steps=steps[row.problem],
+        )
+        for row in rows
+    )
 
 
 def sweep_to_json(sweep: BudgetSweep) -> dict[str, Any]:
@@ -63,5 +77,4 @@ def sweep_from_json(data: Any) -> BudgetSweep:
         raise SweepError("a sweep must hold a plan and a list of rows")
     plan = plan_from_json(data.get("plan"))
     rows = tuple(row_from_json(row) for row in data["rows"])
-    require_rows_of(plan, rows)
-    return BudgetSweep(plan, rows)
+    return BudgetSweep(plan, settled_rows(plan, rows))

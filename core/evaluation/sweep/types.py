@@ -11,7 +11,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.trace import FinishReason
 from core.decoding.validation import brief
-from core.evaluation.types import AttemptOutcome, ProblemSet
+from core.evaluation.types import AttemptOutcome, ProblemSet, require_possible
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 MAX_ROWS = 100_000
@@ -105,6 +105,11 @@ class SweepRow:
     mean_logprob: float
     finish_reason: FinishReason
     seconds: float
+
+    def __post_init__(self) -> None:
+        require_possible(self.seconds, self.thinking_tokens, self.forced_tokens)
+        parts = max(self.thinking_tokens, self.forced_tokens)
+        require_possible(self.tokens - parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.figures.base.color import contrast
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import wrapped_markup
 from core.figures.base.paper import SMALL
 from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
-from core.figures.base.theme import GREY, Theme
+from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 
-# The sign of each pattern.
-_PATTERN_SIGNS = {"": "■", "/": "▨", "\\": "▧", "x": "▩", ".": "▦", "-": "▤", "|": "▥"}
+_SIGN_OF = {shape: sign for sign, shape in HATCH_SIGNS.items()}
 _KEY_SIZE, _KEY_LINE = 11, 16
-_LIGHT = 1.6
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -88,6 +85,7 @@ def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> No
     font: Properties = {"size": _KEY_SIZE, "color": sheet.theme.ink}
     room = sheet.paper.width - 2 * EDGE
     drawn = [part for line in lines for part in wrapped_markup(line, room, _KEY_SIZE)]
+    sheet.keys += lines
     sheet.grow((len(drawn) - len(lines)) * _KEY_LINE)
     add_lines(sheet, "key", drawn, left, y=0, yanchor="top", yshift=-offset, font=font)
 
@@ -96,7 +94,5 @@ def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
     said = words.replace(" ", NBSP)
     if sign == "■" and color in GREY.patterns:
-        sign = _PATTERN_SIGNS[GREY.patterns[color]]
-        # On white a light grey needs the lines of its pattern.
-        color = GREY.pattern_ink(color) if contrast(color, GREY.paper) < _LIGHT else color
+        sign = _SIGN_OF[GREY.patterns[color]]
     return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{said}{NBSP}{NBSP} '

@@ -6,11 +6,11 @@ for it. Columns that matter less are narrow and bear no text, so that all text i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
-from core.decoding.counting import nth, span_of
+from core.decoding.counting import nth
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.labels import NBSP, show_token
 from core.figures.base.marks import (
@@ -19,14 +19,13 @@ from core.figures.base.marks import (
     add_frame,
     add_note,
     cell_bars,
+    crosses,
     hover_texts,
     overlaid,
 )
-from core.figures.base.paper import LIVE_WINDOW, SMALL
+from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
-
-T = TypeVar("T")
 
 ROW_HEIGHT = 28
 _TEXT_SIZE, _CHARACTER = 12, 7.25
@@ -41,11 +40,6 @@ _COLUMN, _NARROW = 57, 0.16
 _COLUMNS_A_WIDE_ONE = 2.75
 # Less than this is hardly ever drawn; its text is of second rank.
 _UNLIKELY = 0.01
-
-
-class _Indexed(Protocol):
-    @property
-    def index(self) -> int: ...
 
 
 class Cell(NamedTuple):
@@ -97,29 +91,6 @@ def columns_for(width: float) -> int:
 def wide_columns(width: float) -> int:
     """So many columns a figure `width` px wide holds where all are wide."""
     return max(int((width - _EDGES) / _COLUMN), 1)
-
-
-def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None:
-    """Say in the meta of a live figure how wide it is at least, where a narrow frame can't hold it.
-
-    Args:
-        holds: how many columns a figure of some width holds.
-    """
-    if sheet.paper.live and columns > holds(sheet.paper.width):
-        sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
-
-
-def name_part(sheet: Sheet, what: str, shown: Sequence[_Indexed], count: int) -> None:
-    """Say in the figure's meta which of so many columns it shows, unless it is all of them."""
-    if len(shown) < count:
-        part = span_of(what, shown[0].index, shown[-1].index + 1, count)
-        sheet.layout["meta"]["part"] = part  # type: ignore[index]
-
-
-def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
-    """So many of the items from the place `first` on, at least one where there is any."""
-    start = min(max(first, 0), max(len(items) - 1, 0))
-    return items[start : start + max(columns, 1)]
 
 
 def frame_of(
@@ -190,7 +161,12 @@ def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> N
         color = theme.muted if quiet and not cell.ringed else theme.text_on(ground)
         tones.setdefault((color, cell.faded), []).append(cell)
     for (color, faded), group in tones.items():
-        sheet.traces.append(_texts(group, color, faded, frame, theme))
+        crossed = faded and sheet.paper.journal is not None
+        sheet.traces.append(_texts(group, color, frame, theme, hatched=faded and not crossed))
+        if crossed:
+            inset = [min(0.1, frame.width(cell.column) / 2) for cell in group]
+            across = [frame.edges[c.column + 1] - off for c, off in zip(group, inset, strict=True)]
+            sheet.traces.append(crosses(across, [cell.row - 0.33 for cell in group], theme))
     # In narrow columns the first row is the rule, and rings around it would hide its colour.
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
@@ -221,16 +197,16 @@ def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Pr
 
 
 def _texts(
-    drawn: Sequence[Cell], color: str, faded: bool, frame: Frame, theme: Theme
+    drawn: Sequence[Cell], color: str, frame: Frame, theme: Theme, *, hatched: bool
 ) -> Properties:
     pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
-    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if faded else {})}
+    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if hatched else {})}
     corners = [(frame.middle(cell.column), cell.row - 0.5) for cell in drawn]
     wide = [frame.wide[cell.column] for cell in drawn]
     texts = [show_token(cell.token, frame.limit) for cell in drawn]
     return {
         **cell_bars(corners, [frame.width(cell.column) for cell in drawn]),
-        "name": "removed" if faded else "tokens",
+        "name": "removed" if drawn[0].faded else "tokens",
         "text": [text if held else "" for text, held in zip(texts, wide, strict=True)],
         "textangle": 0,
         **hover_texts([cell.hover for cell in drawn]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from core.figures.base.journals import JOURNAL_TICK
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import markup_width
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -76,7 +77,8 @@ def name_rows(sheet: Sheet, title: str, left: int) -> None:
     Args:
         left: the figure's left margin, px.
     """
-    where = {**PAPER, "xanchor": "center", "yanchor": "middle", "xshift": EDGE - 2 - left}
+    edge = EDGE - 2 - (JOURNAL_TICK if sheet.paper.journal else 0)
+    where = {**PAPER, "xanchor": "center", "yanchor": "middle", "xshift": edge - left}
     color = sheet.theme.muted
     add_note(sheet, "rows", title, 0, 0.5, size=12, color=color, textangle=-90, **where)
 
@@ -175,6 +177,19 @@ def strokes(pairs: Iterable[tuple[Point, tuple[float, float | None]]]) -> Proper
         x += [x0, x1, None]
         y += [y0, y1, None]
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip"}
+
+
+def crosses(x: Sequence[float], y: Sequence[float], theme: Theme) -> Properties:
+    """Small crosses, in place of hatching."""
+    return {
+        "type": "scatter",
+        "name": "crosses",
+        "mode": "markers",
+        "x": x,
+        "y": y,
+        "marker": {"symbol": "x-thin", "size": 4, "line": {"width": 1, "color": theme.ink}},
+        "hoverinfo": "skip",
+    }
 
 
 def numbers_behind(

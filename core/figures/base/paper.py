@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from core.decoding.errors import FigureError
+from core.figures.base.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
 
 # px: body text, and the smallest that a figure writes; at 7 pt for the body the smallest has 6.1.
 BODY, SMALL = 12.0, 10.5
@@ -32,6 +33,7 @@ class Paper:
         transparent: nothing behind the figure.
         whole_prompt: where the prompt is named, all of it is.
         live: for a page of its own, whose knobs work in the reader's browser.
+        journal: whose rules the figure keeps to; None for those of the app.
     """
 
     width: float = 400.0
@@ -43,6 +45,7 @@ class Paper:
     transparent: bool = False
     whole_prompt: bool = False
     live: bool = False
+    journal: Journal | None = None
 
     @property
     def window(self) -> float:
@@ -67,32 +70,62 @@ WIDE = Paper(width=900.0)
 
 
 def printed(
-    width: str | float,
+    width: str | float = "column",
     *,
+    journal: str = "",
     type_pt: float = 7.5,
     selection: bool = False,
-    title: bool = True,
-    caption: bool = True,
+    title: bool | None = None,
+    caption: bool | None = None,
     transparent: bool = False,
 ) -> Paper:
     """Paper of a fixed width: `"85mm"`, `"17.4 cm"`, `"3.5in"`, `"240pt"`, `"640px"` or px.
 
     Args:
-        type_pt: body text in print, 7 to 9 points; a width in px has body text of 12 px.
+        width: a length, or `"column"` (the default) or `"page"` of the journal, else of 85 and
+            174 mm.
+        journal: a name of `JOURNALS`; empty for none.
+        type_pt: body text in print, 7 to 9 points; a width in px has body text of 12 px. A journal
+            has its own.
+        title, caption: whether they are drawn; by default they are, but not for a journal.
 
     Raises:
-        FigureError: if the width or the size of type can't be laid out.
+        FigureError: if there is no such journal, or the width or the size of type can't be laid
+            out.
     """
     if not (isinstance(type_pt, int | float) and _TYPE[0] <= type_pt <= _TYPE[1]):
         raise FigureError(f"The type size {type_pt!r} is not between 7 and 9 points.")
-    amount, unit = _read(width)
+    if journal and journal not in JOURNALS:
+        raise FigureError(f"There is no journal “{journal[:20]}”; there are {', '.join(JOURNALS)}.")
+    row = JOURNALS[journal] if journal else None
+    type_pt = row.type_pt if row else type_pt
+    amount, unit = _read(length_of(width, journal))
     mm = None if unit == "px" else amount * _UNITS[unit]
+    if row and mm is None:
+        raise FigureError(f"{row.label} takes a width in print, such as {row.column}, not in px.")
     px = amount if mm is None else mm / _POINT * BODY / type_pt
     if not _WIDTHS[0] <= px <= _WIDTHS[1]:
         low, high = (_shown(edge, unit, type_pt) for edge in _WIDTHS)
         raise FigureError(f"The width {width!r} is not between {low} and {high}.")
-    drawn = {"title": title, "caption": caption, "transparent": transparent}
-    return Paper(round(px, 2), mm, printed=True, selection=selection, **drawn)
+    drawn = {"title": title, "caption": caption}
+    texts = {name: row is None if said is None else said for name, said in drawn.items()}
+    return Paper(
+        round(px, 2),
+        mm,
+        printed=True,
+        selection=selection,
+        transparent=transparent,
+        journal=row,
+        **texts,
+    )
+
+
+def length_of(width: str | float, journal: str = "") -> str | float:
+    """The length of a named width; any other width as it is."""
+    row = JOURNALS.get(journal)
+    column, page = (row.column, row.page) if row else (COLUMN, PAGE)
+    named = dict(zip(NAMES, (column, page), strict=True))
+    return named.get(width, width) if isinstance(width, str) else width
 
 
 def _read(width: str | float) -> tuple[float, str]:

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import plotly.graph_objects as go
 
+from core.figures.base.journal_style import restyle
+from core.figures.base.key_words import told
 from core.figures.base.labels import NBSP, escaped, safe_plain
 from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
@@ -32,7 +34,7 @@ class Sheet:
     A sheet hands all over at once, unchecked; the tests check it.
 
     `height` of the figure, of its plotting area and of the margin below that, in px, are known once
-    it is laid out.
+    it is laid out. `keys` are the lines of the key, as Plotly text.
     """
 
     theme: Theme
@@ -44,6 +46,7 @@ class Sheet:
     shapes: list[Properties] = field(default_factory=list)
     annotations: list[Properties] = field(default_factory=list)
     layout: Properties = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
 
     def room(self, left: float, right: float = EDGE) -> float:
         """How wide the plotting area is between these margins, px."""
@@ -59,9 +62,20 @@ class Sheet:
             if note.get("name") == "caption":
                 note["yshift"] -= more  # type: ignore[operator]
 
+    def explain(self, *entries: str) -> None:
+        """Say in a journal's caption what no key of the figure says (entries of a key)."""
+        self.keys += entries
+
     def figure(self) -> go.Figure:
         """The figure; the sheet is used up."""
-        if self.theme.patterns:
+        if self.paper.journal:
+            # As notes, for the colours that they are drawn in.
+            keys: list[Properties] = [{"text": line} for line in self.keys]
+            notes = [*self.annotations, *keys]
+            restyle(self.paper.journal, self.theme, self.traces, notes, self.layout)
+            lines = [str(note["text"]) for note in keys]
+            self.layout["meta"] |= told(self.layout["meta"], lines, self.theme)  # type: ignore
+        elif self.theme.patterns:
             self.traces = [patterned(trace, self.theme) for trace in self.traces]
         layout = {**self.layout, "annotations": self.annotations}
         if self.shapes:

@@ -52,6 +52,7 @@ class Theme:
         first, second: two lines or two runs in one panel.
         categories: a step's likeliest tokens by rank.
         named: categories by the name of the Okabe-Ito colour that they have in light and dark.
+        hue: what texts call a colour of the figure.
         patterns: of a category's colour, where lightness alone doesn't tell it from others; as
             Plotly calls them.
     """
@@ -73,6 +74,7 @@ class Theme:
     categories: tuple[str, ...] = CATEGORIES
     named: Mapping[str, str] = field(default_factory=lambda: OKABE_ITO)
     patterns: Mapping[str, str] = field(default_factory=dict)
+    hue: str = "colour"
     sans: str = SANS
     mono: str = MONO
 
@@ -83,6 +85,10 @@ class Theme:
     def uncertainty_color(self, share: float) -> str:
         """The colour of an uncertainty, 0 for none and 1 for the top of its scale."""
         return on_ramp(self.uncertainty, share)
+
+    def in_words(self, text: str) -> str:
+        """A text of ours, in which `{hue}` and `{Hue}` stand for what a colour is called."""
+        return text.format(hue=self.hue, Hue=self.hue.capitalize())
 
     def token_color(self, rank: int) -> str:
         """The colour of a step's token by its rank before shaping: no setting changes it."""
@@ -141,13 +147,13 @@ DARK = Theme(
 )
 
 _GREY_NAMED = {
-    "orange": "#9a9a9b",
-    "sky": "#b6b6b7",
-    "green": "#d8d8d9",
-    "yellow": "#efeff0",
-    "blue": "#4b4b4c",
-    "vermillion": "#5f5f60",
-    "purple": "#858586",
+    "orange": "#8a8a8b",
+    "sky": "#747475",
+    "green": "#a0a0a1",
+    "yellow": "#c9c9ca",
+    "blue": "#303032",
+    "vermillion": "#585859",
+    "purple": "#404041",
     "black": "#000000",
 }
 _GREY_SHAPES = {
@@ -158,8 +164,11 @@ _GREY_SHAPES = {
     "vermillion": "x",
     "purple": "-",
 }
-_GREY_CATEGORIES = ("#5a5a5b", "#cfcfd0", "#8f8f90", "#e6e6e7", "#a8a8a9")
-# Lightness tells neighbours apart, the pattern tells those apart that stand alone.
+_GREY_CATEGORIES = ("#4b4b4c", "#adadae", "#6e6e6f", "#c7c7c8", "#8d8d8e")
+# The sign of a pattern in a key.
+HATCH_SIGNS = {"▨": "/", "▧": "\\", "▩": "x", "▦": ".", "▤": "-", "▥": "|"}
+# Lightness tells neighbours apart, the pattern tells those apart that stand alone. The lightest is
+# dark enough to be seen on white without its pattern.
 GREY = Theme(
     name="grey",
     paper="#ffffff",
@@ -167,14 +176,15 @@ GREY = Theme(
     ink="#111111",
     muted="#565656",
     grid="#e2e2e2",
-    rest="#cccccc",
-    unnamed="#bdbdbd",
+    rest="#dfdfdf",
+    unnamed="#d3d3d3",
     accent="#000000",
     wrong="#111111",
     probability=even_ramp(("#fafafa", "#bdbdbd", "#777777", "#222222")),
     uncertainty=even_ramp(("#fafafa", "#cfcfcf", "#909090", "#444444")),
     first="#3a3a3b",
     second="#7c7c7d",
+    hue="shade",
     categories=_GREY_CATEGORIES,
     named=_GREY_NAMED,
     patterns={

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.beam.compare import Rival
 from core.decoding.counting import counted
 from core.decoding.trace import Trace
-from core.figures.base.axes import axis
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
@@ -40,6 +40,7 @@ def beam_rivals(
     sheet.traces.append(_bars(rivals, theme))
     for at, rival in enumerate(rivals):
         label_pair(sheet, at - 0.02, _label(rival), _spent(rival), size=11)
+    sheet.explain(key_entry(theme.first, "the highest score"))
     lowest = min(rival.sum_logprob for rival in rivals)
     sheet.layout |= {
         "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),

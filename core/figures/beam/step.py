@@ -259,5 +259,4 @@ def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[flo
 
 def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
     """The candidates of one step, as in `beam_tree_data`."""
-    whole = beam_tree_data(trace)
-    return whole[whole["step"] == nth(index)].reset_index(drop=True)
+    return beam_tree_data(trace, first=index, columns=1)

@@ -10,7 +10,7 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from core.decoding.beam.replay import ParentGuesses
-from core.decoding.counting import nth, span_of
+from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
@@ -20,6 +20,7 @@ from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
 from core.figures.beam.columns import TEXT_SIZE
 from core.figures.beam.drawing import TreeDrawing, lane_height, node_text
@@ -77,12 +78,14 @@ def beam_tree(
     text, total = partial(node_text, trace, tree), paper.width - LEFT - RIGHT
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
-    said = _subtitle(bands, len(steps), len(shared), paper), _alt(trace, drawn, whole, strong)
+    shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
+    said = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
     sheet = _sheet(trace, bands, said, theme, paper)
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    add_key(sheet, [_key(theme, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
+    add_key(sheet, [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
     sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
+    shown.tell(sheet)
     return sheet.figure()
 
 
@@ -162,17 +165,16 @@ def _step_axis(band: Band, theme: Theme, *, continued: bool = False) -> Properti
     )
 
 
-def _subtitle(bands: Sequence[Band], count: int, shared: int, paper: Paper) -> str:
-    drawn = (bands[0].layout.first, bands[-1].layout.last)
+def _subtitle(bands: Sequence[Band], shown: ShownPart, shared: int, paper: Paper) -> str:
     left_out = sum(band.layout.left_out for band in bands)
     edges = "Every edge is a stored backpointer."
     if left_out:
         edges += f" {left_out} more pruned ones are not drawn."
     if shared:
         edges += f" The first box holds the {shared} tokens that all paths share."
-    if (drawn[0] == 0 or shared) and drawn[1] == count:
+    if shown.whole:
         return edges if paper.printed else f"{edges} Click a token."
-    return f"{span_of('Steps', *drawn, count)}. {edges}"
+    return f"{shown.words}. {edges}"
 
 
 def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
@@ -199,14 +201,16 @@ def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
     }
 
 
-def _key(theme: Theme, pruned: bool, guessed: bool, selected: bool) -> str:
+def _key(sheet: Sheet, pruned: bool, guessed: bool, selected: bool) -> str:
+    theme = sheet.theme
     entries = [
         key_entry(theme.first, "best path"),
         key_entry(blend(theme.first, theme.paper, 0.5), "kept"),
         key_entry(theme.ink, "finished", "▌"),
     ]
     if pruned:
-        entries.append(key_entry(theme.muted, "pruned", "a"))
+        sign = "<b>□</b>" if sheet.paper.journal else "a"
+        entries.append(key_entry(theme.muted, "pruned", sign))
     if selected:
         entries.append(key_entry(theme.accent, "selected", "<b>□</b>"))
     if guessed:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import RANKED_ANEW, ParentGuesses
+from core.decoding.beam.replay import RANKED_ANEW, guess_parents
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
@@ -67,17 +67,22 @@ def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
     return score_of(candidate.cum_logprob, step + 1, penalty)
 
 
-def beam_tree_data(trace: Trace, guesses: ParentGuesses | None = None) -> pd.DataFrame:
-    """Every candidate of every step with its stored parent; the token's text is raw.
+def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
+    """Every candidate of a window of steps with its stored parent; the token's text is raw.
 
-    `margin` is the distance to the worst survivor, nats; `guessed_parent_row` is an estimate, and
-    stands only where there was one to make.
+    Args:
+        first: the first step.
+        columns: so many steps at most; all of them by default.
+
+    `margin` is the distance to the worst survivor, nats; `guessed_parent_row` is the estimate of
+    `guess_parents`, of kept tokens that had several rows to come from.
     """
     steps = trace.beam_steps
     best = set(best_path(beam_graph(steps), trace))
-    guessed = {(g.step, g.row): g.guess for g in (guesses.guesses if guesses else ())}
+    guessed = {(g.step, g.row): g.guess for g in guess_parents(trace).guesses}
     records: list[tuple[object, ...]] = []
-    for at, step in enumerate(steps):
+    last = None if columns is None else first + columns
+    for at, step in list(enumerate(steps))[first:last]:
         for place, c in enumerate(step.candidates):
             who = (nth(at), c.rank, *_rows(c.row, c.parent), c.token_id, table_text(c.text))
             scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))

@@ -220,7 +220,7 @@ def _names(
 def _key(shown: Sequence[Candidate], theme: Theme, *, final: bool) -> list[str]:
     keys = [
         key_entry(theme.muted, "raw", "□"),
-        *([key_entry(theme.muted, "final, in the token's colour")] if final else []),
+        *([key_entry(theme.muted, f"final, in the token's {theme.hue}")] if final else []),
         key_entry(theme.accent, "chosen", "<b>□</b>"),
     ]
     if any(_marked(c) for c in shown):

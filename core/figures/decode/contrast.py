@@ -62,7 +62,7 @@ def contrast_bars(
     sheet.layout |= _axes(step, shown, theme, sheet.room(left, _SCORES + 14))
     _add_scores(sheet, step, shown)
     keys = [
-        key_entry(theme.muted, "probability, in the token's colour"),
+        key_entry(theme.muted, f"probability, in the token's {theme.hue}"),
         key_entry(theme.accent, "chosen", "<b>□</b>"),
         key_entry(theme.rest, "largest cosine"),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.trace import TokenStep
-from core.figures.base.axes import axis
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import show_token
 from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
@@ -61,6 +61,9 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     # Under the frame of the chosen token, of which it would cut a piece out.
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
+    said = key_entry(sheet.theme.ink, "the uniform number that was drawn", "┃")
+    if said not in sheet.keys:
+        sheet.explain(said)
 
 
 def scored(step: TokenStep) -> list[Scored]:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.trace import RECOMPUTED, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import (
     NBSP,
@@ -59,7 +59,8 @@ def timing(
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
     sheet = Canvas(theme, paper, _TITLE, "\n".join(_captions(runs, paper))).lay_out(
-        subtitle=f"Above: the run. Below: each step.{_PAID if paid else ''}",
+        subtitle=f"{escaped(_ratio(runs))}Above: the run; tokens/s are those after the first, over "
+        f"decode. Below: each step.{_PAID if paid else ''}",
         alt=_alt(runs),
         plot_height=height,
         left=_LEFT,
@@ -78,6 +79,16 @@ def timing(
     sheet.layout["barmode"] = "stack"
     add_key(sheet, _key(runs, theme), _LEFT, offset=40)
     return sheet.figure()
+
+
+def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
+    """How many times as long the slower of two runs takes, as a sentence; empty for others."""
+    if len(runs) != 2:
+        return ""
+    (_, least), (slow, most) = sorted(
+        ((name, _seconds(trace)) for name, trace in runs), key=lambda one: one[1]
+    )
+    return f"{plain_name(slow)} takes {most / least:.2f} times as long. " if least > 0 else ""
 
 
 def _seconds(trace: Trace) -> float:
@@ -176,8 +187,14 @@ def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
 
 def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> list[str]:
     if len(runs) == 1:
-        return [settings_caption(runs[0][1], paper)]
-    return [f"{plain_name(name)}: {settings_caption(trace, paper)}" for name, trace in runs]
+        return [_caption(runs[0][1], paper)]
+    return [f"{plain_name(name)}: {_caption(trace, paper)}" for name, trace in runs]
+
+
+def _caption(trace: Trace, paper: Paper) -> str:
+    """The settings, and where a step took longer since the cache was computed anew in it."""
+    anew = [plain_name(note, 200) for note in trace.notes if note.startswith(RECOMPUTED)]
+    return " · ".join([settings_caption(trace, paper), *anew])
 
 
 def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
@@ -185,7 +202,7 @@ def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
         f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
         for name, trace in runs
     ]
-    return ("Times of the runs. " + ". ".join(parts) + ".").replace(NBSP, " ")
+    return f"Times of the runs. {_ratio(runs)}{'. '.join(parts)}.".replace(NBSP, " ")
 
 
 def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:

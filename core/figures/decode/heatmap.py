@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.counting import nth, span_of
+from core.decoding.counting import nth
 from core.decoding.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.grid import (
@@ -17,17 +17,15 @@ from core.figures.base.grid import (
     Cell,
     Frame,
     add_grid,
-    add_least,
     columns_for,
     frame_of,
-    name_part,
-    window_of,
 )
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import Canvas
+from core.figures.base.sheet import Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
 HeatmapValue: TypeAlias = Literal["raw", "final"]
 
@@ -36,8 +34,8 @@ _TITLE = "The likeliest tokens at every step"
 _FEWEST_COLUMNS = 6
 _NARROW = " Narrow: steps at which it was surest"
 _SUBTITLES = {
-    "raw": "Colour: the model's own probability, before any setting.",
-    "final": "Colour: the probability drawn from, after all settings.",
+    "raw": "{Hue}: the model's own probability, before any setting.",
+    "final": "{Hue}: the probability drawn from, after all settings.",
 }
 _WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
 
@@ -72,10 +70,11 @@ def probability_heatmap(
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
+    part = ShownPart("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     sheet = canvas.lay_out(
-        subtitle=_subtitle(trace, steps, value, frame, paper),
+        subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,
@@ -84,9 +83,9 @@ def probability_heatmap(
     )
     cells, said = _cells(steps, ranks, value), ("step", "chosen")
     add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
-    add_key(sheet, _key(steps, value, beyond, ranks, theme), GRID_LEFT)
+    add_key(sheet, _key(sheet, steps, value, beyond, ranks), GRID_LEFT)
     add_least(sheet, columns_for, len(steps))
-    name_part(sheet, "Steps", steps, len(trace.token_steps))
+    part.tell(sheet)
     return sheet.figure()
 
 
@@ -94,18 +93,12 @@ def _window(
     trace: Trace, first: int, columns: int, selected: int | None, paper: Paper
 ) -> Sequence[TokenStep]:
     """The steps that are drawn: in print what leaves some wide, the part with the selected one."""
-    span = min(columns, columns_for(paper.window)) if paper.printed else columns
-    if selected is not None and first <= selected < first + columns:
-        first += (selected - first) // span * span
-    return window_of(trace.token_steps, first, span)
+    held = columns_for(paper.window) if paper.printed else columns
+    return window_of(trace.token_steps, *cut_window(first, columns, held, selected))
 
 
-def _subtitle(
-    trace: Trace, steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame, paper: Paper
-) -> str:
-    said, many = _SUBTITLES[value], len(trace.token_steps)
-    if paper.printed and len(steps) < many:
-        said = f"{span_of('Steps', steps[0].index, steps[-1].index + 1, many)}. {said}"
+def _subtitle(part: ShownPart, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
+    said = part.sentence(paper) + _SUBTITLES[value]
     if all(frame.wide):
         return said
     return f"{said}{_NARROW}." if paper.printed else f"{said}{_NARROW}; click one to open it."
@@ -149,11 +142,12 @@ def _header(column: int, step: TokenStep) -> Cell:
 
 
 def _key(
-    steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int, theme: Theme
+    sheet: Sheet, steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int
 ) -> list[str]:
+    theme = sheet.theme
     keys = key_entry(theme.accent, "chosen", "<b>□</b>")
     if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
-        keys += key_entry(theme.muted, "removed", "▨")
+        keys += key_entry(theme.muted, "removed", "<b>×</b>" if sheet.paper.journal else "▨")
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 
@@ -170,13 +164,17 @@ def _alt(steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame) -> str:
 
 
 def probability_heatmap_data(
-    trace: Trace, *, first: int = 0, columns: int = 40, rows: int = 10
+    trace: Trace, *, first: int = 0, columns: int | None = None, rows: int = 10
 ) -> pd.DataFrame:
-    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text."""
+    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text.
+
+    Args:
+        columns: so many steps at most; all of them by default.
+    """
     ranks = _shape(trace, rows)[0] if trace.token_steps else 0
     shown = [
         candidate_record(step, candidate)
-        for step in window_of(trace.token_steps, first, columns)
+        for step in window_of(trace.token_steps, first, columns or len(trace.token_steps))
         for candidate in step.candidates
         if candidate.rank <= ranks or candidate.token_id == step.token_id
     ]

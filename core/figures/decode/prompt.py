@@ -18,11 +18,8 @@ from core.figures.base.grid import (
     Cell,
     Frame,
     add_grid,
-    add_least,
     frame_of,
-    name_part,
     wide_columns,
-    window_of,
 )
 from core.figures.base.labels import (
     NBSP,
@@ -36,6 +33,7 @@ from core.figures.base.marks import add_note, hover_texts, strokes
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, add_least, window_of
 
 _TITLE = "The model's guesses in the prompt"
 _SUBTITLE = (
@@ -82,8 +80,9 @@ def prompt_reading(
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
     following = _all_following(trace, prompt, positions)
+    part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
     sheet = canvas.lay_out(
-        subtitle=_SUBTITLE,
+        subtitle=part.sentence(paper) + _SUBTITLE,
         alt=_alt(positions),
         plot_height=height,
         left=GRID_LEFT,
@@ -96,7 +95,7 @@ def prompt_reading(
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
     add_least(sheet, wide_columns, len(positions))
-    name_part(sheet, "Positions", positions, len(prompt.positions))
+    part.tell(sheet)
     return sheet.figure()
 
 
@@ -201,6 +200,7 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
+    sheet.explain(f"{sheet.theme.hue} of a cell: the model's probability")
     add_key(sheet, [used, "✓ the guess was right, else the rank"], GRID_LEFT)
 
 

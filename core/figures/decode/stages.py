@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.trace import Candidate, Stage, TokenStep, Trace
-from core.figures.base.axes import bare_axis
+from core.figures.base.axes import bare_axis, key_entry
 from core.figures.base.color import with_alpha
 from core.figures.base.labels import (
     NBSP,
@@ -70,7 +70,7 @@ def step_stages(
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
     sheet = canvas.lay_out(
-        subtitle=f"Step {nth(step.index)}. {_subtitle(trace)}",
+        subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
         alt=_alt(step, stages),
         plot_height=upper + lower,
         left=_SIDE,
@@ -93,10 +93,10 @@ def step_stages(
     return sheet.figure()
 
 
-def _subtitle(trace: Trace) -> str:
+def _subtitle(trace: Trace, theme: Theme) -> str:
     if trace.known is None:
-        return "A token keeps its colour; the chosen one is framed."
-    return "Hatched: tokens that the server doesn't name."
+        return f"A token keeps its {theme.hue}; the chosen one is framed."
+    return "Palest: tokens that the server doesn't name."
 
 
 def _add_segments(
@@ -221,6 +221,7 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
                 "layer": "below",
             }
         )
+    sheet.explain(key_entry(sheet.theme.accent, "the chosen token, from bar to bar", "▱"))
 
 
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.evaluation.plan.statistics import agreement
+from core.evaluation.plan.statistics import agreement, compared_ways
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.types import Share
 from core.figures.base.axes import add_key, axis
@@ -32,7 +32,7 @@ def evaluate_agreement(
 ) -> go.Figure:
     """A matrix: the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
-    ways = [way.name for way in evaluation.plan.ways]
+    ways = [way.name for way in compared_ways(evaluation)]
     canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
     if not any(share.total for share in shares.values()):
         return canvas.sentence(NOTHING_YET)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from core.decoding.counting import counted
-from core.evaluation.plan.statistics import fair_rows
+from core.evaluation.plan.statistics import failures, fair_rows
 from core.evaluation.plan.types import Evaluation
-from core.figures.base.labels import plain_name
+from core.figures.base.labels import escaped, plain_name
 
+# So many failed ways have their names in a figure.
+_NAMED = 3
 NOTHING_YET = "No question has been asked in every way yet."
 
 
@@ -20,8 +22,16 @@ def caption(evaluation: Evaluation) -> str:
 
 
 def so_far(evaluation: Evaluation) -> str:
-    """What a figure of an unfinished evaluation has to say; empty for a complete one."""
-    if evaluation.complete:
-        return ""
+    """Markup on the questions and ways that a figure leaves out; empty where it shows all."""
     done = len({row.question for row in fair_rows(evaluation)})
-    return f" So far {done:,} of {len(evaluation.plan.questions.questions):,} questions."
+    whole = len(evaluation.plan.questions.questions)
+    said = ""
+    if not evaluation.complete:
+        said = f" So far {done:,} of {whole:,} questions."
+    elif done < whole:
+        said = f" {whole - done:,} of {whole:,} questions are left out, on which a way failed."
+    lost = [escaped(plain_name(one.way, 60)) for one in failures(evaluation) if one.whole]
+    if lost:
+        more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
+        said += f" Failed and left out: {', '.join(lost[:_NAMED])}{more}."
+    return said

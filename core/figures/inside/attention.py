@@ -18,6 +18,7 @@ from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, add_least, cut_window
 
 _TITLE = "Where this token looks"
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
@@ -41,6 +42,7 @@ def attention_map(
     prompt: str = "",
     layer: int | None = None,
     first: int = 0,
+    columns: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> go.Figure:
@@ -50,14 +52,18 @@ def attention_map(
         prompt: of the run; in print the caption names it.
         layer: the heads of this one alone.
         first: the first position drawn.
+        columns: so many positions are drawn at most; as many as the width holds by default. Where
+            a narrow paper holds fewer, the part with the position that looks is drawn.
     """
     caption = with_prompt(caption, prompt, paper)
     lines = _lines(attention, layer)
-    count = attention_columns(paper.width)
+    held = attention_columns(paper.window)
+    first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
+    part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
     means = lines[0].head is None if lines else False
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
-        subtitle=_subtitle(attention, layer, means=means),
+        subtitle=part.sentence(paper) + _subtitle(attention, layer, means=means),
         alt=_alt(attention, lines),
         plot_height=max(_ROW * len(lines), 4 * _ROW),
         left=_LEFT,
@@ -66,6 +72,9 @@ def attention_map(
     )
     sheet.traces.append(_heat(sheet, attention, lines, places))
     _axes(sheet, attention, lines, places, count)
+    add_least(sheet, attention_columns, len(places))
+    part.tell(sheet)
+    sheet.explain(f"{theme.hue} of a cell: the weight")
     return sheet.figure()
 
 
@@ -175,14 +184,22 @@ def _alt(attention: Attention, lines: Sequence[_Line]) -> str:
     )
 
 
-def attention_map_data(attention: Attention) -> pd.DataFrame:
-    """Every weight: a row for each layer, head and position; the tokens' text is raw."""
+def attention_map_data(
+    attention: Attention, *, first: int = 0, columns: int | None = None
+) -> pd.DataFrame:
+    """Every weight: a row for each layer, head and position; the tokens' text is raw.
+
+    Args:
+        first: the first position that is looked at.
+        columns: so many of them at most; all by default.
+    """
+    last = None if columns is None else first + columns
     token = table_text(attention.texts[-1])
     rows = [
         (nth(attention.position), token, nth(layer), nth(head), nth(at),
          table_text(attention.texts[at]), weight)
         for layer, heads in enumerate(attention.weights)
         for head, row in enumerate(heads)
-        for at, weight in enumerate(row)
+        for at, weight in list(enumerate(row))[first:last]
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=_COLUMNS)

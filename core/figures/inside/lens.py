@@ -20,21 +20,21 @@ from core.figures.base.grid import (
     grid_axes,
     mark_column,
     wide_columns,
-    window_of,
 )
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
 Content: TypeAlias = Literal["token", "rank"]
 
 _TITLE = "What each layer would say"
 _FEWEST_COLUMNS = 3
 _SUBTITLES = {
-    "token": "Read upwards: the likeliest token if the model ended after that layer. Colour: its "
+    "token": "Read upwards: the likeliest token if the model ended after that layer. {Hue}: its "
     "probability.",
-    "rank": "Read upwards: the rank, after that layer, of the token that came out. Colour: the "
+    "rank": "Read upwards: the rank, after that layer, of the token that came out. {Hue}: the "
     "likeliest token's probability.",
 }
 _COLUMNS = (
@@ -49,6 +49,7 @@ def lens_heatmap(
     caption: str,
     prompt: str = "",
     first: int = 0,
+    columns: int | None = None,
     show: Content = "token",
     selected: int | None = None,
     theme: Theme = LIGHT,
@@ -59,18 +60,23 @@ def lens_heatmap(
     Args:
         prompt: of the run; in print the caption names it.
         first: which of the lens' positions is drawn first.
+        columns: so many positions are drawn at most; as many as the width holds by default.
         show: what the cells say: the likeliest `token`, or the `rank` of the one that came out.
         selected: the position to mark, counted in the whole text.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
     caption = with_prompt(caption, prompt, paper)
-    positions = window_of(lens.positions, first, wide_columns(paper.width))
-    numbers = [lens.first + first + at for at in range(len(positions))]
+    held, count = wide_columns(paper.window), len(lens.positions)
+    chosen = None if selected is None else selected - lens.first
+    first, held = cut_window(min(max(first, 0), count - 1), columns or held, held, chosen)
+    positions = window_of(lens.positions, first, held)
+    part = ShownPart("Positions", first, first + len(positions), count, lens.first)
+    numbers = [lens.first + at for at in range(part.first, part.last)]
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
-        subtitle=_SUBTITLES[show],
+        subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,
@@ -87,6 +93,8 @@ def lens_heatmap(
     mark_column(sheet, numbers, selected, len(names), frame)
     ring = key_entry(theme.accent, "decided here", "<b>□</b>")
     add_key(sheet, [ring], GRID_LEFT + 14)
+    add_least(sheet, wide_columns, len(positions))
+    part.tell(sheet)
     return sheet.figure()
 
 
@@ -134,8 +142,14 @@ def _layer(lens: Lens, at: int) -> str:
     return lens.layers[at] if at == 0 else f"layer {lens.layers[at]}"
 
 
-def lens_heatmap_data(lens: Lens) -> pd.DataFrame:
-    """A row for each position and layer, with the tokens' raw text."""
+def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
+    """A row for each position and layer, with the tokens' raw text.
+
+    Args:
+        first: which of the lens' positions is the first one.
+        columns: so many positions at most; all of them by default.
+    """
+    last = None if columns is None else first + columns
     rows = [
         (
             nth(lens.first + at),
@@ -150,7 +164,7 @@ def lens_heatmap_data(lens: Lens) -> pd.DataFrame:
             cell.rank,
             position.decided == layer,
         )
-        for at, position in enumerate(lens.positions)
+        for at, position in list(enumerate(lens.positions))[first:last]
         for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
     ]
     return pd.DataFrame(rows, columns=_COLUMNS)

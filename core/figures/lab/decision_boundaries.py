@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
-from core.figures.base.axes import axis
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -55,7 +55,7 @@ def lab_decision_boundaries(
     if not knobs:
         return canvas.sentence("Looking for the values at which the token flips.")
     sheet = canvas.lay_out(
-        subtitle="Each colour is a token; framed is the one that is drawn now.",
+        subtitle=f"Each {theme.hue} is a token; framed is the one that is drawn now.",
         alt=_alt(lab, knobs),
         plot_height=_ROW * len(knobs),
         left=EDGE + 2,
@@ -119,6 +119,8 @@ def _add_track(
         if piece.token_id == drawn:
             down = (row - _BAR / 2, row + _BAR / 2)
             add_frame(sheet, "drawn now", (low, high), down, theme.accent, FRAME)
+    if row == 0:
+        sheet.explain(key_entry(theme.ink, "the knob's value", "┃"))
     if placed:
         _mark_value(sheet, row, knob)
 
@@ -198,7 +200,7 @@ def _alt(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> str:
     sides = "; ".join(nearest_boundaries(knobs)) or none
     chosen = visible_token(lab.step.chosen.text, 24)
     return (
-        f"Tracks of {len(knobs)} knobs, coloured by the token that throw {nth(lab.throw)} would "
+        f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} would "
         f"draw. Now it is {chosen}. It becomes: {sides}."
     ).replace(NBSP, " ")
 

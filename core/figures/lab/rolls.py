@@ -61,7 +61,7 @@ def lab_rolls(
         "yaxis": named_axis(theme, names, range=[len(shown) - 0.4, -0.6], showline=False),
     }
     keys = [
-        key_entry(theme.muted, "rolled, in the token's colour"),
+        key_entry(theme.muted, f"rolled, in the token's {theme.hue}"),
         key_entry(theme.ink, "expected, with its standard deviation", "┃"),
     ]
     add_key(sheet, ["".join(keys)], left, offset=42)

@@ -52,7 +52,7 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     )
     sheet.layout |= {"barmode": "overlay", "bargap": 0.35}
     keys = [
-        key_entry(theme.rest, "ln p" if gumbel else "p", "▬"),
+        key_entry(theme.rest, "ln p" if gumbel else "p"),
         key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
         key_entry(theme.accent, "drawn", "<b>□</b>"),
     ]

@@ -278,7 +278,7 @@ def _subtitle(lab: LabStep) -> str:
 
 def _key(lab: LabStep, theme: Theme) -> list[str]:
     keys = [
-        key_entry(theme.muted, "in the token's colour: can be drawn"),
+        key_entry(theme.muted, f"in the token's {theme.hue}: can be drawn"),
         key_entry(theme.accent, "drawn", "<b>□</b>"),
     ]
     if any(stage.removed_mass > 0 for stage in lab.step.stages):

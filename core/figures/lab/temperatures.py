@@ -34,7 +34,7 @@ def lab_sweep(
     left = 34 + round(7.2 * max(columns, 6))
     height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
     sheet = canvas.lay_out(
-        subtitle="Colour: what each token is drawn with at this temperature, "
+        subtitle=f"{theme.hue.capitalize()}: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",
         alt=_alt(sweep),
         plot_height=height,

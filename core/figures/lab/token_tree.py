@@ -10,7 +10,8 @@ import networkx as nx
 
 from core.decoding.lab.types import Continuation, RowToken
 
-MOST_NODES = 500
+# All that the lab grows at once: 12 continuations and the greedy one, of 40 tokens each.
+MOST_NODES = 13 * 40
 
 
 class TreeCell(NamedTuple):

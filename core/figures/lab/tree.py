@@ -24,6 +24,7 @@ from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
 from core.figures.lab.words import continuations_caption
 
@@ -52,8 +53,8 @@ def lab_tree(
     starts = range(0, layout.steps, across)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(starts) - _APART
-    whole = layout.steps == layout.all_steps
-    part = "" if whole else f" The first {layout.steps} of {layout.all_steps} steps are drawn."
+    shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
+    part = "" if shown.whole else f" {shown.words}."
     sheet = canvas.lay_out(
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
@@ -75,6 +76,8 @@ def lab_tree(
     sheet.layout |= overlaid(SMALL)
     _add_axes(sheet, layout, across, height)
     add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
+    sheet.explain(f"{theme.hue} of a cell: the model's own probability")
+    shown.tell(sheet)
     return sheet.figure()
 
 
@@ -198,12 +201,20 @@ def _alt(grown: Continuations, layout: TreeLayout) -> str:
     texts = "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4])
     return (
         f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in {len(layout.cells)} "
-        f"cells, coloured by probability. {texts}."
+        f"cells with their probabilities. {texts}."
     ).replace(NBSP, " ")
 
 
-def lab_tree_data(grown: Continuations) -> pd.DataFrame:
-    """Every token of every continuation; the greedy row has no seed."""
+def lab_tree_data(
+    grown: Continuations, *, first: int = 0, columns: int | None = None
+) -> pd.DataFrame:
+    """Every token of every continuation; the greedy row has no seed.
+
+    Args:
+        first: the first step.
+        columns: so many steps at most; all of them by default.
+    """
+    last = None if columns is None else first + columns
     names = "row seed step token_id token raw_prob prob".split()
     records = [
         (
@@ -216,7 +227,7 @@ def lab_tree_data(grown: Continuations) -> pd.DataFrame:
             own.prob,
         )
         for row in grown.rows
-        for step, own in enumerate(row.tokens)
+        for step, own in list(enumerate(row.tokens))[first:last]
     ]
     return pd.DataFrame(records, columns=names).astype({"seed": "Int64"})
 

@@ -66,6 +66,7 @@ def reason_accuracy(
         "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
     }
     name_rows(sheet, "right answers", LEFT)
+    sheet.explain(key_entry(theme.muted, "budgets that have a name", "┆"))
     where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
         _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")

@@ -15,7 +15,13 @@ from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
-from core.figures.reasoning.words import BUDGET_WORDS, NOTHING_YET, so_far, sweep_caption
+from core.figures.reasoning.words import (
+    BUDGET_WORDS,
+    NOTHING_YET,
+    band_words,
+    so_far,
+    sweep_caption,
+)
 
 _TITLE = "The harder, the more it needs"
 # In px, but for the gap beside a panel, which is a share of its width.
@@ -34,7 +40,8 @@ def reason_difficulty(
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
     sheet = canvas.lay_out(
-        subtitle="Accuracy by the number of steps that a problem takes." + so_far(sweep),
+        subtitle=f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}"
+        + so_far(sweep),
         alt=_alt(panels),
         plot_height=height,
         left=LEFT,

@@ -78,10 +78,10 @@ def share_words(share: Share) -> str:
 
 
 def strong_words(shares: Sequence[Share]) -> str:
-    """What the colour of `share_bars` says; empty where no bar is less than another."""
+    """What the strength of `share_bars` says; empty where no bar is less than another."""
     if len({share.value for share in shares}) < 2:
         return ""
-    return " The stronger colour is the highest share."
+    return " The strongest bar is the highest share."
 
 
 def share_bars(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -88,13 +89,13 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
     sheet = canvas.lay_out(
-        subtitle=f"Round {nth(at)}: one forward either way. Marked positions are those that "
-        "are read.",
+        subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
+        "feed them; marked ones are read.",
         alt=_alt(groups, at),
         plot_height=round(_ROW * y),
         left=_LEFT,
         right=_RIGHT,
-        above=22,
+        above=32,
         below=34,
     )
     texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
@@ -112,7 +113,8 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
 
 
 def _new_color(theme: Theme) -> str:
-    return theme.probability_color(0.35)
+    # In grey it must differ from the solid fill that a journal has in place of hatching.
+    return theme.probability_color(0.6 if theme.patterns else 0.35)
 
 
 def _add_group(
@@ -193,7 +195,7 @@ def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
         source = f"id {row.token_ids[place - row.shared]}{read}"
     return (
         f"<b>{show_token(text, 40)}</b><br>sequence {nth(line.number)} · "
-        f"position {nth(row.cached + place)}<br>{source}"
+        f"position {row.cached + place}<br>{source}"
     )
 
 
@@ -207,11 +209,12 @@ def _axes(
     pitch = sheet.room(margin["l"], margin["r"]) / (width + _BLOCK)
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
     ids = width <= _ID_COLUMNS and longest + 4 < pitch
-    shown = range(0, width, 1 if ids else 5)
+    # A position beside the word that names them all has no number where the two would overlap.
+    free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
+    first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
+    shown = range(first, width, 1 if ids else 5)
     names = [
-        f"{nth(row.positions[p])}<br>id{NBSP}{row.token_ids[p]}"
-        if ids
-        else str(nth(row.positions[p]))
+        f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
     ]
     places = [-_BLOCK / 2 - 0.5, *shown]
@@ -240,7 +243,7 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
 
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
-    """Every token that either method feeds in the round, one a row."""
+    """Every token that either method feeds in the round, one a row; positions count from 0."""
     names = "scoring sequence length cached shared position token_id token read".split()
     records: list[tuple[object, ...]] = []
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
@@ -249,7 +252,5 @@ def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
             head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
                 token = table_text(texts[row.shared + place])
-                records.append(
-                    (*head, nth(row.positions[place]), token_id, token, place in row.reads)
-                )
+                records.append((*head, row.positions[place], token_id, token, place in row.reads))
     return pd.DataFrame(records, columns=names)

@@ -8,6 +8,7 @@ from statistics import median
 import pandas as pd
 
 from core.decoding.counting import counted
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.metrics import (
     acceptance_rate,
     alpha,
@@ -17,6 +18,8 @@ from core.decoding.speculative.metrics import (
     system_efficiency,
     tokens_per_round,
     vllm_acceptance_rate,
+    vllm_stage_times,
+    vllm_system_efficiency,
 )
 from core.decoding.speculative.report import Comparison, LengthSweep
 from core.decoding.trace import Trace
@@ -56,7 +59,7 @@ def spec_metrics_data(
     trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
 ) -> pd.DataFrame:
     """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
-    rows = [*_counted(trace), *_rates(trace), *_expected(trace)]
+    rows = [*_counted(trace), *_rates(trace), *_expected(trace), *_stages(trace)]
     if comparison is not None:
         rows += _measured(trace, comparison)
     if sweep is not None:
@@ -83,7 +86,8 @@ def _forwards(trace: Trace) -> str:
 
 
 def _rates(trace: Trace) -> list[MetricRow]:
-    rounds = trace.rounds
+    rounds, length = trace.rounds, trace.require(Speculative).config.draft_length
+    drafting = "" if all(step.drafted for step in rounds) else " in rounds that drafted"
     return [
         (
             "acceptance rate",
@@ -100,13 +104,19 @@ def _rates(trace: Trace) -> list[MetricRow]:
         (
             "system efficiency",
             _rate(system_efficiency(rounds)),
-            "emitted / what rounds without any rejection would have emitted",
+            "emitted / the sum of (drafted + 1) over the rounds",
+            "this trace",
+        ),
+        (
+            "system efficiency, vLLM’s",
+            _rate(vllm_system_efficiency(rounds, length)),
+            f"emitted{drafting} / ((drafted / k) (k + 1)), k = {length} as it was set",
             "vLLM v0",
         ),
         (
             "tokens a round",
             _number(tokens_per_round(rounds)),
-            "emitted / rounds, each one forward; target-only decoding has 1 a forward",
+            "emitted / rounds, a forward each; the target alone has 1",
             "block efficiency, tau",
         ),
     ]
@@ -129,11 +139,29 @@ def _expected(trace: Trace) -> list[MetricRow]:
             (
                 "expected tokens a round",
                 _number(expected_tokens_per_round(rate, rounds)),
-                f"(1 − a^(k+1)) / (1 − a), mean over the rounds; a is {name}, k as drafted in each",
+                f"mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted",
                 source.format("equation 1"),
             )
         )
     return rows
+
+
+_STAGES = (
+    "proposing, mean of the drafted tokens",
+    "the target’s forward, mean of the rounds that drafted",
+    "verification, shaping, rollback; mean of these rounds",
+)
+
+
+def _stages(trace: Trace) -> list[MetricRow]:
+    """The stages' times under vLLM's names."""
+    times = vllm_stage_times(trace.rounds)
+    return [
+        (name, f"{value:.2f}", what, "vLLM v0, stage times")
+        for (name, value), what in zip(
+            times._asdict().items() if times else (), _STAGES, strict=False
+        )
+    ]
 
 
 def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:

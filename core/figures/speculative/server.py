@@ -51,7 +51,9 @@ def server_speculation(
     whole = {"tickformat": "d", "nticks": 6}
     sheet.layout |= {
         "barmode": "stack",
-        "xaxis": axis(theme, of, range=ends, showgrid=False, tickformat="d", nticks=12),
+        "xaxis": axis(
+            theme, of, range=ends, showgrid=False, tick0=1, dtick=-(-len(bars) // 12) or 1
+        ),
         "yaxis": axis(theme, "drafted tokens", rangemode="tozero", **whole),
     }
     keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")

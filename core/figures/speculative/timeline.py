@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.decoding.counting import nth, span_of
+from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
@@ -16,6 +17,7 @@ from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 from core.figures.speculative.timeline_cells import (
     GAP,
     LEVEL,
@@ -43,6 +45,8 @@ _LEFT, _FEWEST = 92, 8
 PHONE_COLUMNS = 5
 # On a page the rounds share so many px; a narrower column has no number of its own.
 _WIDTH, _NUMBER = 830.0, 26
+# The narrowest columns whose tokens can be read, upright and in a flat row, px.
+_UPRIGHT, _LEVEL = 19.5, 60.0
 # More rows than this are flat, or the figure would fill two screens.
 _TALL_ROWS = 10
 # Upright tokens of up to so many rows have room for longer words.
@@ -66,7 +70,8 @@ def spec_timeline(
 
     Args:
         first: the first round drawn.
-        columns: so many rounds are drawn at most; above 40 their tokens are too small to read.
+        columns: so many rounds are drawn at most; above 40 their tokens are too small to read. A
+            narrow paper holds fewer: then the part with the selected token is drawn.
         selected: round and place of the token to mark; the target's own has place -1.
 
     A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
@@ -75,15 +80,18 @@ def spec_timeline(
     canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
     if not trace.rounds:
         return canvas.sentence(_NO_ROUND)
+    depth = _depth(trace)
+    held = rounds_for(paper.window, trace) if paper.printed else columns
+    first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
-    rounds = trace.rounds[first : first + columns]
-    depth = max(1, max(len(step.drafted) for step in trace.rounds))
+    rounds = window_of(trace.rounds, first, columns)
+    shown = ShownPart("Rounds", first, first + len(rounds), len(trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), min(columns, _FEWEST))
     own = paper.printed or columns <= PHONE_COLUMNS
-    width = (paper.width - _LEFT - EDGE if own else _WIDTH) / drawn
+    width = (paper.window - _LEFT - EDGE if own else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
     sheet = canvas.lay_out(
-        subtitle=_SUBTITLE + _part(trace, first, len(rounds)),
+        subtitle=_SUBTITLE if shown.whole else f"{_SUBTITLE} {shown.words}.",
         alt=_alt(rounds, first),
         plot_height=round(height * (depth + 1 + GAP)),
         left=_LEFT,
@@ -98,7 +106,20 @@ def spec_timeline(
     _count_rounds(sheet, first, len(rounds), drawn, width)
     add_key(sheet, [_key(theme)], _LEFT, offset=10)
     sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
+    add_least(sheet, partial(rounds_for, trace=trace), len(rounds))
+    shown.tell(sheet)
     return sheet.figure()
+
+
+def rounds_for(width: float, trace: Trace) -> int:
+    """So many rounds of a run a figure `width` px wide holds with readable tokens."""
+    least = _LEVEL if _depth(trace) > _TALL_ROWS else _UPRIGHT
+    return max(int((width - _LEFT - EDGE) / least), 1)
+
+
+def _depth(trace: Trace) -> int:
+    """The most tokens that a round drafted."""
+    return max([1, *(len(step.drafted) for step in trace.rounds)])
 
 
 def _key(theme: Theme) -> str:
@@ -141,12 +162,6 @@ def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
     }
 
 
-def _part(trace: Trace, first: int, count: int) -> str:
-    """Which rounds these are, where there are more."""
-    whole = len(trace.rounds)
-    return "" if count == whole else f" {span_of('Rounds', first, first + count, whole)}."
-
-
 def _row_height(width: float, depth: int) -> int:
     if depth > _TALL_ROWS:
         return 22
@@ -168,11 +183,17 @@ def _alt(rounds: Sequence[DraftRound], first: int) -> str:
     )
 
 
-def spec_timeline_data(trace: Trace) -> pd.DataFrame:
-    """Every drafted token and every token that the target added, one a row; text is raw."""
+def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
+    """Every drafted token and every token that the target added, one a row; text is raw.
+
+    Args:
+        first: the first round.
+        columns: so many rounds at most; all of them by default.
+    """
     records: list[tuple[object, ...]] = []
     out = {(found.round, found.place) for found in emitted(trace)}
-    for at, step in enumerate(trace.rounds):
+    last = None if columns is None else first + columns
+    for at, step in list(enumerate(trace.rounds))[first:last]:
         for place, token in enumerate(step.drafted):
             who = (kind_words(token.outcome), token.token_id, table_text(token.text))
             probs = (token.draft_prob, token.target_prob, token.accept_prob)

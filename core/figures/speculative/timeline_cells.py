@@ -100,7 +100,7 @@ def add_cells(
     theme, narrow = sheet.theme, width < LEVEL
     # A small cell holds the mark alone.
     bare = flat and narrow
-    room = height - _MARK_ROOM if narrow else width - _PADDING - 16 * flat
+    room = height - _MARK_ROOM if narrow else width - _PADDING - 20 * flat
     longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed
     # On a page Plotly turns level texts where a phone has no room for them.
     turned: Properties = {"textangle": -90} if narrow else {}

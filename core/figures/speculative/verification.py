@@ -91,6 +91,8 @@ def spec_verification(
     sheet.layout |= _axes(found, shown, [text for _, text in labels], rows_share, behind, theme)
     sheet.layout |= {"barmode": "stack"}
     add_key(sheet, _key(found, theme), left, offset=44)
+    if found.drafted is not None:
+        sheet.explain("beside a bar: the target's probability | the draft's")
     return sheet.figure()
 
 
@@ -101,7 +103,7 @@ def _subtitle(found: VerifiedPosition) -> str:
         return "Both models’ probabilities for the same position, one over the other."
     missing = percent(found.residual_mass)
     return (
-        "The hatched part is min(target, draft). The target’s rest is the residual, "
+        "What both give is min(target, draft). The target’s rest is the residual, "
         f"{missing} in all: the probability that a token drafted here is rejected."
     )
 

@@ -20,7 +20,7 @@ from core.decoding.errors import ModelError
 from core.models.loading.memory import in_words
 
 SOURCE_FILE = "gguf_source.json"
-_LAYOUT = 1  # Of what a conversion holds; another number converts anew.
+_LAYOUT = 2  # Of what a conversion holds; another number converts anew.
 _SAMPLED_BYTES = 2**20
 _BEGUN = "begun-"
 # A conversion whose process was killed leaves its folder; none takes so long.

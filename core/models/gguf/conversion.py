@@ -25,6 +25,7 @@ from transformers import (
 
 from core.decoding.errors import ModelError
 from core.models.gguf.cache import SOURCE_FILE, content_of
+from core.models.gguf.ends import end_ids
 from core.models.gguf.header import quantization, read_header
 from core.models.loading.errors import explain
 from core.models.reporting import Report, current_report
@@ -46,15 +47,17 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
         ModelError: what is wrong with the file.
     """
     file, folder, report = Path(path), Path(out), current_report()
+    header = read_header(file, name)
     report("Reading the GGUF file")
     with _read_once(), _counted(report):
         tokenizer = _part(name, "tokenizer", AutoTokenizer, file)
         config: PreTrainedConfig = _part(name, "configuration", AutoConfig, file)
         model = _model(name, file, config, getattr(torch, dtype))
+    model.generation_config.eos_token_id = end_ids(header.end_ids, tokenizer.get_vocab())
     report("Writing the converted model")
     tokenizer.save_pretrained(folder)
     _save(model, folder)
-    _write_source(file, folder, name, dtype)
+    _write_source(file, folder, quantization(header), dtype)
 
 
 def source_of(folder: Path, file: Path) -> str:
@@ -63,9 +66,9 @@ def source_of(folder: Path, file: Path) -> str:
     return f"{file.name} {said['quantization']} {said['sha256'][:_DIGEST_LENGTH]}"
 
 
-def _write_source(file: Path, folder: Path, name: str, dtype: str) -> None:
+def _write_source(file: Path, folder: Path, kind: str, dtype: str) -> None:
     said = {
-        "quantization": quantization(read_header(file, name)),
+        "quantization": kind,
         "sha256": content_of(file),
         "dtype": dtype,
     }

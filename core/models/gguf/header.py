@@ -31,6 +31,11 @@ _ALIGNMENT = "general.alignment"
 _ARCHITECTURE = "general.architecture"
 _FILE_TYPE = "general.file_type"
 _SPLITS = "split.count"
+# Tokens that end a run: of the text, of a turn, of a message, and three of filling in.
+_ENDS = tuple(
+    f"tokenizer.ggml.{name}_token_id"
+    for name in ("eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep")
+)
 # Formats of `struct` by ggml's number of a type of metadata; 8 is a text, 9 an array.
 _FORMATS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _TEXT, _ARRAY = 8, 9
@@ -60,6 +65,7 @@ class GgufHeader:
         file_type: ggml's number of the quantization; None where it isn't said.
         splits: files that the model is cut into.
         data_start: where the tensors' bytes begin.
+        end_ids: the tokens that it names as ends.
     """
 
     architecture: str
@@ -67,6 +73,7 @@ class GgufHeader:
     splits: int
     tensors: tuple[TensorRow, ...]
     data_start: int
+    end_ids: frozenset[int] = frozenset()
 
     @property
     def parameters(self) -> int:
@@ -201,6 +208,7 @@ def _walk(raw: bytes | mmap.mmap) -> GgufHeader:
         _whole(said, _SPLITS) or 1,
         rows,
         -(-cursor.at // alignment) * alignment,
+        frozenset(end for key in _ENDS if (end := _whole(said, key)) is not None),
     )
 
 

@@ -38,7 +38,7 @@ MOST: dict[str, int] = {
     **dict.fromkeys(_HEADS, 4_096),
     **dict.fromkeys(_WIDTHS, 2**20),
     **dict.fromkeys(_POSITIONS, 2**27),
-    **dict.fromkeys(_EXPERTS, 4_096),
+    **dict.fromkeys(_EXPERTS, 2**20),  # Some are rows of a table; memory bounds the others.
     **dict.fromkeys(_CHUNKS, 2**14),
     "vocab_size": 2**22,
 }
@@ -86,7 +86,7 @@ def check_config(config: dict[str, Any], name: str) -> None:
 def least_parameters(config: dict[str, Any]) -> int:
     """Parameters that a model of this configuration has at the least: a bound from below.
 
-    Embeddings, two square matrices of attention and two of the feed-forward network a layer.
+    Embeddings, and two square matrices of attention a layer: layers may share the rest (Zamba).
     """
     texts = [config, config.get("text_config"), config.get("llm_config")]
     return max(_least(found) for found in texts if isinstance(found, dict))
@@ -96,9 +96,7 @@ def _least(config: dict[str, Any]) -> int:
     width = _first(config, "hidden_size", "n_embd", "d_model")
     heads = _first(config, "num_attention_heads", "n_head", "num_heads")
     attention = _first(config, "head_dim") * heads or width
-    inner = _first(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff")
-    experts = _first(config, *_EXPERTS)
-    layer = 2 * width * min(width, attention) + (0 if experts else 2 * width * inner)
+    layer = 2 * width * min(width, attention)
     return _first(config, "vocab_size") * width + _first(config, *_LAYERS) * layer
 
 

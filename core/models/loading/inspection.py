@@ -69,7 +69,6 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
         except Exception as error:
             raise explain(model_id, "generation configuration", error) from None
     model = _build(config, model_id, head)
-    check_vocabulary(tokenizer, model, model_id)
     quantization = getattr(config, "quantization_config", None)
     if quantization is None or not AutoHfQuantizer.supports_quant_method(quantization):
         _check_tensors(where, model_id, model)
@@ -148,22 +147,6 @@ def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
             "that its class needs) beside the weights."
         )
     return tokenizer
-
-
-def check_vocabulary(
-    tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel, model_id: str
-) -> None:
-    """See that the model has an embedding for every token.
-
-    Raises:
-        ModelError: says both numbers.
-    """
-    embeddings = model.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > embeddings:
-        raise ModelError(
-            f"The tokenizer of {model_id} has {len(tokenizer)} tokens, more than the model's "
-            f"{embeddings} embeddings; use the tokenizer that the model was trained with."
-        )
 
 
 def _check_file_names(folder: Path, model_id: str) -> None:

@@ -8,7 +8,7 @@ again, with weights of a size that is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -37,7 +37,6 @@ from core.models.loading.inspection import (
     LOCAL,
     Head,
     Inspected,
-    check_vocabulary,
     load_config,
     load_tokenizer,
 )
@@ -45,6 +44,7 @@ from core.models.loading.memory import check_memory, free_bytes, reserved
 from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
+from core.models.loading.surplus import left_out, surplus_of_another_model
 from core.models.places import embedded_folder
 from core.models.reporting import current_report
 from core.models.reward_model import RewardModel
@@ -54,7 +54,7 @@ from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[
-    [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "ModelSource", str], T
+    [PreTrainedModel, PreTrainedTokenizerBase, torch.device, "ModelSource", str, str], T
 ]
 
 _FETCHING = RequestLimits(cpu_seconds=3_600, seconds=24 * 3_600.0, memory_bytes=2**30)
@@ -228,11 +228,11 @@ def _load(
     config = load_config(folder, model_id, head)
     tokenizer = load_tokenizer(folder, model_id)
     with stoppable(should_stop):
-        hf_model = _load_weights(folder, model_id, config, dtype, head)
+        hf_model, told = _load_weights(folder, model_id, config, dtype, head)
     if should_stop():
         raise LoadingStoppedError
-    check_vocabulary(tokenizer, hf_model, model_id)
-    return assemble(hf_model, tokenizer, device, source, revision or weights_digest(folder))
+    digest = revision or weights_digest(folder)
+    return assemble(hf_model, tokenizer, device, source, digest, told)
 
 
 def _load_weights(
@@ -241,7 +241,8 @@ def _load_weights(
     config: PreTrainedConfig,
     dtype: torch.dtype | Literal["auto"],
     head: Head,
-) -> PreTrainedModel:
+) -> tuple[PreTrainedModel, str]:
+    """The model, and a sentence on the tensors of its files that it has no use for."""
     try:
         model, report = AUTO[head].from_pretrained(
             folder,
@@ -260,15 +261,16 @@ def _load_weights(
             f"The weights of {model_id} are incomplete: {_tensors(lacking, 'missing')}; get the "
             "model's files again."
         )
-    if surplus := report["unexpected_keys"]:
+    surplus = {str(name) for name in report["unexpected_keys"]}
+    if foreign := surplus_of_another_model(model, surplus):
         raise ModelError(
             f"The weights of {model_id} are of another model than its config.json: "
-            f"{_tensors(surplus, 'left over')}; get both from the same place."
+            f"{_tensors(foreign, 'left over')}; get both from the same place."
         )
-    return cast(PreTrainedModel, model)
+    return cast(PreTrainedModel, model), left_out(surplus)
 
 
-def _tensors(names: set[object], state: str) -> str:
+def _tensors(names: Collection[object], state: str) -> str:
     """How many tensors are in this state, and the name of one."""
     first, *others = sorted(str(name) for name in names)
     if not others:
@@ -282,6 +284,7 @@ def _assemble(
     device: torch.device,
     source: ModelSource,
     revision: str,
+    told: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
     current_report()("Weights are read; trying a step")
@@ -292,6 +295,7 @@ def _assemble(
             model_id=source.model_id,
             revision=revision,
             isolate_templates=client.AVAILABLE and not source.trusted,
+            left_out=told,
         )
         broken = bool(model.start([0]).logits.isnan().any())
     except ModelError:
@@ -312,10 +316,13 @@ def _assemble_scorer(
     device: torch.device,
     source: ModelSource,
     revision: str,
+    told: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""
     isolated = client.AVAILABLE and not source.trusted
-    model = RewardModel(hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated)
+    model = RewardModel(
+        hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated, told
+    )
     try:
         model.score("a", ["b"])
     except DecodingError:

@@ -14,6 +14,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError
+from core.models.loading.bounds import MOST
 
 # Normalizations that are known make at most 40 of one.
 MOST_GROWTH = 1_000.0
@@ -27,14 +28,20 @@ def check_growth(tokenizer: PreTrainedTokenizerBase, model_id: str) -> None:
     """See that the tokenizer's texts stay in proportion; for one of the library `tokenizers`.
 
     Raises:
-        ModelError: a step, a token or what is added to a text is too long.
+        ModelError: a step, a token or what is added to a text is too long, or an id is too large.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return
     encoding = (backend.normalizer, backend.pre_tokenizer)
     growth = max(_growth(*encoding), _growth(backend.decoder))
-    longest = max(map(len, tokenizer.get_vocab()), default=0)
+    vocabulary = tokenizer.get_vocab()
+    longest, last = max(map(len, vocabulary), default=0), max(vocabulary.values(), default=0)
+    if last >= MOST["vocab_size"]:
+        raise ModelError(
+            f"The tokenizer of {model_id} has a token with the id {last:,}, more than any model "
+            "has; use another model."
+        )
     added = len(tokenizer.encode(_TEXT))
     if growth > MOST_GROWTH or longest > MOST_TOKEN_LENGTH or added > MOST_ADDED:
         raise ModelError(

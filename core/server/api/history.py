@@ -38,7 +38,8 @@ class Record:
         number: counts the owner's requests from 1.
         gaps: seconds from each emission of a run to its next.
         watched: whether its data path is recorded.
-        path: the functions that it went through, once its run has ended.
+        path: the functions that it went through: those that read it, and once its run has ended
+            those of the run.
     """
 
     id: str

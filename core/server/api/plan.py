@@ -98,7 +98,9 @@ def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = Tr
     """
     if not isinstance(model, Chats) or not model.has_chat_template:
         raise ApiError(
-            f"{model.model_id} has no chat template; send text to /v1/completions.", param="model"
+            getattr(model, "template_fault", "")
+            or f"{model.model_id} has no chat template; send text to /v1/completions.",
+            param="model",
         )
     return model.encode_chat(messages, opened)
 

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -189,14 +190,12 @@ class Routes:
 
         async def generate(request: Request, owner: str) -> ASGIApp:
             await self._import()
-            from core.server.api.submit import submit
+            from core.server.api.submit import recorded
 
             raw = await read_body(request)
-
-            def read() -> Submission:
-                return submit(self._service, kind, json_object(raw), owner)
-
-            found = await asyncio.to_thread(read) if len(raw) > _LONG else read()
+            read = partial(recorded, self._service, owner, partial(self.read, kind, raw, owner))
+            beside = len(raw) > _LONG or self._service.watches(owner)
+            found = await asyncio.to_thread(read) if beside else read()
             feed, plan = Feed(), found.plan
             slot = found.start(self._service, feed.put)
             return Reply(
@@ -210,3 +209,9 @@ class Routes:
             )
 
         return generate
+
+    def read(self, kind: Endpoint, raw: bytes, owner: str) -> Submission:
+        """What a body asks for; the data path of a request begins here."""
+        from core.server.api.submit import submit
+
+        return submit(self._service, kind, json_object(raw), owner)

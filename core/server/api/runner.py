@@ -82,7 +82,8 @@ class Runner:
             return
         with data_path(MOST_CALLS) as recorder:
             yield
-        self.record.path = recorder.path
+        before = self.record.path
+        self.record.path = before.then(recorder.path) if before else recorder.path
 
     def _fail(self, error: ApiError) -> None:
         self.record.end("failed", str(error))

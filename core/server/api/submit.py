@@ -67,6 +67,18 @@ def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner:
     return Submission(plan, answer, record, keep)
 
 
+def recorded(service: Service, owner: str, read: Callable[[], Submission]) -> Submission:
+    """Read a request; where its owner watches, its data path begins with the reading."""
+    if not service.watches(owner):
+        return read()
+    from core.traces.data_path.recorder import record  # It imports torch.
+
+    with record() as recorder:
+        found = read()
+    found.record.path = recorder.path
+    return found
+
+
 _Read = tuple[Plan, Answer, Callable[[], None]]
 
 

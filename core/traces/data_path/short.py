@@ -11,6 +11,8 @@ import torch
 
 LONGEST = 80
 _FEW = 5
+# What is shown of a record's fields and of a sequence's items.
+_SHOWN = (int, float, str, torch.Tensor)
 _WRITERS: dict[type[Any], Callable[[Any], str]] = {}
 
 
@@ -77,8 +79,8 @@ def _record(value: object, defaults: Mapping[str, object]) -> str:
     for name, default in defaults.items():
         one = getattr(value, name, None)
         nested = default is not MISSING and is_dataclass(one)
-        if (nested or isinstance(one, int | float | str)) and (
-            default is MISSING or one != default
+        if (nested or isinstance(one, _SHOWN)) and (
+            default is MISSING or isinstance(one, torch.Tensor) or one != default
         ):
             shown.append(f"{name}={short(one)}")
             if len(shown) == _FEW:
@@ -90,7 +92,7 @@ def _many(value: Sequence[object] | Set[object]) -> str:
     """How many there are, and the first ones where they are numbers or texts."""
     name, count = type(value).__name__, len(value)
     first = list(islice(value, _FEW))
-    if not first or not isinstance(first[0], int | float | str):
+    if not first or not isinstance(first[0], _SHOWN):
         kind = f" {type(first[0]).__name__}" if first else ""
         return f"{name} of {count}{kind}"
     more = ", …" if count > len(first) else ""

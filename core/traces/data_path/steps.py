@@ -48,6 +48,11 @@ def step_call(path: DataPath, index: int) -> FunctionCall | None:
     return None
 
 
+def steps_in(path: DataPath) -> int:
+    """How many steps a recording holds, the prompt's excepted."""
+    return max(sum(1 for _ in _parts(path)) - 1, 0)
+
+
 def starts_step(call: FunctionCall) -> bool:
     """Whether a call goes on to the next step of a run; the first one of all makes the prompt's."""
     return (call.file, call.function) == _STEPS and call.resumed

@@ -4,46 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.decoding.counting import duration
+from core.decoding.counting import counted, duration
 from core.traces.data_path.fold import FoldedRow, fold
+from core.traces.data_path.phases import BEGINS
+from core.traces.data_path.steps import starts_step
 from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhase
 
 _INDENT = "  "
+
+
+# Parts before the run itself; each is one line where a depth is given.
+_BRIEF: tuple[PathPhase, ...] = ("request", "load")
 
 
 def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
     """A line for each function that ran, one for what went in and one for what came out.
 
     Args:
-        depth: of the calls within calls that are shown; None shows all.
+        depth: of the calls within calls that are shown, counted from the function that begins a
+            part of the run; what comes before the run is one line then. None shows all.
     """
-    yield from _lines(fold(path.calls), 0, depth, None)
+    yield from _lines(fold(path.calls), 0, 0, depth, None)
     if path.left_out:
         yield f"({path.left_out:,} more calls were not kept)"
 
 
 def _lines(
-    rows: list[FoldedRow], at: int, depth: int | None, around: PathPhase | None
+    rows: list[FoldedRow], at: int, level: int, depth: int | None, around: PathPhase | None
 ) -> Iterator[str]:
-    """The rows at one depth, with titles where a part of the run begins.
+    """The rows inside a call, with titles where a part of the run begins.
 
     Args:
+        at: the indentation.
+        level: calls since the part of the run began.
         around: the part that the caller belongs to.
     """
-    if depth is not None and at >= depth:
-        return
     before = around
     for row in rows:
-        phase = row.first.phase
-        if phase not in (around, before):
-            yield f"{_INDENT * at}== {PHASES[phase]}"
-        before = phase
-        yield from _of(row, at)
-        yield from _lines(row.inside(), at + 1, depth, phase)
+        shown_round = _typical(row)
+        call = row.rounds[shown_round][0]
+        begins = (call.file, call.function) in BEGINS
+        own = 0 if begins else level
+        shown = depth is None or own < depth
+        if shown:
+            if call.phase not in (around, before):
+                yield f"{_INDENT * at}== {PHASES[call.phase]}"
+            before = call.phase
+            yield from _of(row, call, at)
+        if depth is not None and begins and call.phase in _BRIEF:
+            yield f"{_INDENT * (at + 1)}({counted(sum(1 for _ in call.walk()) - 1, 'call')} inside)"
+        else:
+            yield from _lines(row.inside(shown_round), at + shown, own + 1, depth, call.phase)
 
 
-def _of(row: FoldedRow, at: int) -> Iterator[str]:
-    call, indent = row.first, _INDENT * at
+def _typical(row: FoldedRow) -> int:
+    """The round that stands for all: of a run's steps the second, whose forward is its own."""
+    return int(row.times > 1 and any(map(starts_step, row.rounds[0])))
+
+
+def _of(row: FoldedRow, call: FunctionCall, at: int) -> Iterator[str]:
+    indent = _INDENT * at
     if len(row.functions) > 1:
         names = ", ".join(row.functions)
         yield f"{indent}loop x {row.times}: {names}  {duration(row.seconds)}"

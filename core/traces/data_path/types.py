@@ -58,6 +58,11 @@ class FunctionCall(NamedTuple):
         for call in self.calls:
             yield from call.walk()
 
+    def later(self, seconds: float) -> FunctionCall:
+        """The same call, begun later."""
+        calls = tuple(call.later(seconds) for call in self.calls)
+        return self._replace(start=self.start + seconds, calls=calls)
+
 
 class DataPath(NamedTuple):
     """The calls of a recording.
@@ -76,3 +81,12 @@ class DataPath(NamedTuple):
         """Every call, in the order of their beginnings."""
         for call in self.calls:
             yield from call.walk()
+
+    def then(self, other: DataPath) -> DataPath:
+        """Both recordings as one; no time passes between them."""
+        return DataPath(
+            (*self.calls, *(call.later(self.seconds) for call in other.calls)),
+            self.seconds + other.seconds,
+            self.left_out + other.left_out,
+            self.began,
+        )

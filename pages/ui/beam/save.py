@@ -30,16 +30,14 @@ def parts(view: BeamView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # n
         trace: the search as it is ranked now.
     """
     _, pruned = controls.view_of_tree()
-    guesses = guess_parents(trace)
     spans = list(windows(trace.beam_steps, _SPAN, pruned=pruned)) or [(0, 1)]
-    look = {"guesses": guesses if value("guesses") else None, "pruned": pruned}
+    look = {"guesses": guess_parents(trace) if value("guesses") else None, "pruned": pruned}
     look |= {"selected": view.node, **controls.part_of_tree()}
     found = [
         of_figure(
             window_name("tree", "step", first, last),
             figures.beam_tree,
             trace,
-            table=(trace, guesses),
             first=first,
             span=last - first,
             **look,

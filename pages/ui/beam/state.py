@@ -8,13 +8,14 @@ from typing import ClassVar, NamedTuple, Self
 
 import streamlit as st
 
-from core.decoding.beam.compare import Ran, greedy_path
+from core.decoding.beam.compare import Ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Step, Trace
 from core.figures.beam.window import Node, window, windows
+from core.figures.opening import telling_node
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
 from pages.ui.widgets import link
@@ -162,20 +163,6 @@ def keep_in_address(found: BeamView) -> None:
         node = _NO_NODE if found.node is None else "{}.{}".format(*found.node)
     address.tell(NODE, node)
     address.tell(FIRST, str(found.first) if found.first else None)
-
-
-def telling_node(trace: Trace) -> Node | None:
-    """Where greedy's path left the beam, else where the winner took another way, else the end."""
-    steps = trace.beam_steps
-    if not steps:
-        return None
-    greedy = greedy_path(trace)
-    if greedy is not None and greedy.end == "pruned":
-        return greedy.step, steps[greedy.step].candidates.index(greedy.path[-1])
-    if greedy is not None and greedy.parted_at is not None:
-        lost = greedy.path[greedy.parted_at]
-        return greedy.parted_at, steps[greedy.parted_at].candidates.index(lost)
-    return len(steps) - 1, 0
 
 
 def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranking, Trace]:

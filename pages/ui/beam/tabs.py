@@ -20,7 +20,6 @@ from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
 from pages.ui.widgets import ahead, control, figure, later, link, pager, play, style
-from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.control import value
 
 _NOTICE = """
@@ -124,7 +123,7 @@ def _tree(view: BeamView) -> None:
                     paper=Paper(style.figure_width()),
                     **part,
                 ),
-                partial(_tree_data, trace),
+                partial(figures.beam_tree_data, trace),
             ),
             (
                 *(view.number, view.first, span, pruned, guesses is not None, view.node),
@@ -135,7 +134,7 @@ def _tree(view: BeamView) -> None:
         )
         if trace.beam_steps:
             with bar:
-                pager.draw(view, "first", _window(view, trace, drawn), "steps")
+                pager.draw(view, "first", pager.of_drawn(drawn, len(trace.beam_steps)), "steps")
             play.draw(
                 "beam-tree",
                 drawn,
@@ -148,10 +147,6 @@ def _tree(view: BeamView) -> None:
     address.keep(registry.page_of("beam").path)
 
 
-def _tree_data(trace: Trace) -> object:
-    return figures.beam_tree_data(trace, guess_parents(trace))
-
-
 def _click(view: BeamView, custom: list[object]) -> None:
     if (
         len(custom) > 1
@@ -160,14 +155,6 @@ def _click(view: BeamView, custom: list[object]) -> None:
     ):
         view.look_at(int(custom[0]), int(custom[1]))
         _redraw()
-
-
-def _window(view: BeamView, trace: Trace, drawn: Drawing) -> pager.Window:
-    """The steps that the tree shows: fewer than asked for where it would hold too many nodes."""
-    area = drawn.words
-    last = area["first"] + len(area["ends"])
-    first = area["first"] if view.first else 0
-    return pager.Window(first, last, len(trace.beam_steps), max(0, first - (last - first)))
 
 
 def _one_step(view: BeamView, trace: Trace) -> None:

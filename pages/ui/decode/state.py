@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 import streamlit as st
 
 from core.decoding.trace import TokenStep, Trace
+from core.figures.opening import most_open_step
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
 from pages.ui.widgets import link
@@ -77,7 +78,7 @@ class DecodeView(View):
         """Look at another run."""
         super().show(trace, source)
         self.prompt_first = 0
-        self.select(_most_open_step(trace))
+        self.select(most_open_step(trace))
         if source == "run":
             follow_link(self, _OTHERWISE)
 
@@ -87,7 +88,7 @@ class DecodeView(View):
         return (
             self.source == "example"
             and self.trace is not None
-            and self.selected == _most_open_step(self.trace)
+            and self.selected == most_open_step(self.trace)
         )
 
 
@@ -108,7 +109,7 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
 
 def tell_step(view: DecodeView) -> None:
     """Let the address name the selected step, where it isn't the one that is shown first."""
-    first = view.trace is None or view.selected == _most_open_step(view.trace)
+    first = view.trace is None or view.selected == most_open_step(view.trace)
     waits = view.linked and view.active("decode")
     if not waits:
         address.tell(_STEP, None if first else str(view.selected))
@@ -125,9 +126,3 @@ def median_run(runs: Sequence[Trace]) -> Trace:
     """The run in the middle by its time; of an even number the quicker of the two."""
     timed = sorted(runs, key=lambda run: run.timings.prefill + run.timings.decode)
     return timed[(len(runs) - 1) // 2]
-
-
-def _most_open_step(trace: Trace) -> int:
-    """Where the model was least sure."""
-    steps = trace.token_steps
-    return max(range(len(steps)), key=lambda at: steps[at].entropy, default=0)

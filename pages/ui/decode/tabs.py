@@ -113,24 +113,15 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
     with st.container(gap="small"):
         pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         figure.chart(
-            Part(
+            of_figure(
                 "heatmap",
-                partial(
-                    figures.probability_heatmap,
-                    trace,
-                    first=view.first,
-                    columns=columns,
-                    rows=HEATMAP_ROWS,
-                    selected=view.selected,
-                    paper=Paper(width),
-                ),
-                partial(
-                    figures.probability_heatmap_data,
-                    trace,
-                    first=view.first,
-                    columns=columns,
-                    rows=HEATMAP_ROWS,
-                ),
+                figures.probability_heatmap,
+                trace,
+                first=view.first,
+                columns=columns,
+                rows=HEATMAP_ROWS,
+                selected=view.selected,
+                paper=Paper(width),
             ),
             (view.number, view.first, view.selected, width),
             on_click=lambda custom: _select(view, custom, redraw),

@@ -42,7 +42,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
         {
             "way": [table_text(row.way) for row in rows],
             "verdict": [_verdict(row) for row in rows],
-            "answer": [table_text(marked(row)) for row in rows],
+            "answer": [table_text(row.failure or marked(row)) for row in rows],
             "tokens": [row.tokens for row in rows],
         },
         numbers={"tokens": "%d"},
@@ -56,6 +56,8 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
 
 
 def _verdict(row: EvaluationRow) -> str:
+    if row.failure:
+        return "failed"
     return f"right ({row.counted})" if row.right else "wrong"
 
 
@@ -153,6 +155,9 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
         st.text(one.way)
         for sentence in one.warnings:
             st.text(sentence)
+        if one.failure:
+            st.text(one.failure)
+            continue
         st.code(one.target, language=None, wrap_lines=True)
         st.text(f"{counted(len(one.target_ids), 'token')}: {' '.join(map(str, one.target_ids))}")
         if one.draft and one.draft_ids != one.target_ids:

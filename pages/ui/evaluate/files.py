@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
@@ -10,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core import figures
-from core.evaluation.best_of import of_way
 from core.evaluation.plan.files import file_of
 from core.evaluation.plan.plan_file import write_plan
-from core.evaluation.plan.statistics import all_paired, frame_of
+from core.evaluation.plan.statistics import frame_of
 from core.evaluation.plan.types import Evaluation
-from core.export.part import Part, of_figure
-from core.export.subject import VERSION, Subject
+from core.export.stored import evaluation_subject, evaluation_tables
+from core.export.stored_parts import evaluation_parts
 from core.export.table import csv_file
 from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
@@ -27,7 +24,7 @@ from pages.ui.run.archive import Shelf
 from pages.ui.shell import figure_choices
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def draw(evaluation: Evaluation) -> None:
@@ -54,37 +51,11 @@ def draw(evaluation: Evaluation) -> None:
             Shelf(
                 "evaluation",
                 "evaluate",
-                partial(subject, evaluation),
-                lambda _: parts(evaluation),
-                partial(tables, evaluation),
+                partial(evaluation_subject, evaluation),
+                lambda _: evaluation_parts(evaluation),
+                partial(evaluation_tables, evaluation),
             )
         )
-
-
-def subject(evaluation: Evaluation) -> Subject:
-    """The evaluation with its plan and all its rows."""
-    plan = evaluation.plan
-    settings = {
-        "app": VERSION,
-        "models": plan.models,
-        "model_revisions": dict(plan.revisions),
-        "questions": plan.questions.name,
-        "metrics": plan.metrics,
-        "ways": [{**asdict(way), "method": way.config.method} for way in plan.ways],
-    }
-    own = write_plan(plan, plan.questions.name.split(",")[0])
-    files = {"plan.yaml": own.encode(), "evaluation.jsonl": file_of(evaluation)}
-    models = "; ".join(f"{name}, revision {plain_name(own)}" for name, own in plan.revisions)
-    return Subject(caption(evaluation), settings, files, models=models)
-
-
-def tables(evaluation: Evaluation) -> list[tuple[str, pd.DataFrame]]:
-    """What each way gained and cost, and against the first one."""
-    import pandas as pd
-
-    found = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
-    pairs = all_paired(evaluation)
-    return found + ([("Every way against the first one.", pd.DataFrame(pairs))] if pairs else [])
 
 
 def parquet(evaluation: Evaluation) -> bytes:
@@ -94,22 +65,11 @@ def parquet(evaluation: Evaluation) -> bytes:
     return file.getvalue()
 
 
-def parts(evaluation: Evaluation) -> list[Part]:
-    """The page's figures with their tables."""
-    found = [
-        of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
-        of_figure("agreement", figures.evaluate_agreement, evaluation),
-    ]
-    for at, way in enumerate(evaluation.plan.ways, start=1):
-        if way.samples > 1:
-            sampled, said = of_way(evaluation, way.name), plain_name(way.name, 60)
-            found.append(of_figure(f"best-of-{at}", figures.best_of, sampled, caption=said))
-    return found
-
-
 def web_page(evaluation: Evaluation) -> bytes:
     """Figures, paired differences and every reply as one page that needs no server."""
-    replies = frame_of(evaluation)[["asked", "expected", "way", "right", "counted", "text"]]
+    replies = frame_of(evaluation)[
+        ["asked", "expected", "way", "right", "counted", "text", "failure"]
+    ]
     title = f"Evaluation: {evaluation.plan.questions.name}"
     said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
     run = PageText(
@@ -117,6 +77,6 @@ def web_page(evaluation: Evaluation) -> bytes:
         settings=caption(evaluation),
         prompt="",
         text=said,
-        notes=[*tables(evaluation), ("Every run.", replies)],
+        notes=[*evaluation_tables(evaluation), ("Every run.", replies)],
     )
-    return run_page(run, parts(evaluation), figure_choices.theme())
+    return run_page(run, evaluation_parts(evaluation), figure_choices.theme())

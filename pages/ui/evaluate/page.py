@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.evaluation.plan.statistics import all_paired, results
+from core.evaluation.plan.statistics import all_paired, failures, results
 from core.evaluation.plan.types import Evaluation
 from core.export.part import of_figure
 from core.figures.base.labels import table_text
@@ -117,6 +117,10 @@ def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
     ):
         st.text(_about(view, evaluation, which), width="stretch")
         files.draw(evaluation)
+    if failed := failures(evaluation):
+        with st.container(key="failed-ways"):
+            for one in failed:
+                st.text(one.sentence)
 
 
 def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
+from core.decoding.errors import DecodingError
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.questions.types import Question
 from pages.ui.evaluate.state import EvaluateView
@@ -21,12 +23,12 @@ def evaluate(view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluat
 def _evaluate(
     job: Job, view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluation | None
 ) -> Evaluation:
-    from core.evaluation.plan.run import run_evaluation, with_revisions
+    from core.evaluation.plan.run import loaded, run_evaluation, with_revisions
     from core.evaluation.progress import time_left
 
-    rows: list[EvaluationRow] = list(done.rows) if done else []
+    rows: list[EvaluationRow] = [row for row in done.rows if not row.failure] if done else []
     job.counts = (len(rows), plan.total)
-    models = {name: jobs.load(job, name) for name in plan.models}
+    models = loaded(plan, partial(jobs.load, job))
     rewards = jobs.load_rewards(job, plan.reward) if plan.reward else None
     whole = with_revisions(plan, models, rewards)
     if done and done.plan.revisions != whole.revisions:
@@ -53,7 +55,11 @@ def _evaluate(
 
 
 class Rendered(NamedTuple):
-    """What a way's models read for a question, special tokens written out."""
+    """What a way's models read for a question, special tokens written out.
+
+    Args:
+        failure: why they can't be asked it; nothing is read then.
+    """
 
     way: str
     target: str
@@ -61,6 +67,7 @@ class Rendered(NamedTuple):
     draft: str
     draft_ids: tuple[int, ...]
     warnings: tuple[str, ...]
+    failure: str = ""
 
 
 @jobs.in_background
@@ -73,10 +80,14 @@ def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, lis
     said = tuple(warnings(plan, models))
     with job.turn("Reading the question"):
         for way in plan.ways:
-            ids = ids_for(models[way.model], question, way.system, way.use_chat_template)
-            own = draft_ids_for(models[way.draft], question, way, ids) if way.draft else []
+            mine = tuple(one for one in said if repr(way.name) in one)
+            try:
+                ids = ids_for(models[way.model], question, way.system, way.use_chat_template)
+                own = draft_ids_for(models[way.draft], question, way, ids) if way.draft else []
+            except DecodingError as error:
+                found.append(Rendered(way.name, "", (), "", (), mine, str(error)))
+                continue
             target = rendered(models[way.model], ids)
             draft = rendered(models[way.draft], own) if way.draft else ""
-            mine = tuple(one for one in said if repr(way.name) in one)
             found.append(Rendered(way.name, target, tuple(ids), draft, tuple(own), mine))
     return (plan.ways, question), found

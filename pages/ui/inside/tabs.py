@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -116,21 +115,17 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
         assert found is not None
         calls, said = _calls(view, found, what)
     before = view.selected - 1 if what == "step" else view.selected if what == "modules" else -1
-    drawn: dict[str, Any] = {"first_step": before}
     _chart(
         view,
-        Part(
+        of_figure(
             "calls",
-            partial(
-                figures.flame_chart,
-                calls,
-                caption=_caption(view, trace, step=what != "run"),
-                prompt=trace.prompt,
-                what=said,
-                paper=Paper(width),
-                **drawn,
-            ),
-            partial(figures.flame_chart_data, calls, **drawn),
+            figures.flame_chart,
+            calls,
+            caption=_caption(view, trace, step=what != "run"),
+            prompt=trace.prompt,
+            what=said,
+            first_step=before,
+            paper=Paper(width),
         ),
         (view.number, view.selected, what, cache, width),
         on_click=lambda custom: _go_to(view, custom, redraw),
@@ -211,6 +206,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
             caption=figures.step_caption(trace, view.selected),
             prompt=trace.prompt,
             first=first,
+            columns=columns,
             show=show,
             selected=read.first + len(read.positions) - 1,
             paper=Paper(width),
@@ -248,6 +244,7 @@ def _attention(view: InsideView, trace: Trace) -> None:
             prompt=trace.prompt,
             layer=layer if layer >= 0 else None,
             first=first,
+            columns=columns,
             paper=Paper(width),
         ),
         (view.number, view.selected, layer, first, width),

@@ -197,18 +197,21 @@ def _ids_before(trace: Trace, index: int) -> list[int]:
 def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepForward:
     model = _with_modules(job, trace)
     from core.decoding.checks.model_checks import logit_tolerance
-    from core.models.modules import watch_forward
+    from core.models.modules import context_over, watch_forward
     from core.traces.data_path.recorder import record
 
     prompt_ids, before = list(trace.prompt_ids), _ids_before(trace, index)
+    read = len(prompt_ids)
     with job.turn("Looking through the forward"):
         prompt, logits = watch_forward(model, [], prompt_ids, use_cache=use_cache)
         one = None
         if index:
-            one, logits = watch_forward(model, before[:-1], before[-1:], use_cache=use_cache)
+            one, logits = watch_forward(
+                model, before[:-1], before[-1:], prompt_length=read, use_cache=use_cache
+            )
         elif trace.token_ids:
             one, _ = watch_forward(model, before, trace.token_ids[:1], use_cache=use_cache)
-        context = model.start(before[:-1], use_cache=use_cache) if index else None
+        context = context_over(model, before[:-1], read, use_cache) if index else None
         with record(MOST_CALLS) as recorder:
             recorder.watch(model)
             if context is None:
@@ -224,6 +227,11 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     return StepForward(prompt, one, recorder.path, (check,))
 
 
+def _as_in_run(trace: Trace) -> dict[str, Any]:
+    """What position embeddings that depend on the length are chosen by."""
+    return {"prompt_length": len(trace.prompt_ids), "use_cache": trace.config.use_cache}
+
+
 def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     model = _with_modules(job, trace)
     from core.decoding.checks.model_checks import logit_tolerance
@@ -232,7 +240,9 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     ids, step = _ids_before(trace, index), trace.token_steps[index]
     first = max(0, len(ids) - LENS_POSITIONS)
     with job.turn("Reading the layers"):
-        found: Lens = logit_lens(model, ids, first=first, next_id=step.token_id)
+        found: Lens = logit_lens(
+            model, ids, first=first, next_id=step.token_id, **_as_in_run(trace)
+        )
     top = next(one for one in step.candidates if one.rank == 1)
     error = abs(found.positions[-1].cells[-1].prob - top.raw_prob)
     bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
@@ -247,7 +257,7 @@ def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
 
     ids = _ids_before(trace, index)
     with job.turn("Reading the attention"):
-        found: Attention = attention_of(model, ids, len(ids) - 1)
+        found: Attention = attention_of(model, ids, len(ids) - 1, **_as_in_run(trace))
     rows = [row for layer in found.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.counting import counted
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.best_of import SampledProblems
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
-from core.figures.base.labels import config_caption, plain_name
+from core.export.stored_parts import samples_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
@@ -47,15 +45,8 @@ def draw(view: ReasonView) -> None:
     if found is None:
         st.text("No samples were drawn yet.")
         return
-    rules_of_n.draw(found.sampled, caption(found), (view.version("best"),))
+    rules_of_n.draw(found.sampled, samples_caption(found), (view.version("best"),))
     st.markdown(_NOTICE)
-
-
-def caption(found: SampledProblems) -> str:
-    """What the samples were drawn with, and of what."""
-    settings = config_caption(found.model_id, found.config)
-    what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
-    return f"{settings} · {what} · {found.reward}"
 
 
 def start(view: ReasonView) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from core import figures
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
+from core.export.stored_parts import samples_caption, sweep_parts
 from core.export.tables import tables_of
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui.reasoning import best_of, state, vote
+from pages.ui.reasoning import state, vote
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import save
@@ -30,7 +31,7 @@ def _best_of(view: ReasonView) -> Part:
     of = view.best_of
     if of is None:
         return Part("best-of-n", needs="draw samples under Best of N first")
-    return of_figure("best-of-n", figures.best_of, of.sampled, caption=best_of.caption(of))
+    return of_figure("best-of-n", figures.best_of, of.sampled, caption=samples_caption(of))
 
 
 def _compared(view: ReasonView) -> Part:
@@ -44,7 +45,7 @@ def _swept(view: ReasonView) -> list[Part]:
     if sweep is None:
         needs = "run a sweep over many problems first"
         return [Part(name, needs=needs) for name in ("accuracy", "outcomes", "spent", "difficulty")]
-    return [of_figure("accuracy", figures.reason_accuracy, sweep), *reason_many.parts(sweep)]
+    return sweep_parts(sweep)
 
 
 def tables(view: ReasonView, trace: Trace) -> Tables:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
-from core.export.part import Part, of_figure
+from core.export.stored_parts import sweep_parts
 from core.export.table import csv_text
 from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
@@ -62,7 +61,7 @@ def _figures(view: ReasonView) -> None:
         return
     _words(view, sweep)
     key = identity(view, sweep)
-    outcomes, spent, difficulty = parts(sweep)
+    _, outcomes, spent, difficulty = sweep_parts(sweep)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -71,17 +70,6 @@ def _figures(view: ReasonView) -> None:
             figure.chart(spent, (key,))
     if difficulty.draw is not None:
         figure.chart(difficulty, (key,), across=True)
-
-
-def parts(sweep: BudgetSweep) -> tuple[Part, Part, Part]:
-    """What became of the runs, what they cost, and how hard the problems were, if these say."""
-    spent = of_figure("spent", figures.reason_spent, sweep)
-    outcomes = Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data)
-    if any(problem.steps is not None for problem in sweep.plan.problems.problems):
-        hard = of_figure("difficulty", figures.reason_difficulty, sweep)
-    else:
-        hard = Part("difficulty", needs="sweep over problems that say how hard they are")
-    return outcomes, spent, hard
 
 
 def _controls(view: ReasonView) -> None:

@@ -40,12 +40,13 @@ def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "
     Raises:
         ApiError: what is wrong with it, or no room for it.
     """
-    from core.server.api.submit import submit
+    from core.server.api.submit import recorded, submit
 
     if view.owner is None:
         raise ApiError("Type your key first.", status=401)
     service = endpoint.service()
-    found = submit(service, kind, body, view.owner)
+    owner = view.owner
+    found = recorded(service, owner, partial(submit, service, kind, body, owner))
     found.start(service, _nobody_reads).leave()
     view.choose(found.record.id, beside)
 

@@ -12,15 +12,16 @@ from core.decoding.counting import counted, nth
 from core.decoding.errors import TraceError
 from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
-from core.traces.foreign import MAX_BYTES, ForeignAnswer, ForeignToken, read_foreign
+from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
+from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
 from pages.ui.widgets import style, table, token_strip
 
 _STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5
 _INTRO = (
-    "Paste the JSON answer of any OpenAI-shaped API (chat, completions or responses, not streamed) "
-    "that was asked for log-probabilities."
+    "Paste an answer with log-probabilities, whole or streamed: of any OpenAI-shaped API (chat, "
+    "completions, responses), of Ollama, of llama.cpp's /completion or of SGLang's /generate."
 )
 
 
@@ -158,8 +159,8 @@ def _top(token: ForeignToken) -> str:
 
 def _strip_token(at: int, token: ForeignToken, theme: Theme) -> list[Any]:
     probability = _probability(token)
-    shown = token_strip.shown_text(token.text, token.text)
+    shown = token_strip.shown_text(token.added, token.text)
     label = f"Token {nth(at)}: {visible_token(token.text)}, {_known_of(token)}"
     ground = theme.grid if probability is None else theme.uncertainty_color(1 - probability)
     ink = theme.text_on(ground)
-    return [shown, ground, label, token_strip.kind_of(token.text), None, ink]
+    return [shown, ground, label, token_strip.kind_of(token.added), None, ink]

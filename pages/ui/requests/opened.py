@@ -11,10 +11,10 @@ from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.trace import Trace
 from core.decoding.validation import shortened
-from core.export.part import Part, of_figure
+from core.export.part import of_figure
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
-from core.figures.speculative.timeline import PHONE_COLUMNS
+from core.figures.speculative.timeline import PHONE_COLUMNS, rounds_for
 from core.server.api.history import Record
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, details
@@ -169,16 +169,18 @@ def _choices(view: RequestsView, record: Record) -> None:
 def _figure(view: RequestsView, trace: Trace) -> None:
     """The main figure of the run's method."""
     if trace.rounds:
-        shown = PHONE_COLUMNS if style.narrow() else _ROUNDS
+        most = min(_ROUNDS, rounds_for(style.figure_width(), trace))
+        shown = PHONE_COLUMNS if style.narrow() else most
         pager.draw(view, "first", pager.of_span(view.first, shown, len(trace.rounds)), "rounds")
         look = {"first": view.first, "columns": shown}
         part = of_figure("timeline", figures.spec_timeline, trace, **look)
         figure.chart(part, (view.number, view.first, shown))
     elif trace.beam_steps:
-        pager.draw(view, "first", pager.of_span(view.first, _SPAN, len(trace.beam_steps)), "steps")
-        look = {"first": view.first, "span": _SPAN}
+        bar, look = st.container(), {"first": view.first, "span": _SPAN}
         part = of_figure("beam-tree", figures.beam_tree, trace, **look)
-        figure.chart(part, (view.number, view.first))
+        drawn = figure.chart(part, (view.number, view.first))
+        with bar:
+            pager.draw(view, "first", pager.of_drawn(drawn, len(trace.beam_steps)), "steps")
     elif trace.token_steps:
         width = style.figure_width()
         columns = columns_for(width)
@@ -200,18 +202,15 @@ def _heatmap(
     Args:
         view: whose selected step is marked and set by clicks; None while the run goes on.
     """
-    window = {"first": first, "columns": columns}
     figure.chart(
-        Part(
+        of_figure(
             "requests-heatmap",
-            partial(
-                figures.probability_heatmap,
-                trace,
-                **window,
-                selected=view.selected if view else None,
-                paper=Paper(style.figure_width()),
-            ),
-            partial(figures.probability_heatmap_data, trace, **window),
+            figures.probability_heatmap,
+            trace,
+            first=first,
+            columns=columns,
+            selected=view.selected if view else None,
+            paper=Paper(style.figure_width()),
         ),
         depends,
         on_click=partial(_select, view) if view else None,

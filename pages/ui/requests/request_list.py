@@ -20,7 +20,8 @@ _HTML = """
 <div class="table">
 <div class="head" aria-hidden="true"><span></span><span>no.</span><span>state</span
 ><span>endpoint</span><span>method</span><span>asked</span><span>tokens</span
-><span>first token</span><span>tokens/s</span></div>
+><span>first token</span><span
+title="Tokens after the first, over the seconds from the first to the last">tokens/s</span></div>
 <div class="rows" role="listbox" aria-label="Requests, newest first"></div>
 </div>
 """
@@ -88,7 +89,7 @@ def said(record: Record) -> str:
         STATES[record.state],
         counted(record.tokens, "token"),
         "" if first is None else f"first token after {first:.2f} s",
-        "" if rate is None else f"{rate:.0f} tokens a second",
+        "" if rate is None else f"{rate:.0f} tokens a second after the first",
         f"asked: {prompt_of(record)}",
     ]
     return ", ".join(filter(None, parts))

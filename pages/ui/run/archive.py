@@ -14,6 +14,7 @@ import streamlit as st
 from core.export.part import Part
 from core.export.subject import Subject
 from core.figures.base.paper import Paper
+from pages.ui.run import panels
 from pages.ui.run.link_run import RunLink
 from pages.ui.shell import figure_choices
 from pages.ui.widgets import export
@@ -55,7 +56,10 @@ class Shelf:
 
 
 def button(shelf: Shelf) -> None:
-    """The button of the archive, with how far it is; each figure draws its fragment anew."""
+    """The button of the archive, with how far it is, and the figures that become panels of one.
+
+    Each figure draws its fragment anew.
+    """
     desk = Desk.of("archive")
     _component(
         key=KEY,
@@ -63,6 +67,7 @@ def button(shelf: Shelf) -> None:
         on_asked_change=lambda: desk.attempt(lambda: _begin(desk, shelf)),
         on_drawn_change=lambda: desk.take(st.session_state[KEY].drawn),
     )
+    panels.choice(shelf.name, shelf.parts)
 
 
 def _begin(desk: Desk, shelf: Shelf) -> None:

@@ -43,7 +43,10 @@ class Request:
         if not self.chat or not self.prompt.strip():
             return self.prompt
         if not model.has_chat_template:
-            raise PromptError("This model has no chat template: switch the chat template off.")
+            raise PromptError(
+                getattr(model, "template_fault", "")
+                or "This model has no chat template: switch the chat template off."
+            )
         messages = [{"role": "system", "content": self.system}] if self.system.strip() else []
         ids: list[int] = model.encode_chat([*messages, {"role": "user", "content": self.prompt}])
         return ids

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.decoding.methods import method_of
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Step, Timings, TokenStep, Trace
+from core.decoding.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
 from core.figures.base.grid import columns_for
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -121,7 +121,7 @@ class View(PageView):
             return
         if name == "decode":
             self.show(result, "run")
-            self.failure = _lost(result)
+            self.failure = _told(result)
             self.runs = [*self.runs, (result, self.request)][-MOST_RUNS:]
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
@@ -180,7 +180,8 @@ class View(PageView):
         return ids, "".join(step.text for step in emitting)
 
 
-def _lost(trace: Trace) -> str:
-    """Why a run ended before its end though nobody stopped it: its model's server is gone."""
+def _told(trace: Trace) -> str:
+    """What is to be known of this run alone: its model's server is gone, or its prompt is odd."""
     known = method_of(trace.config).notes(trace.config)
-    return next((note for note in trace.notes if note not in known), "")
+    others = (note for note in trace.notes if note not in known)
+    return " ".join(note for note in others if not note.startswith(RECOMPUTED))

@@ -42,7 +42,7 @@ TERMS = {
     "layer, module": "A model is a stack of equal layers, each made of modules: attention, which "
     "looks back at earlier tokens, an MLP, and norms.",
     "lens, decided here": "What a model would say if it ended after a layer: its last norm and "
-    "head are put there. Decided: the first layer after which the token that came out is the "
+    "head are put there. Decided: the layer from which on the token that came out stays the "
     "likeliest.",
     "attention": "How much a token looks at each token up to itself; the weights add up to one.",
     "chat template": "The marks around a user's message that a model was trained with.",

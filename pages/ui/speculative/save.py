@@ -19,7 +19,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words
-from core.figures.speculative.timeline import COLUMNS
+from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from pages.ui.run import save
@@ -27,14 +27,11 @@ from pages.ui.run.archive import Tables
 from pages.ui.speculative import controls, lossless, server, time
 from pages.ui.speculative.state import SpecView
 
-# So wide is a round at least, px.
-_ROUND_WIDTH = 36
-
 
 def parts(view: SpecView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole timeline in windows, the selected token, and all that was measured."""
     count = len(trace.rounds)
-    columns = min(COLUMNS, max(int(paper.width / _ROUND_WIDTH), 4))
+    columns = min(COLUMNS, rounds_for(paper.width, trace))
     found = [
         of_figure(
             window_name("timeline", "round", first, min(first + columns, count)),

@@ -13,7 +13,8 @@ from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import Trace
-from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS
+from core.figures.opening import telling_token
+from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
@@ -106,7 +107,7 @@ class SpecView(View):
         if self.trace is None or token_at(self.trace, at, place) is None:
             return False
         self.token = (at, place)
-        shown = shown_rounds()
+        shown = shown_rounds(self.trace)
         if not self.first <= at < self.first + shown:
             self.first = at // shown * shown
         return True
@@ -125,20 +126,11 @@ class SpecView(View):
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))
 
 
-def shown_rounds() -> int:
+def shown_rounds(trace: Trace) -> int:
     """How many rounds the timeline shows at a time."""
-    return PHONE_COLUMNS if style.narrow() else COLUMNS
-
-
-def telling_token(trace: Trace) -> tuple[int, int] | None:
-    """The first token rejected by chance, else the first rejected one, else the first of all."""
-    rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
-    by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
-    if rejected:
-        return (by_chance or rejected)[0]
-    if not trace.rounds:
-        return None
-    return (0, 0) if trace.rounds[0].drafted else (0, EXTRA)
+    if style.narrow():
+        return PHONE_COLUMNS
+    return min(COLUMNS, rounds_for(style.figure_width(), trace))
 
 
 def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:

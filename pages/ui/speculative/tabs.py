@@ -110,7 +110,7 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     state.keep_token(view)
     address.keep(registry.page_of("speculative").path)
-    shown = state.shown_rounds()
+    shown = state.shown_rounds(trace)
     window = {"first": view.first, "columns": shown}
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(

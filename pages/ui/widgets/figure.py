@@ -15,6 +15,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
+from core.figures.base.key_words import full_caption
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
 from pages.ui import registry
@@ -199,7 +200,10 @@ def _export(part: Part, shown: Drawing) -> None:
         # A press says what is wrong with the chosen width.
         with suppress(FigureError):
             # The files may hold a smaller part than the page.
-            words = part.figure(figure_choices.theme(), figure_choices.paper()).layout.meta
+            paper = figure_choices.paper()
+            words = part.figure(figure_choices.theme(), paper).layout.meta
+            if paper.journal:
+                words = {**words, "caption": full_caption(words)}
         with popover:
             fragments.mount(_leave)(shown, words, part, _named(part.name))
 
@@ -251,11 +255,12 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
     """
     from core.export.part import drawing, encoded, table_file
 
-    files = named(shown.words)
+    files, paper = named(shown.words), figure_choices.paper()
     if form == "csv":
-        desk.hand_over(f"{files}.csv", table_file(part))
+        # As a picture of that width it may hold a smaller part than the page.
+        words = part.figure(figure_choices.theme(), paper).layout.meta
+        desk.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
-    paper = figure_choices.paper()
     if form == "html":
         _hand_over_page(desk, part, files, paper)
         return

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.decoding.counting import span_of
 from pages.ui.run.view import View
+from pages.ui.widgets.chart import Drawing
 
 
 class Window(NamedTuple):
@@ -22,6 +23,12 @@ class Window(NamedTuple):
 def of_span(first: int, span: int, count: int) -> Window:
     """The window of `span` columns that begins at `first`."""
     return Window(first, min(first + span, count), count, first - span)
+
+
+def of_drawn(drawn: Drawing, count: int) -> Window:
+    """The window that a figure shows: fewer columns than asked for where these hold too much."""
+    first, last = drawn.words["window"]
+    return Window(first, last, count, max(0, first - (last - first)))
 
 
 def draw(view: View, field: str, window: Window, what: str) -> None:

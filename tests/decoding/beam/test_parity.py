@@ -12,12 +12,12 @@ from itertools import product
 import pytest
 import torch
 
-from core import check, collect
+from core import BeamSearch, check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, answers_of, one_thread, random_case
 from tests.depth import cases
-from tests.models.builders import random_model, tiny_tokenizer
+from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 CASES_EACH = cases(40, 9)
 HALF_CASES_EACH = cases(10, 5)
@@ -69,3 +69,37 @@ def test_a_search_that_generate_would_not_make_is_found_out() -> None:
     forged = replace(other, config=replace(config, shaping=shaping))
     outcome = next(o for o in check(forged, model) if o.name == SAME_HYPOTHESES)
     assert not outcome.passed
+
+
+_RECURRENT = {
+    "recurrent_gemma": {
+        "num_key_value_heads": 1,
+        "lru_width": 32,
+        "attention_window_size": 8,
+        "block_types": ["recurrent", "attention"],
+        "head_dim": 8,
+    },
+    "minimax": {
+        "num_key_value_heads": 2,
+        "num_local_experts": 2,
+        "head_dim": 8,
+        "layer_types": ["linear_attention", "full_attention"],
+        "block_size": 8,
+    },
+}
+
+
+@pytest.mark.parametrize("do_sample", [False, True])
+@pytest.mark.parametrize("kind", _RECURRENT)
+def test_a_recurrent_state_that_generate_does_not_reorder_is_compared_without_a_cache(
+    kind: str, do_sample: bool
+) -> None:
+    model = random_language_model(kind, **_RECURRENT[kind])
+    config = BeamSearch(
+        num_beams=3, num_return_sequences=3, max_new_tokens=12, do_sample=do_sample, seed=2
+    )
+    trace = collect(model, [3, 17, 29, 44, 5], config)
+    outcomes = {outcome.name: outcome for outcome in check(trace, model)}
+    assert [name for name, outcome in outcomes.items() if not outcome.passed] == []
+    assert SAME_HYPOTHESES in outcomes
+    assert len(trace.beam_steps) > 3

@@ -26,6 +26,8 @@ from core.decoding.speculative.metrics import (
     system_efficiency,
     tokens_per_round,
     vllm_acceptance_rate,
+    vllm_stage_times,
+    vllm_system_efficiency,
 )
 from core.decoding.speculative.report import Latency, LengthSweep, SweepPoint, TargetRun
 from core.decoding.speculative.types import (
@@ -91,6 +93,21 @@ def test_system_efficiency_is_vllms_where_every_round_drafts_k() -> None:
     rounds, k = ROUNDS[:3], 4
     found = counts(rounds)
     assert system_efficiency(rounds) == found.emitted / ((found.drafted // k) * (k + 1))
+    assert vllm_system_efficiency(rounds, k) == system_efficiency(rounds)
+
+
+def test_vllms_system_efficiency_takes_the_set_k_where_a_round_drafted_fewer() -> None:
+    # 14 drafted tokens are 3.5 rounds of 4, which could emit 17.5; the round of none is left out.
+    assert vllm_system_efficiency([*ROUNDS, round_of("")], 4) == 11 / 17.5
+    assert system_efficiency([*ROUNDS, round_of("")]) == 12 / 19
+    assert vllm_system_efficiency([round_of("")], 4) is None
+
+
+def test_vllms_stage_times_are_means_of_the_rounds_that_drafted() -> None:
+    rounds = [round_of("aaaa", (0.4, 1.0, 0.1)), round_of("ar", (0.2, 2.0, 0.3))]
+    times = vllm_stage_times([*rounds, round_of("", (9.0, 9.0, 9.0))])
+    assert times == pytest.approx((1000 * 0.6 / 6, 1500.0, 200.0))
+    assert vllm_stage_times([round_of("")]) is None
 
 
 def test_acceptance_falls_with_the_position() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,17 +37,26 @@ def gguf_llama(seed: int = 0) -> PreTrainedModel:
     return random_model("llama", 300, seed, hidden_size=64, bos_token_id=None)
 
 
-def write_gguf(path: Path, kind: str = "F32", seed: int = 0, **said: Any) -> Path:
+def write_gguf(
+    path: Path,
+    kind: str = "F32",
+    seed: int = 0,
+    ends: Mapping[str, int] = MappingProxyType({}),
+    **said: Any,
+) -> Path:
     """A file of `gguf_llama(seed)`.
 
     Args:
         kind: of the matrices; norms are F32, as llama.cpp's converter writes them.
+        ends: tokens that end a run, by llama.cpp's names of them (`eot`, `eom`).
         said: metadata to add, by key with `_` for `.`; of the writer's own methods a wrong value.
     """
     writer = GGUFWriter(path, said.pop("architecture", "llama"))
     _write_tokenizer(writer, tiny_tokenizer(300), 300)
     writer.add_bos_token_id(0)
     writer.add_chat_template(TEMPLATE)
+    for name, token_id in ends.items():
+        writer.add_uint32(f"tokenizer.ggml.{name}_token_id", token_id)
     for key, value in said.items():
         writer.add_uint32(key.replace("_", "."), value)
     return _write_model(writer, gguf_llama(seed), kind, path)

@@ -13,10 +13,11 @@ import torch
 from gguf import GGMLQuantizationType, dequantize, quantize
 from transformers import AutoModelForCausalLM
 
-from core import Greedy, check, collect
+from core import Greedy, Shaping, check, collect
 from core.decoding.errors import LoadingStoppedError
 from core.models.gguf import source
 from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
+from core.models.gguf.ends import end_ids
 from core.models.registry import load_model
 from tests.models.gguf.files import KINDS, gguf_llama, write_gguf
 
@@ -63,6 +64,23 @@ def test_the_trace_names_file_quantization_and_digest(tmp_path: Path) -> None:
     assert trace.dtype == "float32"
     assert all(one.passed for one in check(trace, model))
     assert model.encode_chat([{"role": "user", "content": "fox"}])
+
+
+def test_every_end_that_a_file_names_ends_a_run(tmp_path: Path) -> None:
+    model = load_model(write_gguf(tmp_path / "ends.gguf", ends={"eot": 5, "eom": 7}))
+    assert model.eos_ids == {0, 5, 7}
+    config = Greedy(shaping=Shaping(logit_bias=((5, 100.0),)))
+    trace = collect(model, "the fox", config)
+    assert (trace.token_ids, trace.finish_reason) == ((5,), "eos")
+    assert all(one.passed for one in check(trace, model))
+
+
+def test_ends_are_known_by_their_texts_as_llama_cpp_knows_them() -> None:
+    vocabulary = {"<|im_end|>": 1, "<|endoftext|>": 2, "the": 3, "<|end|>": 4}
+    assert end_ids({9}, vocabulary) == [1, 2, 4, 9]
+    harmony = {"<|end|>": 4, "<|return|>": 5, "<|call|>": 6}
+    assert end_ids({5}, harmony) == [5, 6]
+    assert end_ids({1}, {"</s>": 2, "<|tool_response>": 3}) == [1, 3]
 
 
 def test_the_second_load_converts_nothing(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

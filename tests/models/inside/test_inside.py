@@ -37,7 +37,7 @@ def test_the_last_reading_is_the_models_own(kind: str) -> None:
     assert lens.deviation <= TOLERANCE * max(1.0, float(logits.abs().max()))
 
 
-def test_a_token_is_decided_where_it_becomes_the_likeliest() -> None:
+def test_a_token_is_decided_from_where_it_stays_the_likeliest() -> None:
     model = load_model("embedded:target")
     trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
     ids = [*trace.prompt_ids, *trace.token_ids]
@@ -49,7 +49,11 @@ def test_a_token_is_decided_where_it_becomes_the_likeliest() -> None:
         assert position.cells[-1].prob == pytest.approx(step.chosen.raw_prob, abs=1e-4)
         assert position.decided is not None
         ranks = [cell.rank for cell in position.cells]
-        assert ranks[position.decided] == 1 and 1 not in ranks[: position.decided]
+        assert set(ranks[position.decided :]) == {1} and ranks[position.decided - 1] > 1
+    # One of them is the likeliest after an early layer already, and then isn't again.
+    assert any(
+        1 in [cell.rank for cell in position.cells[: position.decided]] for position in generated
+    )
 
 
 def test_a_model_without_such_a_reading_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

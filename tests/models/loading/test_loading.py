@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +13,19 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel, core_model_loading
 
-from core.decoding.errors import LoadingStoppedError, ModelError, PromptError
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.decode import collect
+from core.decoding.errors import ConfigError, LoadingStoppedError, ModelError, PromptError
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.shaping.config import Shaping
+from core.evaluation.scoring.reference import score_reference
 from core.models import places, registry
 from core.models.loading import inspection, load, memory
+from core.models.loading.bounds import check_config, least_parameters
 from core.models.places import list_embedded
 from core.models.registry import load_model
 from tests.models.builders import random_model
@@ -48,6 +56,38 @@ def test_the_revision_follows_the_weights(good: Path, folder: Path) -> None:
 def test_a_tied_head_is_not_missing(folder: Path) -> None:
     random_model("llama", tie_word_embeddings=True).save_pretrained(folder)
     assert load_model(folder).vocab_size == 300
+
+
+def test_tensors_that_are_no_part_of_the_model_are_left_out_by_name(folder: Path) -> None:
+    found = load_file(folder / "model.safetensors")
+    for at in range(2):
+        found[f"model.layers.{at}.attn.masked_bias"] = torch.tensor(-1e4)
+    found["v_head.summary.weight"] = torch.ones(1, 32)
+    save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
+    said = "left out: model.layers.*.attn.masked_bias, v_head.summary.weight."
+    assert load_model(folder).described.endswith(said)
+
+
+def test_a_token_without_an_embedding_is_refused_where_it_is_used(folder: Path) -> None:
+    random_model("llama", vocab=290).save_pretrained(folder)
+    model = load_model(folder)
+    assert "no embedding for: 10." in model.described
+    assert collect(model, "the fox", Greedy(max_new_tokens=2)).token_ids
+    last = model.token_text(299)
+    for prompt in ([299], last):
+        with pytest.raises(PromptError, match=re.escape(f"leave {last!r} out of the prompt")):
+            collect(model, prompt, Greedy(max_new_tokens=2))
+    with pytest.raises(ConfigError, match="names token #299"):
+        collect(model, "the fox", Greedy(shaping=Shaping(logit_bias=((299, 1.0),))))
+    with pytest.raises(ConfigError, match="no embedding"):
+        collect(model, "the fox", Reasoning(think_start=last, think_end=last))
+    assert score_reference(model, "the fox", last) is None
+
+
+def test_a_bound_from_below_counts_what_every_layer_has() -> None:
+    config = {"vocab_size": 10, "hidden_size": 4, "num_hidden_layers": 3, "num_experts": 16_384}
+    check_config(config, "Doge")
+    assert least_parameters({**config, "intermediate_size": 100}) == 10 * 4 + 3 * 2 * 4 * 4
 
 
 def test_weights_come_in_the_dtype_asked_for(good: Path) -> None:

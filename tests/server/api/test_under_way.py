@@ -21,6 +21,7 @@ from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.server.api import service as service_module
 from core.server.api.history import Record, RequestHistory
+from core.traces.data_path.text import as_lines
 from tests.server.api.served import Served, eventually, served
 
 MODEL = "embedded:target"
@@ -307,3 +308,19 @@ def test_a_page_of_an_origin_that_was_named_may_ask_and_no_other(models: dict[st
         other = {"origin": "https://evil.example"}
         assert at.post("/v1/completions", body, headers=other).status_code == 403
         assert at.post("/tokenize", body, headers={"origin": origin}).status_code == 403
+
+
+def test_a_watched_requests_data_path_begins_at_its_route(models: dict[str, Any]) -> None:
+    with served(lambda where, should_stop: models[where]) as at:  # noqa: ARG005
+        at.service.watch("", True)
+        body = {"model": "embedded:target", "prompt": "the cat", "max_tokens": 2}
+        assert at.post("/v1/completions", body).status_code == 200
+        path = at.service.history.of("")[0].path
+        assert path is not None
+        calls = [call.function for call in path.walk()]
+        assert calls[0] == "Routes.read" and calls.index("submit") < calls.index("encode_prompt")
+        starts = [call.start for call in path.calls]
+        assert starts == sorted(starts) and path.calls[-1].start <= path.seconds
+        read = list(as_lines(path, 5))[:5]
+        assert read[-1].strip() == f"({sum(1 for _ in path.calls[0].walk()) - 1} calls inside)"
+        assert "Picker.pick" in "".join(as_lines(path, 5))

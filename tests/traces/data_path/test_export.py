@@ -13,7 +13,7 @@ from core.cli.main import main
 from core.traces.data_path.export import as_chrome, as_json, as_otlp
 from core.traces.data_path.fold import fold
 from core.traces.data_path.text import as_lines
-from core.traces.data_path.types import DataPath, FunctionCall, ShownValue
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhase, ShownValue
 
 
 def call(
@@ -67,6 +67,43 @@ def test_the_text_says_what_went_in_and_out_and_where() -> None:
         "    <- 3",
         "(2 more calls were not kept)",
     ]
+
+
+def placed(place: tuple[str, str], phase: PathPhase, *calls: FunctionCall) -> FunctionCall:
+    return FunctionCall(place[1], place[0], 1, phase, (), "", False, 0.0, 0.0, calls)
+
+
+def test_the_depth_counts_from_a_parts_first_function_and_arguments_are_one_line() -> None:
+    """The loop lies four calls deep in the command, and its forward two in the loop."""
+    inner = placed(("core/a.py", "forward"), "loop", placed(("core/a.py", "deeper"), "loop"))
+    loop = placed(("core/decoding/decode.py", "collect"), "loop", inner)
+    wrapped = placed(("core/a.py", "b"), "request", placed(("core/a.py", "c"), "request", loop))
+    asked = placed(("core/cli/decode.py", "request_of"), "request", inner._replace(phase="request"))
+    path = DataPath((asked, placed(("core/a.py", "a"), "request", wrapped)), 0.0, 0, 0)
+    names = [line.split("  ")[0] for line in map(str.strip, as_lines(path, 2))]
+    assert names == [
+        f"== {PHASES['request']}", "request_of", "(2 calls inside)", "a", "b",
+        f"== {PHASES['loop']}", "collect", "forward",
+    ]  # fmt: skip
+    assert "deeper" in "".join(as_lines(path)) and "inside)" not in "".join(as_lines(path))
+
+
+def test_of_a_runs_steps_the_second_stands_for_all() -> None:
+    """The first one's forward was the prompt's."""
+    step = ("core/decoding/decode.py", "_timed")
+    steps = [
+        placed(step, "loop", placed(("core/a.py", name), "loop"))._replace(resumed=True)
+        for name in ("first", "second", "third")
+    ]
+    text = "".join(as_lines(DataPath(tuple(steps), 0.0, 0, 0), 6))
+    assert "x 3" in text and "second" in text and "first" not in text
+
+
+def test_a_recording_goes_on_where_another_ended() -> None:
+    whole = PATH.then(PATH)
+    assert [one.start for one in whole.calls] == [0.5, 4.5]
+    assert [one.start for one in whole.calls[1].calls] == [4.5, 5.5, 6.5]
+    assert (whole.seconds, whole.left_out, whole.began) == (8.0, 4, PATH.began)
 
 
 def test_the_json_holds_every_call() -> None:

@@ -12,6 +12,7 @@ import torch
 
 from core import BeamSearch, Candidate, Greedy, Sampling, Shaping, Speculative, collect, load_model
 from core.decoding.config import MethodConfig
+from core.decoding.shaping.long_rows import Ranking
 from core.models.remote.address import read_address
 from core.models.remote.keys import key_for
 from core.models.scripted import ScriptedModel
@@ -235,6 +236,8 @@ def test_the_modules_of_a_forward_stand_in_it_with_their_shapes(tiny: Transforme
         (b"abc", "3 bytes"),
         (torch.zeros(1, 4096), "float32 [1, 4096]"),
         (torch.tensor(7), "int64 7"),
+        ((torch.zeros(2, 3), 1), "tuple of 2: float32 [2, 3], 1"),
+        (Ranking([3], [0.5], torch.zeros(5)), "Ranking(places=float32 [5])"),
         ([1, 2, 3], "list of 3: 1, 2, 3"),
         (list(range(99)), "list of 99: 0, 1, 2, 3, 4, …"),
         ([[1]], "list of 1 list"),

@@ -1,0 +1,123 @@
+"""Several figures as the panels of one: side by side where the width holds them, each lettered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from string import ascii_lowercase
+from typing import Any
+
+import plotly.graph_objects as go
+
+from core.decoding.errors import FigureError
+from core.export.svg import SvgDrawing, finish
+from core.figures.base.key_words import ended
+from core.figures.base.paper import BODY, Paper
+
+# px: between two panels, above one for its letter, and from the panel's edge to the letter.
+_GAP, _HEAD, _INSET = 12, 20, 4
+# px: two panels stand side by side where each is so wide.
+_LEAST = 380
+_BODY = re.compile(r"<svg[^>]*>(.*)</svg>\s*$", re.DOTALL)
+_ID = re.compile(r"""(\bid=["']|url\(['"]?#|url\(&quot;#)""")
+LETTERS = ascii_lowercase
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Where the panels of a figure stand.
+
+    Args:
+        paper: of the whole figure.
+        panel: of one panel.
+        columns: so many stand side by side.
+    """
+
+    paper: Paper
+    panel: Paper
+    columns: int
+
+    @classmethod
+    def of(cls, paper: Paper, count: int) -> Panels:
+        """The panels of a figure, two side by side where its width holds them.
+
+        Raises:
+            FigureError: they are too few or too many.
+        """
+        if not 2 <= count <= len(LETTERS):
+            raise FigureError(f"A figure has 2 to {len(LETTERS)} panels, not {count}.")
+        columns = 2 if paper.width >= 2 * _LEAST + _GAP else 1
+        width = (paper.width - _GAP * (columns - 1)) / columns
+        mm = paper.mm and paper.mm * width / paper.width
+        return cls(paper, replace(paper, width=round(width, 2), mm=mm), columns)
+
+    def letter(self, at: int) -> str:
+        """The name of a panel, such as `(a)`."""
+        journal = self.paper.journal
+        return (journal.letter if journal else "({})").format(LETTERS[at])
+
+    def _join(self, raws: Sequence[str], figures: Sequence[go.Figure]) -> str:
+        """One SVG of all panels, row by row, on the ground of the first."""
+        ground, ink = figures[0].layout.paper_bgcolor, figures[0].layout.font.color
+        pieces, top = [], 0.0
+        for first in range(0, len(raws), self.columns):
+            row = range(first, min(first + self.columns, len(raws)))
+            for at in row:
+                left = (at - first) * (self.panel.width + _GAP)
+                pieces.append(self._placed(raws[at], at, left, top, ink))
+            top += _HEAD + max(figures[at].layout.height for at in row)
+        size = f'width="{self.paper.width:g}" height="{top:g}"'
+        box = f'viewBox="0 0 {self.paper.width:g} {top:g}"'
+        behind = "" if self.paper.transparent else f'<rect {size} fill="{ground}"/>'
+        names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        return f"<svg {names} {size} {box}>{behind}{''.join(pieces)}</svg>"
+
+    def _placed(self, raw: str, at: int, left: float, top: float, ink: str) -> str:
+        found = _BODY.search(raw)
+        if found is None:
+            raise FigureError("This is no picture of a figure.")
+        # Ids of two panels may be the same.
+        body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", found[1])
+        style = f"font-family: 'Source Sans'; font-weight: 700; fill: {ink}"
+        size = _letter_size(self.paper)
+        letter = f'<text x="{_INSET}" y="14" style="{style}; font-size: {size:g}px">'
+        inner = f'<g transform="translate(0,{_HEAD})">{body}</g>'
+        head = f"{letter}{escape(self.letter(at))}</text>"
+        return f'<g transform="translate({left:g},{top:g})">{head}{inner}</g>'
+
+    def words(self, said: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+        """Title, caption and alt text of the whole, of what each panel's figure says.
+
+        Settings that all panels share are said once.
+        """
+        settings = {str(one.get("settings", one["caption"])) for one in said}
+        shared = len(settings) == 1
+        shows = [str(one.get("shows", "") if shared else one["caption"]) for one in said]
+        captions = [
+            f"{self.letter(at)} {' '.join(filter(None, (ended(str(one['title'])), shows[at])))}"
+            for at, one in enumerate(said)
+        ]
+        titles = "; ".join(f"{self.letter(at)} {one['title']}" for at, one in enumerate(said))
+        alts = " ".join(f"{self.letter(at)} {one['alt']}" for at, one in enumerate(said))
+        return {
+            "title": titles,
+            "caption": " ".join([*captions, *(map(ended, settings) if shared else ())]),
+            "alt": alts,
+        }
+
+    def drawing(self, raws: Sequence[str], figures: Sequence[go.Figure], name: str) -> SvgDrawing:
+        """The finished drawing.
+
+        Args:
+            raws: Plotly's SVG of each of the figures.
+            name: begins the file's ids.
+        """
+        words = self.words([one.layout.meta for one in figures])
+        return finish(self._join(raws, figures), name=name, mm=self.paper.mm, **words)
+
+
+def _letter_size(paper: Paper) -> float:
+    """Of a letter, px: the journal's largest text."""
+    return 14.0 if paper.journal is None else paper.journal.sizes[1] / paper.journal.type_pt * BODY

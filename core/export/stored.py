@@ -1,0 +1,207 @@
+"""Every kind of file that figures are drawn of: detected by content, with what leaves with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import core.figures as figures
+from core.decoding.counting import counted
+from core.decoding.errors import FigureError
+from core.decoding.lab.types import LabExample
+from core.decoding.trace import Trace
+from core.evaluation.example import SCHEMA as REASONING
+from core.evaluation.example import example_from_dict
+from core.evaluation.plan.types import Evaluation
+from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.types import Rivalry
+from core.export.subject import VERSION, Subject
+from core.export.tables import read_before, step_tables, tables_of
+from core.figures.base.labels import config_caption, plain_name
+from core.figures.evaluate.words import caption
+from core.traces.bounded_file import file_bytes, shown, within
+from core.traces.data_path.export import SCHEMA as DATA_PATH
+from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
+
+if TYPE_CHECKING:
+    from core.export.catalog import StoredContent
+    from core.export.tables import Table
+
+_DRAWN = (
+    "figures are drawn of traces, lab steps, budget sweeps, evaluations, the reasoning example and "
+    "data paths (the JSON of `core path`)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file's content, and what an archive of its figures holds beside them."""
+
+    content: StoredContent
+    subject: Callable[[], Subject]
+    tables: Callable[[], Sequence[Table]] = tuple
+
+
+def read_stored(source: bytes | str | Path) -> StoredFile:
+    """Read a file of any kind that figures are drawn of.
+
+    Raises:
+        FigureError: it can't be opened, or is none of these.
+        DecodingError: one sentence that says what is wrong with the file of its kind.
+    """
+    if isinstance(source, bytes):
+        name, raw = "This file", within(source, MAX_BYTES, "file", FigureError)
+    else:
+        name, raw = shown(source), file_bytes(source, MAX_FILE_BYTES, "file", FigureError)
+    data = _value(raw)
+    if data is None:
+        raise FigureError(f"{name} is no JSON, or is cut off: {_DRAWN}")
+    schema = data.get("schema") if isinstance(data, dict) else None
+    read = _kind(schema) if isinstance(schema, str) else None
+    if read is None:
+        raise FigureError(f"{name} is no file of Decoding Explorer with figures: {_DRAWN}")
+    return read(data, raw)
+
+
+def _value(raw: bytes) -> Any:
+    """The JSON value of a file, or of its first line where each line is one; None for no JSON."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    for part in (text, text.partition("\n")[0]):
+        try:
+            return json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
+    """The reader of a kind of file; None for no such kind."""
+    kinds = {
+        Trace.schema: _trace,
+        LabExample.schema: _lab,
+        REASONING: _reasoning,
+        DATA_PATH: _data_path,
+    }
+    if schema in kinds:
+        return kinds[schema]
+    # These import torch, which takes seconds.
+    from core.evaluation.plan.files import EVALUATIONS
+    from core.evaluation.sweep.files import SWEEPS
+
+    return {SWEEPS.schema: _sweep, EVALUATIONS.schema: _evaluation}.get(schema)
+
+
+def _trace(data: Any, raw: bytes) -> StoredFile:
+    from core.traces.file import trace_of
+
+    trace = trace_of(data)
+    return StoredFile(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
+
+
+def _lab(data: Any, raw: bytes) -> StoredFile:
+    from core.traces.lab_file import lab_of
+
+    example = lab_of(data)
+    step = example.step
+    subject = partial(Subject.of_trace, read_before(step), raw)
+    return StoredFile(example, subject, partial(step_tables, step.step, step.trace))
+
+
+def _sweep(_: Any, raw: bytes) -> StoredFile:
+    from core.evaluation.sweep.files import read_sweep
+
+    sweep = read_sweep(raw)
+    subject = partial(_sweep_subject, sweep, {"sweep.jsonl": raw})
+    return StoredFile(sweep, subject, lambda: [_costs(sweep)])
+
+
+def _evaluation(_: Any, raw: bytes) -> StoredFile:
+    from core.evaluation.plan.files import read_evaluation
+
+    evaluation = read_evaluation(raw)
+    subject = partial(evaluation_subject, evaluation)
+    return StoredFile(evaluation, subject, partial(evaluation_tables, evaluation))
+
+
+def _reasoning(data: Any, raw: bytes) -> StoredFile:
+    example = example_from_dict(data)
+    subject = partial(_sweep_subject, example.sweep, {"reasoning.json": raw})
+    return StoredFile(example, subject, lambda: [_costs(example.sweep), _rivals(example.rivalry)])
+
+
+def _data_path(data: Any, raw: bytes) -> StoredFile:
+    from core.traces.data_path.reading import path_of
+
+    path = path_of(data)
+    said = counted(sum(1 for _ in path.walk()), "recorded call")
+    settings = {"app": VERSION, "calls": said, "seconds": path.seconds}
+    return StoredFile(path, partial(Subject, said, settings, {"data-path.json": raw}))
+
+
+def _rivals(rivalry: Rivalry) -> Table:
+    return "The same bound, other ways.", figures.reason_rivals_data(rivalry)
+
+
+def _costs(sweep: BudgetSweep) -> Table:
+    return "Outcomes and costs by budget.", figures.reason_spent_data(sweep)
+
+
+def _sweep_subject(sweep: BudgetSweep, files: dict[str, bytes]) -> Subject:
+    plan = sweep.plan
+    settings = {
+        "app": VERSION,
+        "model": plan.model_id,
+        "model_revision": plan.model_revision or None,
+        "problems": plan.problems.name,
+        "budgets": plan.budgets,
+        "budget_field": plan.budget_field,
+        "samples": plan.samples,
+        "method": plan.config.method,
+        "settings": asdict(plan.config),
+    }
+    said = config_caption(plan.model_id, plan.config)
+    revision = f", revision {plain_name(plan.model_revision)}" if plan.model_revision else ""
+    return Subject(said, settings, files, models=f"{plain_name(plan.model_id)}{revision}")
+
+
+def evaluation_subject(evaluation: Evaluation) -> Subject:
+    """The evaluation with its plan and all its rows."""
+    plan = evaluation.plan
+    settings = {
+        "app": VERSION,
+        "models": plan.models,
+        "model_revisions": dict(plan.revisions),
+        "questions": plan.questions.name,
+        "metrics": plan.metrics,
+        "ways": [{**asdict(way), "method": way.config.method} for way in plan.ways],
+    }
+    from core.evaluation.plan.files import file_of
+    from core.evaluation.plan.plan_file import write_plan
+
+    own = write_plan(plan, plan.questions.name.split(",")[0])
+    files = {"plan.yaml": own.encode(), "evaluation.jsonl": file_of(evaluation)}
+    models = "; ".join(f"{name}, revision {plain_name(own)}" for name, own in plan.revisions)
+    return Subject(caption(evaluation), settings, files, models=models)
+
+
+def evaluation_tables(evaluation: Evaluation) -> list[Table]:
+    """What each way gained and cost, and against the first one."""
+    import pandas as pd
+
+    from core.evaluation.plan.statistics import all_paired, failures
+
+    found = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
+    for title, records in (
+        ("Every way against the first one.", all_paired(evaluation)),
+        ("Ways that failed.", failures(evaluation)),
+    ):
+        if records:
+            found.append((title, pd.DataFrame(records)))
+    return found

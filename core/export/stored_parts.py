@@ -1,0 +1,95 @@
+"""The figures of a lab step, a sweep, an evaluation and the reasoning example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import plotly.graph_objects as go
+
+import core.figures as figures
+from core.decoding.counting import counted, nth
+from core.decoding.lab.types import LabExample
+from core.evaluation.best_of import SampledProblems, of_way
+from core.evaluation.example import ReasoningExample
+from core.evaluation.plan.types import Evaluation
+from core.evaluation.sweep.types import BudgetSweep
+from core.export.part import Part, of_figure
+from core.figures.base.labels import config_caption, plain_name, settings_caption
+
+_WAIT = "wait until it is measured, which takes a moment after a knob was moved"
+
+
+def lab_parts(example: LabExample) -> list[Part]:
+    """The figures of a step of the lab; those of what was not measured yet say so."""
+    step, at = example.step, f"step-{nth(example.index)}"
+    measured: dict[str, tuple[Callable[..., go.Figure], tuple[Any, ...], str]] = {
+        "boundaries": (figures.lab_decision_boundaries, (step, example.flips), _WAIT),
+        "rolls": (figures.lab_rolls, (example.rolls,), f"open 1,000 rolls and {_WAIT}"),
+        "temperatures": (figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"),
+    }
+    found = [
+        of_figure(f"stages-{at}", figures.lab_stages, step),
+        of_figure(f"draw-{at}", figures.lab_draw, step),
+        *(
+            of_figure(f"{name}-{at}", draw, step, table[-1], table=table)
+            if table[-1]
+            else Part(name, needs=needs)
+            for name, (draw, table, needs) in measured.items()
+        ),
+    ]
+    if grown := example.continuations:
+        return [*found, of_figure(f"tree-{at}", figures.lab_tree, grown)]
+    return [*found, Part("tree", needs="write continuations first")]
+
+
+def sweep_parts(sweep: BudgetSweep) -> list[Part]:
+    """Accuracy, what became of the runs, what they cost, and how hard the problems were."""
+    spent = of_figure("spent", figures.reason_spent, sweep)
+    if any(problem.steps is not None for problem in sweep.plan.problems.problems):
+        hard = of_figure("difficulty", figures.reason_difficulty, sweep)
+    else:
+        hard = Part("difficulty", needs="sweep over problems that say how hard they are")
+    return [
+        of_figure("accuracy", figures.reason_accuracy, sweep),
+        Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data),
+        spent,
+        hard,
+    ]
+
+
+def evaluation_parts(evaluation: Evaluation) -> list[Part]:
+    """What each way gained and cost, where they agree, and the best of a way's samples."""
+    found = [
+        of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
+        of_figure("agreement", figures.evaluate_agreement, evaluation),
+    ]
+    for at, way in enumerate(evaluation.plan.ways, start=1):
+        if way.samples > 1:
+            sampled, said = of_way(evaluation, way.name), plain_name(way.name, 60)
+            found.append(of_figure(f"best-of-{at}", figures.best_of, sampled, caption=said))
+    return found
+
+
+def samples_caption(found: SampledProblems) -> str:
+    """What the samples were drawn with, and of what."""
+    settings = config_caption(found.model_id, found.config)
+    what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
+    return f"{settings} · {what} · {found.reward}"
+
+
+def reasoning_parts(example: ReasoningExample) -> list[Part]:
+    """Where the run knew its answer, both sweeps, the ways compared, the best of N."""
+    said = settings_caption(example.run)
+    found = [
+        of_figure("stops", figures.reason_stops, example.strip, caption=said),
+        *sweep_parts(example.sweep),
+        *(replace(part, name=f"cut-{part.name}") for part in sweep_parts(example.cut)),
+        of_figure("ways-compared", figures.reason_rivals, example.rivalry),
+    ]
+    if (best := example.best_of) is not None:
+        draw, said = figures.best_of, samples_caption(best)
+        found.append(of_figure("best-of-n", draw, best.sampled, caption=said))
+    return found

@@ -1,0 +1,83 @@
+"""The window of a long run that a figure shows: its place, its words, what a paper holds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from core.decoding.counting import span_of
+from core.figures.base.paper import LIVE_WINDOW, Paper
+from core.figures.base.sheet import Properties, Sheet
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """The columns `first` up to and without `last` of `total` that a figure shows.
+
+    Args:
+        what: they are, as "Steps".
+        before: so many are counted before the first of them.
+    """
+
+    what: str
+    first: int
+    last: int
+    total: int
+    before: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of them."""
+        return self.last - self.first >= self.total
+
+    @property
+    def words(self) -> str:
+        """As "Steps 1 to 40 of 163"."""
+        ends = self.first + self.before, self.last + self.before
+        return span_of(self.what, *ends, self.total + self.before)
+
+    def sentence(self, paper: Paper) -> str:
+        """The words before others; empty for all columns, and beside a page's pager."""
+        return f"{self.words}. " if paper.printed and not self.whole else ""
+
+    def tell(self, sheet: Sheet) -> None:
+        """Write into the figure's meta which columns it shows: its table holds the same."""
+        meta: Properties = sheet.layout["meta"]  # type: ignore[assignment]
+        meta["window"] = [self.first, self.last]
+        if not self.whole:
+            meta["part"] = self.words
+
+
+def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None:
+    """Say in the meta of a live figure how wide it is at least, where a narrow frame can't hold it.
+
+    Args:
+        holds: how many columns a figure of some width holds.
+    """
+    if sheet.paper.live and columns > holds(sheet.paper.width):
+        sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
+
+
+def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:
+    """Cut a window to the columns that a paper holds.
+
+    Args:
+        held: how many columns that is.
+        selected: the part of the window that is kept has this column, if the window has it.
+
+    Returns:
+        The first column and how many there are.
+    """
+    span = max(min(columns, held), 1)
+    if selected is not None and first <= selected < first + columns:
+        first += (selected - first) // span * span
+    return first, span
+
+
+def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
+    """So many of the items from the place `first` on, at least one where there is any."""
+    start = min(max(first, 0), max(len(items) - 1, 0))
+    return items[start : start + max(columns, 1)]

@@ -1,0 +1,40 @@
+"""Tensors that a folder's weights have and its model doesn't."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+from transformers import PreTrainedModel
+
+from core.decoding.validation import shortened
+
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
+_SHOWN = 160
+
+
+def surplus_of_another_model(model: PreTrainedModel, surplus: Set[str]) -> set[str]:
+    """Those of the surplus tensors without which the model would compute another function.
+
+    They are a weight of one more layer, and a bias beside a weight of the model. Others (a mask or
+    rotary frequencies that were stored, a value head, a layer that predicts several tokens) are
+    left out by transformers too.
+    """
+    own = set(model.state_dict())
+    kinds = {_NUMBER.sub("", name) for name in own}
+    prefix = f"{model.base_model_prefix}."
+
+    def belongs(name: str) -> bool:
+        weight = name.removesuffix("bias") + "weight"
+        return _NUMBER.sub("", name) in kinds or (name.endswith(".bias") and weight in own)
+
+    return {name for name in surplus if belongs(name) or belongs(prefix + name)}
+
+
+def left_out(surplus: Set[str]) -> str:
+    """A sentence that names the tensors, those of all layers once; empty where there are none."""
+    if not surplus:
+        return ""
+    kinds = ", ".join(sorted({_NUMBER.sub("*", name) for name in surplus}))
+    shown = shortened(kinds, _SHOWN)
+    return f"Tensors of its files that are no part of the model are left out: {shown}."

@@ -1,0 +1,67 @@
+"""Reading a data path that anyone may have written, as `export.as_json` writes it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.decoding.errors import TraceError
+from core.traces.data_path.export import SCHEMA, VERSION
+from core.traces.data_path.types import PHASES, DataPath, FunctionCall, ShownValue
+
+# Calls within calls; the deepest recording, with a model's modules, has 30.
+_DEEPEST = 100
+_TEXTS = ("function", "file", "phase", "result")
+
+
+def path_of(data: Any) -> DataPath:
+    """The data path of a file that was parsed.
+
+    Raises:
+        TraceError: another schema or version, or a field that is missing or can't be.
+    """
+    if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
+        raise TraceError(f"This is no data path of Decoding Explorer in version {VERSION}.")
+    calls, seconds = _calls(data.get("calls"), 0), _seconds(data.get("seconds"))
+    left_out, began = data.get("left_out"), data.get("began_unix_nano")
+    if type(left_out) is not int or type(began) is not int:
+        raise _damaged()
+    return DataPath(calls, seconds, left_out, began)
+
+
+def _calls(data: Any, depth: int) -> tuple[FunctionCall, ...]:
+    if not isinstance(data, list) or depth > _DEEPEST:
+        raise _damaged()
+    return tuple(_call(one, depth) for one in data)
+
+
+def _call(data: Any, depth: int) -> FunctionCall:
+    if not isinstance(data, dict):
+        raise _damaged()
+    texts = {name: data.get(name) for name in _TEXTS}
+    line, resumed, arguments = (data.get(name) for name in ("line", "resumed", "arguments"))
+    if not all(isinstance(text, str) for text in texts.values()) or texts["phase"] not in PHASES:
+        raise _damaged()
+    if type(line) is not int or type(resumed) is not bool or not isinstance(arguments, dict):
+        raise _damaged()
+    if not all(isinstance(text, str) for text in arguments.values()):
+        raise _damaged()
+    return FunctionCall(
+        **texts,  # type: ignore[arg-type]
+        line=line,
+        resumed=resumed,
+        arguments=tuple(ShownValue(*item) for item in arguments.items()),
+        start=_seconds(data.get("start")),
+        seconds=_seconds(data.get("seconds")),
+        calls=_calls(data.get("calls"), depth + 1),
+    )
+
+
+def _seconds(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise _damaged()
+    return float(value)
+
+
+def _damaged() -> TraceError:
+    return TraceError("The data path is damaged: a call in it lacks a field, or holds no such one.")

@@ -1,0 +1,222 @@
+"""Tokens with log-probabilities in the answers of other servers, whatever the shape.
+
+Read are OpenAI's chat completions, completions and responses, Ollama's `/api/chat` and
+`/api/generate`, llama.cpp's `/completion` (with `n_probs`, before and after its samplers) and
+SGLang's `/generate`; a stream is the list of its chunks.
+"""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from core.decoding.errors import TraceError
+from core.models.token_text import display_text
+
+MAX_TOP, MAX_TEXT = 1_000, 1_000
+JsonObject: TypeAlias = Mapping[str, Any]
+# llama.cpp says about this for the logarithm of 0, others say minus infinity.
+_LOWEST = -1e38
+# OpenAI's completions spell a part of a character so.
+_SPELLED = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignToken:
+    """A token of another server.
+
+    Args:
+        text: of its bytes; those that are no whole character as `<F0>`.
+        logprob: nats; None where it wasn't given (a prompt's first token).
+        top: the tokens that it named as the most probable, by their log-probabilities.
+        added: what it adds to the running text, in which a character appears once it is whole.
+    """
+
+    text: str
+    logprob: float | None
+    top: tuple[tuple[str, float], ...]
+    added: str = ""
+
+    @property
+    def least_rank(self) -> int:
+        """It is this one (1 for the most probable) or a later one."""
+        own = -math.inf if self.logprob is None else self.logprob
+        return 1 + sum(logprob > own for _, logprob in self.top)
+
+    @property
+    def rank(self) -> int | None:
+        """1 for the most probable; None where it isn't known.
+
+        vLLM names the token that came out whatever its rank, so that being named says nothing: it
+        is known where a token below it is named, or where those that aren't named are too few.
+        """
+        if self.logprob is None or self.tail_mass is None:
+            return None
+        above = any(logprob < self.logprob for _, logprob in self.top)
+        return self.least_rank if above or self.tail_mass < self.probability else None
+
+    @property
+    def probability(self) -> float:
+        """0 where it wasn't given."""
+        return 0.0 if self.logprob is None else math.exp(self.logprob)
+
+    @property
+    def tail_mass(self) -> float | None:
+        """The probability of all tokens that were not named, as far as the numbers tell."""
+        if not self.top:
+            return None
+        return max(0.0, 1.0 - math.fsum(math.exp(lp) for _, lp in self.top))
+
+
+class _Named(NamedTuple):
+    """A token's bytes and its log-probability, None where it isn't given."""
+
+    raw: bytes
+    logprob: float | None
+
+
+# A token that came out, and those named beside it.
+_Place: TypeAlias = tuple[_Named, list[_Named]]
+
+
+def tokens_of(bodies: Sequence[JsonObject]) -> Iterator[ForeignToken]:
+    """The tokens of an answer, or of all chunks of a streamed one.
+
+    Raises:
+        TraceError: a part of it is no token or no log-probability.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    for own, named in _places(bodies):
+        top = [(display_text(one.raw), one.logprob) for one in named if one.logprob is not None]
+        ranked = tuple(sorted(top, key=lambda one: -one[1]))
+        yield ForeignToken(display_text(own.raw), own.logprob, ranked, decoder.decode(own.raw))
+
+
+def objects(value: Any) -> list[JsonObject]:
+    """The objects of a list; none of anything else."""
+    found = value if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, Mapping)]
+
+
+def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
+    metas = [body["meta_info"] for body in bodies if isinstance(body.get("meta_info"), Mapping)]
+    if metas:
+        # A stream's last chunk holds all tokens, unless it was made to hold the new ones only.
+        whole = metas[-1]
+        count = len(_list(whole.get("output_token_logprobs")))
+        yield from _sglang([whole] if count == whole.get("completion_tokens") else metas)
+        return
+    empty = True
+    for place in _outside_responses(bodies):
+        empty = False
+        yield place
+    # A stream of events ends with the whole response, whose items not every server fills.
+    for body in bodies if empty else ():
+        response = body.get("response")
+        for item in objects((response if isinstance(response, Mapping) else body).get("output")):
+            for part in objects(item.get("content")):
+                yield from map(_entry, objects(part.get("logprobs")))
+
+
+def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
+    """Of the first choice; of Ollama, llama.cpp and a response's deltas, which have no choices."""
+    first = next((c.get("index") for body in bodies for c in objects(body.get("choices"))), None)
+    for body in bodies:
+        if not str(body.get("type")).endswith(".done"):
+            yield from map(_entry, objects(body.get("logprobs")))
+        yield from map(_entry, objects(body.get("completion_probabilities")))
+        for choice in [c for c in objects(body.get("choices")) if c.get("index") == first][:1]:
+            logprobs = choice.get("logprobs")
+            if isinstance(logprobs, Mapping):
+                yield from map(_entry, objects(logprobs.get("content")))
+                yield from _legacy(logprobs)
+
+
+def _entry(entry: JsonObject) -> _Place:
+    """OpenAI's, Ollama's and llama.cpp's; `content` and `probs` are llama.cpp's until 2024."""
+    found = (objects(entry.get(key)) for key in ("top_logprobs", "top_probs", "probs"))
+    named = [_named(one) for one in next(filter(None, found), [])[:MAX_TOP]]
+    if "probs" not in entry:
+        return _named(entry), named
+    raw = _raw(entry.get("content"))
+    return _Named(raw, next((one.logprob for one in named if one.raw == raw), None)), named
+
+
+def _named(entry: JsonObject) -> _Named:
+    """One token, with a log-probability or a probability (`post_sampling_probs`)."""
+    prob = entry.get("prob")
+    if "logprob" in entry or not isinstance(prob, float | int) or not 0 <= prob <= 1.01:
+        logprob = _logprob(entry.get("logprob"))
+    else:
+        logprob = _logprob(math.log(prob) if prob else _LOWEST)
+    text = entry["tok_str"] if "tok_str" in entry else entry.get("token")
+    return _Named(_raw(text, entry.get("bytes")), logprob)
+
+
+def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
+    """OpenAI's completions: lists by token."""
+    texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
+    if not isinstance(texts, list) or not isinstance(values, list):
+        return
+    tops = logprobs.get("top_logprobs")
+    for text, value, named in _together(texts, values, tops):
+        pairs = list(named.items())[:MAX_TOP] if isinstance(named, Mapping) else []
+        top = [_Named(_raw(key), _logprob(own)) for key, own in pairs]
+        yield _Named(_raw(text), None if value is None else _logprob(value)), top
+
+
+def _sglang(metas: Iterable[JsonObject]) -> Iterator[_Place]:
+    """SGLang's `/generate`: lists of log-probability, id and text."""
+    for meta in metas:
+        values, tops = _list(meta.get("output_token_logprobs")), meta.get("output_top_logprobs")
+        for value, named in _together(values, tops):
+            yield _triple(value), [_triple(one) for one in _list(named)[:MAX_TOP]]
+
+
+def _triple(value: Any) -> _Named:
+    if not isinstance(value, list) or len(value) != 3:
+        raise TraceError("A token of this answer is no list of log-probability, id and text.")
+    if value[2] is None:
+        raise TraceError(
+            "This answer of SGLang names its tokens by ids alone: ask for return_text_in_logprobs "
+            "and open it again."
+        )
+    return _Named(_raw(value[2]), None if value[0] is None else _logprob(value[0]))
+
+
+def _together(values: list[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
+    """The items of lists of one length; of a last list that isn't there None."""
+    lists = [values, *others]
+    if not isinstance(lists[-1], list):
+        lists[-1] = [None] * len(values)
+    if len({len(own) for own in lists}) != 1:
+        raise TraceError("The lists of this answer's log-probabilities differ in length.")
+    yield from zip(*lists, strict=True)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _raw(text: Any, given: Any = None) -> bytes:
+    """A token's bytes: those that the answer gives, else those that its text spells."""
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise TraceError("A token of this answer is no text, or a very long one.")
+    values = given if isinstance(given, list) and len(given) <= 4 * MAX_TEXT else []
+    if values and all(type(byte) is int and 0 <= byte < 256 for byte in values):
+        return bytes(values)
+    spelled = _SPELLED.fullmatch(text)
+    if spelled:
+        return bytes.fromhex(spelled[1].replace(r"\x", ""))
+    return text.encode("utf-8", "replace")
+
+
+def _logprob(value: Any) -> float:
+    wrong = isinstance(value, bool) or not isinstance(value, int | float)
+    if wrong or not value <= 0.01:
+        raise TraceError("A log-probability of this answer is no number from minus infinity to 0.")
+    return float(min(0.0, max(value, _LOWEST)))

@@ -1,0 +1,134 @@
+"""Several figures as the panels of one: their places, letters, ids, words and files."""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import partial
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from core.cli.main import main
+from core.decoding.errors import FigureError
+from core.export import save
+from core.export.panels import Panels
+from core.export.save import save_figure
+from core.figures import DARK, LIGHT, candidate_bars, printed, probability_heatmap, uncertainty
+from tests.export.drawings import raw
+from tests.figures.traces import make_trace
+
+SVG = "{http://www.w3.org/2000/svg}"
+PAGE = printed("page", journal="nature")
+TRACE = make_trace(6)
+DRAWS = (
+    partial(probability_heatmap, TRACE),
+    partial(candidate_bars, TRACE.token_steps[1], TRACE),
+    partial(uncertainty, TRACE),
+)
+
+
+def joined(paper=PAGE, theme=LIGHT, count: int = 3):
+    panels = Panels.of(paper, count)
+    figures = [draw(theme=theme, paper=panels.panel) for draw in DRAWS[:count]]
+    raws = [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+    return panels, figures, panels.drawing(raws, figures, "fig")
+
+
+def places(text: str) -> list[tuple[float, float]]:
+    """Where the panels stand, px."""
+    groups = [group.get("transform", "") for group in ElementTree.fromstring(text).iter(f"{SVG}g")]
+    found = [re.fullmatch(r"translate\(([0-9.]+),([0-9.]+)\)", one) for one in groups]
+    return [(float(one[1]), float(one[2])) for one in found if one][::2]
+
+
+def test_panels_stand_side_by_side_where_the_width_holds_them() -> None:
+    panels, figures, drawing = joined()
+    (left, top), (right, beside), (below, lower) = places(drawing.text)
+    assert (left, top, beside, below) == (0, 0, 0, 0)
+    assert right > panels.panel.width and right + panels.panel.width == pytest.approx(PAGE.width)
+    assert lower >= max(one.layout.height for one in figures[:2])
+    assert drawing.height >= lower + figures[2].layout.height
+    assert [x for x, _ in places(joined(printed(journal="nature"))[2].text)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("width", "mm"), [("column", 89), ("page", 183)])
+def test_the_whole_is_as_wide_as_the_journal_asks_and_the_type_as_large(width, mm) -> None:
+    paper = printed(width, journal="nature")
+    panels, _, drawing = joined(paper)
+    assert ElementTree.fromstring(drawing.text).get("width") == f"{mm}mm"
+    assert panels.panel.type_pt == pytest.approx(6, rel=1e-3)
+
+
+def test_panels_are_lettered_and_share_no_id() -> None:
+    _, _, drawing = joined()
+    root = ElementTree.fromstring(drawing.text)
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert [text for text in texts if text.startswith("(")] == ["(a)", "(b)", "(c)"]
+    ids = [one.get("id") for one in root.iter() if one.get("id")]
+    assert len(ids) == len(set(ids)) >= 5
+    used = set(re.findall(r"url\(#([^)]+)\)", drawing.text))
+    assert len(used) == 3 and used <= set(ids)
+
+
+def test_the_caption_says_each_panel_and_shared_settings_once() -> None:
+    panels, figures, drawing = joined()
+    words = panels.words([one.layout.meta for one in figures])
+    assert words["caption"].index("(a) ") < words["caption"].index("(b) Candidates at step 2. ")
+    assert words["caption"].count("embedded:target") == 1
+    assert "(c) " in words["alt"] and words["caption"] in drawing.text.replace("&gt;", ">")
+    other = {**figures[0].layout.meta, "settings": "another run", "caption": "A. another run."}
+    said = panels.words([figures[1].layout.meta, other])["caption"]
+    assert "another run" in said and said.count("embedded:target") == 1
+
+
+def test_the_ground_is_that_of_the_theme_or_none() -> None:
+    assert f'fill="{DARK.paper}"' in joined(printed("page"), DARK)[2].text
+    clear = joined(printed("page", transparent=True))[2].text
+    assert not ElementTree.fromstring(clear).findall(f"{SVG}rect")
+
+
+@pytest.mark.parametrize("count", [0, 1, 27])
+def test_a_number_of_panels_that_has_no_letters_is_refused(count: int) -> None:
+    with pytest.raises(FigureError, match="2 to 26 panels"):
+        Panels.of(PAGE, count)
+
+
+def test_several_figures_are_saved_as_one_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def svgs(figures):
+        return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+
+    monkeypatch.setattr(save, "svgs", svgs)
+    for form in ("svg", "pdf", "png"):
+        save_figure(DRAWS, tmp_path / f"a.{form}", paper=PAGE)
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-1.5")
+    with Image.open(io.BytesIO((tmp_path / "a.png").read_bytes())) as image:
+        assert image.width == pytest.approx(183 / 25.4 * 300, abs=1)
+    with pytest.raises(FigureError, match="Panels are saved as"):
+        save_figure(DRAWS, tmp_path / "a.html", paper=PAGE)
+
+
+def test_the_command_line_joins_named_figures_and_prints_their_caption(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    seen = []
+
+    def svgs(figures):
+        seen.extend(figures)
+        return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+
+    monkeypatch.setattr(save, "svgs", svgs)
+    file, out = tmp_path / "run.json", tmp_path / "out.pdf"
+    TRACE.save(file)
+    to = ["--out", str(out), "--journal", "nature"]
+    assert main(["figure", str(file), "--figure", "heatmap,candidates", *to]) == 0
+    assert out.read_bytes().startswith(b"%PDF") and len(seen) == 2
+    assert capsys.readouterr().out.startswith("(a) The likeliest tokens at every step. ")
+    assert not any(figure.layout.title.text for figure in seen)
+    assert main(["figure", str(file), "--figure", "candidates", *to, "--title"]) == 0
+    assert seen[-1].layout.title.text and "Vermilion frame" not in seen[-1].layout.meta["settings"]
+    capsys.readouterr()
+    for names in ("heatmap,none", "heatmap,all", "heatmap,"):
+        assert main(["figure", str(file), "--figure", names, *to]) == 2
+        assert "This file has the figures heatmap, " in capsys.readouterr().err

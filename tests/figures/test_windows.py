@@ -1,0 +1,138 @@
+"""Long runs: every part is drawn by some window, and a table holds what its figure shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from inspect import signature
+from itertools import chain
+
+import pytest
+from pandas.api.types import is_numeric_dtype
+from plotly.graph_objects import Figure
+
+from core import figures
+from core.decoding.counting import nth
+from core.decoding.trace import Trace
+from core.export.catalog import Entry, entries_of
+from core.export.part import Part, of_figure
+from core.figures import LIGHT, printed
+from core.figures.base.paper import WIDE, Paper
+from core.figures.opening import most_open_step, telling_node, telling_token
+from tests.figures import gallery
+from tests.figures.beams import make_search
+from tests.figures.gallery import long_rounds
+from tests.figures.traces import make_trace
+
+NARROW = printed("85mm")
+
+
+@cache
+def long_runs() -> dict[str, Trace]:
+    return {
+        "tokens": make_trace(120, prompt_tokens=60),
+        "search": make_search(16, 60),
+        "48 rounds": long_rounds(48),
+        "120 rounds": long_rounds(120),
+    }
+
+
+def stepped() -> Iterator[tuple[str, Entry]]:
+    for run, trace in long_runs().items():
+        yield from ((run, entry) for entry in entries_of(trace) if entry.unit)
+
+
+def drawn_keys(figure: Figure) -> set[int]:
+    """The steps, rounds or positions that a figure's marks hand over when they are clicked."""
+    keys = chain.from_iterable(trace.customdata or () for trace in figure.data)
+    return {int(key[0]) for key in keys if key[0] >= 0}
+
+
+def drawn(entry: Entry, step: int | None, paper: Paper) -> Figure:
+    return entry.part(step, paper).figure(LIGHT, paper)
+
+
+@pytest.mark.parametrize("paper", [NARROW, WIDE], ids=["85mm", "page"])
+def test_every_step_of_a_long_run_is_drawn_and_named(paper: Paper) -> None:
+    for run, entry in stepped():
+        for at in {0, entry.count // 2, entry.count - 1}:
+            figure = drawn(entry, at, paper)
+            said = f"{figure.layout.title.text} {figure.layout.meta['subtitle']}"
+            if entry.name in ("heatmap", "prompt", "tree", "timeline"):
+                assert at in drawn_keys(figure), (run, entry.name, at)
+                first, last = figure.layout.meta["window"]
+                assert first <= at < last and last - first < entry.count, (run, entry.name)
+                window = f"{nth(first)} to {last} of {entry.count}"
+                assert window in figure.layout.meta["part"], (run, entry.name)
+                assert window in said or not paper.printed, (run, entry.name)
+            elif entry.name != "compared":
+                assert str(nth(at)) in said, (run, entry.name, at)
+
+
+def test_windows_one_after_the_other_leave_out_no_round() -> None:
+    for name in ("48 rounds", "120 rounds"):
+        entry = entries_of(long_runs()[name])[0]
+        seen, at = set(), 0
+        while at < entry.count:
+            figure = drawn(entry, at, NARROW)
+            seen |= drawn_keys(figure)
+            assert figure.layout.meta["window"][0] == at
+            at = figure.layout.meta["window"][1]
+        assert seen == set(range(entry.count))
+
+
+def test_a_narrow_paper_keeps_the_part_with_the_selected_round() -> None:
+    trace = long_runs()["48 rounds"]
+    figure = figures.spec_timeline(trace, columns=40, selected=(33, 0), paper=NARROW)
+    first, last = figure.layout.meta["window"]
+    assert first <= 33 < last and last - first < 20
+    tokens = [trace for trace in figure.data if trace.type == "bar"]
+    assert all(any(bars.text) for bars in tokens)
+
+
+def tabled(name: str, arguments: tuple, options: dict) -> Part:
+    """A figure with its table, which gets the figure's arguments that it takes too."""
+    draw, data = getattr(figures, name), getattr(figures, f"{name}_data")
+    given = signature(draw).bind_partial(*arguments).arguments
+    table = tuple(given[key] for key in signature(data).parameters if key in given)
+    return of_figure(name, draw, *arguments, table=table, **options)
+
+
+@pytest.mark.parametrize("paper", [NARROW, WIDE], ids=["85mm", "page"])
+def test_a_table_holds_the_steps_that_its_figure_draws(paper: Paper) -> None:
+    compared = set()
+    parts = [(e[0], tabled(*e[1:])) for e in gallery.entries() if e[1] in figures_with_tables()]
+    parts += [(f"{run} {e.name}", e.part(e.count - 1, paper)) for run, e in stepped()]
+    for name, part in parts:
+        figure, draws = part.figure(LIGHT, paper), part.draw.func.__name__
+        table, keys = part.table(figure), drawn_keys(figure)
+        units = (u for u in ("step", "round", "position") if u in table)
+        unit = next((u for u in units if is_numeric_dtype(table[u])), None)
+        if "window" in figure.layout.meta:
+            first, last = figure.layout.meta["window"]
+            rows = table["looks_at" if "looks_at" in table else unit]
+            assert rows.nunique() == last - first, name
+        if draws == "beam_tree":
+            keys.discard(first - 1)  # The beam that the window's first step extends.
+        if unit and keys and draws != "flame_chart":
+            shown = {int(at) - 1 for at in table[unit].dropna()}
+            # A part of a tree has steps without a node: in the box at its left, behind its ends.
+            whole = not {"paths", "beams"} & set(part.draw.keywords)
+            assert shown == keys if whole else shown > keys, name
+            compared.add(draws)
+    assert {"probability_heatmap", "spec_timeline", "beam_tree", "lens_heatmap"} <= compared
+    assert {"prompt_reading", "uncertainty", "candidate_bars", "beam_step"} <= compared
+
+
+def figures_with_tables() -> set[str]:
+    return {name for name in figures.__all__ if f"{name}_data" in figures.__all__}
+
+
+def test_without_a_step_the_part_is_the_one_that_the_page_opens_with() -> None:
+    runs = long_runs()
+    opens = {entry.name: entry.opens for entry in entries_of(runs["tokens"])}
+    assert opens["candidates"] == opens["heatmap"] == most_open_step(runs["tokens"]) > 0
+    opens = {entry.name: entry.opens for entry in entries_of(runs["48 rounds"])}
+    assert opens["verification"] == telling_token(runs["48 rounds"])[0] and not opens["timeline"]
+    opens = {entry.name: entry.opens for entry in entries_of(runs["search"])}
+    assert opens["step"] == telling_node(runs["search"])[0]

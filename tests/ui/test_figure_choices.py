@@ -1,0 +1,51 @@
+"""How figures leave the app: the sidebar's choices, and panels that the browser draws in turn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+import streamlit as st
+
+from core.export.panels import Panels
+from core.figures import LIGHT, candidate_bars, printed
+from pages.ui.run import panels
+from pages.ui.shell import figure_choices
+from pages.ui.widgets.export import Desk
+from tests.export.drawings import raw
+from tests.figures.traces import make_trace
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """The state of a session in which nothing was chosen."""
+    state: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    return state
+
+
+def test_without_a_choice_a_figure_is_a_column_wide_and_has_its_title() -> None:
+    assert figure_choices.paper() == printed("85mm")
+    assert figure_choices.words().startswith("85mm · light (")
+
+
+def test_a_journal_has_its_widths_and_draws_no_title_unless_asked(session) -> None:
+    session |= {"figure_journal": "nature", "figure_width": "page", "figure_theme": "grey"}
+    assert figure_choices.paper() == printed("page", journal="nature")
+    assert figure_choices.words().startswith("Nature · 183mm · grey (")
+    session["figure_texts"] = True
+    assert figure_choices.paper().title and figure_choices.paper().caption
+    session |= {"figure_journal": "none", "figure_title": False}
+    assert (figure_choices.paper().title, figure_choices.paper().caption) == (False, True)
+
+
+def test_panels_are_drawn_one_after_another_and_leave_as_one_file() -> None:
+    trace, desk = make_trace(3), Desk.of("panels")
+    placed = Panels.of(printed("page", journal="nature"), 3)
+    draw = partial(candidate_bars, trace=trace, theme=LIGHT, paper=placed.panel)
+    figures = [draw(step) for step in trace.token_steps]
+    panels._next(desk, panels._Drawing("run-panels", "svg", placed, figures))
+    for at in range(3):
+        assert desk.said == f"Panel {at + 1} of 3" and desk.task.figure is figures[at]
+        desk.take({"id": desk.task.number, "svg": raw(f"word{at}")})
+    assert desk.task is None and desk.file["name"] == "run-panels.svg"
