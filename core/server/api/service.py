@@ -12,10 +12,10 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
-from core.server.api.errors import ApiError
+from core.server.api.errors import ApiError, stopped
 from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
-from core.server.api.parts import AnswerPart
+from core.server.api.parts import AnswerPart, Failed
 from core.server.api.store import ResponseStore
 from core.server.queue import FairQueue
 
@@ -88,6 +88,7 @@ class Service:
         self.history, self.responses, self.metrics = RequestHistory(), ResponseStore(), Metrics()
         self.created = int(time.time())
         self._under_way: Counter[str] = Counter()
+        self._runs: dict[Record, Callable[[AnswerPart], None]] = {}
         self._watching: set[str] = set()
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
@@ -161,6 +162,7 @@ class Service:
     ) -> None:
         """Begin a run in a thread of its own."""
         self.history.add(record)
+        self._runs[record] = put
 
         def run() -> None:
             from core.server.api.runner import Runner  # It imports torch.
@@ -170,9 +172,16 @@ class Service:
                 self.metrics.ended(record)
                 self.history.trim()
             finally:
+                self._runs.pop(record, None)
                 slot.leave()
 
         Thread(target=run, daemon=True, name="request").start()
+
+    def end(self) -> None:
+        """Stop all runs and say so to whoever waits for them: the server ends."""
+        for record, put in list(self._runs.items()):
+            record.stop()
+            put(Failed(stopped()))
 
 
 def _digest(key: str) -> bytes:
