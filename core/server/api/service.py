@@ -12,6 +12,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
+from core.server.api import history, store
 from core.server.api.errors import ApiError, stopped
 from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
@@ -85,7 +86,10 @@ class Service:
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
         self._keys = {_owner(key): _digest(key) for key in keys}
-        self.history, self.responses, self.metrics = RequestHistory(), ResponseStore(), Metrics()
+        owners = max(1, len(self._keys))
+        self.history = RequestHistory(most_bytes=history.MOST_BYTES // owners)
+        self.responses = ResponseStore(most_bytes=store.MOST_BYTES // owners)
+        self.metrics = Metrics()
         self.created = int(time.time())
         self._under_way: Counter[str] = Counter()
         self._runs: dict[Record, Callable[[AnswerPart], None]] = {}
@@ -170,7 +174,7 @@ class Service:
             try:
                 Runner(plan, record, self.load, self.queue, put).run()
                 self.metrics.ended(record)
-                self.history.trim()
+                self.history.trim(record.owner)
             finally:
                 self._runs.pop(record, None)
                 slot.leave()
