@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from core.cli import output
 from core.decoding.errors import FigureError
+from core.decoding.files import write_file
 from core.figures.base.journals import JOURNALS
+from core.traces.bounded_file import unwritable
 
 if TYPE_CHECKING:
     from core.export.part import Part
@@ -82,15 +84,19 @@ def run(args: Namespace) -> int:
     output.require_writable(args.out, "--out")
     out = Path(args.out)
     theme = THEME_OF[args.theme] if args.theme else None
-    if len(names) > 1:
-        _save_panels(
-            [entries[name].part(step, paper) for name in names], theme or LIGHT, whole, out
-        )
-    elif args.figure == "all":
-        parts = [entry.part(step, paper) for entry in entries.values()]
-        _save_all(stored, parts, theme or LIGHT, paper, out)
-    else:
-        _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
+    try:
+        if len(names) > 1:
+            parts = [entries[name].part(step, paper) for name in names]
+            _save_panels(parts, theme or LIGHT, whole, out)
+        elif args.figure == "all":
+            parts = [entry.part(step, paper) for entry in entries.values()]
+            _save_all(stored, parts, theme or LIGHT, paper, out)
+        else:
+            _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise unwritable(error.filename, error) from None
     output.say(f"wrote {out}")
     return 0
 
@@ -107,7 +113,7 @@ def _save_one(
     if ending not in _ENDINGS:
         raise FigureError(f"A figure is saved as {_NAMED}, not as {out.name[:60]!r}.")
     if ending == ".csv":
-        out.write_bytes(table_file(part, paper))
+        write_file(out, table_file(part, paper))
     else:
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
     if paper.journal and ending != ".csv":
@@ -134,4 +140,4 @@ def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper,
     drawn = [part.figure(theme, paper) for part in parts]
     for part, figure, raw in zip(parts, drawn, svgs(drawn), strict=True):
         archive.add(part, figure, raw)
-    out.write_bytes(archive.encode())
+    write_file(out, archive.encode())

@@ -11,6 +11,7 @@ from typing import Any
 from core.cli import decode
 from core.cli.output import require_writable
 from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
 from core.traces.bounded_file import unwritable
 
 # An option, what it is for, and the name of the function that makes the file's content.
@@ -75,8 +76,7 @@ def run(args: Namespace) -> int:
 
 def _write(path: str, data: dict[str, Any]) -> None:
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(data, file, ensure_ascii=False)
+        write_file(path, json.dumps(data, ensure_ascii=False))
     except OSError as error:
         raise unwritable(path, error) from None
     print(f"[written to {path}]", file=sys.stderr)
