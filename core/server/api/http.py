@@ -16,11 +16,14 @@ from core.server.api.history import Record
 from core.server.api.parts import AllEnded, AnswerPart, Failed
 from core.server.api.service import Feed, Slot
 from core.server.hosts import AsgiMessage, Receive, Send
+from core.traces.bounded_file import require_sparse
 
 if TYPE_CHECKING:
     from core.server.api.answer import Answer
 
 MAX_BODY = 2**20
+# Lists and objects of a body.
+MAX_VALUES = 50_000
 BODY_SECONDS = 30.0
 # A client that takes nothing for so long is gone.
 SEND_SECONDS = 60.0
@@ -51,6 +54,7 @@ def json_object(raw: bytes) -> dict[str, Any]:
     Raises:
         ApiError: it holds none.
     """
+    require_sparse(raw, "body", ApiError, MAX_VALUES)
     try:
         found = json.loads(raw, parse_constant=_refuse_constant)
         json.dumps(found, ensure_ascii=False).encode()
