@@ -60,10 +60,10 @@ ALLOWED = {
     },
     "core/cli": {"core"},
     "core/server": {
-        *("core.decoding", "core.models", "core.traces.data_path", "torch", "openai"),
-        *("prometheus_client", "starlette", "uvicorn"),
+        *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
+        *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
-    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas"},
+    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
     "pages": {"pages.ui", "core", "streamlit"},
 }
 FIGURES_MAY_READ = {

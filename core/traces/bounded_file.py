@@ -50,7 +50,7 @@ def require_sparse(
         most: lists and objects that are allowed; one for 20 bytes if not set, where traces have one
             for 70.
     """
-    limit = max(10_000, len(data) // 20) if most is None else most
+    limit = max(100_000, len(data) // 20) if most is None else most
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > limit:
         raise error(f"The {what} holds more than the {limit:,} lists and objects that are allowed.")

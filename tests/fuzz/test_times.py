@@ -12,7 +12,6 @@ import pytest
 from core.decoding.errors import DecodingError
 from core.evaluation.plan import plan_file
 from core.evaluation.questions import read as questions
-from core.evaluation.scoring.metrics import METRICS
 from core.server.api.http import MAX_BODY
 from core.traces import foreign
 from core.traces.file import read_trace
@@ -25,7 +24,7 @@ UNITS = (
     *("`", "$1", "1/", "1e", "the ", "You are ", "answer is ", "<|", "|", "\u0301", "add 1, "),
 )
 # Bytes: the readers of whole files at what they may hold, those of texts at a long reply's.
-REPLY = 100_000
+REPLY = 20_000
 SIZES = {
     "plan of an evaluation": plan_file.MAX_BYTES,
     "questions, JSON": questions.MAX_BYTES,
@@ -38,7 +37,7 @@ SIZES = {
     **dict.fromkeys(("stop strings", "stop strings of a search", "budgets"), REPLY),
 }
 # Of the processor, about three times what the worst takes on one core of 2026.
-SECONDS = 6.0
+SECONDS = 3.0
 
 
 def _slow(read: Callable[[bytes], Any], size: int) -> Iterator[tuple[str, float]]:
@@ -70,7 +69,6 @@ def test_a_trace_of_brackets_is_refused_before_it_is_parsed(unit: bytes) -> None
 
 def test_the_times_of_a_metric_grow_with_a_reply_not_with_its_square() -> None:
     reply = next(reader for reader in READERS if reader.name == "reply")
-    assert METRICS
 
     def seconds(size: int) -> float:
         began = time.process_time()
@@ -79,4 +77,4 @@ def test_the_times_of_a_metric_grow_with_a_reply_not_with_its_square() -> None:
         return time.process_time() - began
 
     seconds(1_000)
-    assert seconds(80_000) < 40 * seconds(8_000) + 1
+    assert seconds(30_000) < 40 * seconds(3_000) + 1
