@@ -94,4 +94,4 @@ def _has_long_body(scope: AsgiMessage) -> bool:
 
 def _is_json(message: AsgiMessage) -> bool:
     headers = {name.lower(): value for name, value in message.get("headers", ())}
-    return headers.get(b"content-type", b"").startswith(b"application/json")
+    return bytes(headers.get(b"content-type", b"")).startswith(b"application/json")
