@@ -23,7 +23,7 @@ help:
 	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
-$(VENV)/.app: requirements.txt
+$(VENV)/.app: requirements.txt constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and none was found: install it, or name it with make PYTHON=/path/to/python3"; exit 1; }
 	@$(PY) -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
 	@$(PY) install.py requirements.txt

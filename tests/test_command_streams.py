@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -125,6 +126,22 @@ def test_a_pipe_that_nobody_reads_is_no_error_to_tell_of(decode, monkeypatch, ca
     monkeypatch.setattr(sys, "stdout", Broken())
     assert main(decode) == 1
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        ImportError("libtorch.so: failed to map segment from shared object"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+    ],
+)
+def test_too_little_memory_is_one_sentence(decode, error, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("core.load_model", Mock(side_effect=error))
+    assert main(decode) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "too little memory" in said
 
 
 def test_ctrl_c_stops_with_a_word(decode, monkeypatch, capsys) -> None:

@@ -21,7 +21,7 @@ ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py
 BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
-    *("__init__", "bounds", "config", "errors", "layout", "serial", "steps", "trace"),
+    *("__init__", "bounds", "config", "errors", "files", "layout", "serial", "steps", "trace"),
     *("validation", "loop.compared"),
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
@@ -60,10 +60,10 @@ ALLOWED = {
     },
     "core/cli": {"core"},
     "core/server": {
-        *("core.decoding", "core.models", "core.traces.data_path", "torch", "openai"),
-        *("prometheus_client", "starlette", "uvicorn"),
+        *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
+        *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
-    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas"},
+    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
     "pages": {"pages.ui", "core", "streamlit"},
 }
 FIGURES_MAY_READ = {

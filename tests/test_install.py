@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import socket
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import metadata
 from pathlib import Path
 from threading import Thread
 
@@ -14,6 +16,7 @@ import pytest
 import install
 
 Asked = list[tuple[str, ...]]
+ROOT = Path(install.__file__).parent
 
 
 @pytest.fixture
@@ -154,3 +157,40 @@ def test_a_long_command_shows_that_it_is_alive(monkeypatch, capsys) -> None:
     assert (status, printed) == (3, "said")
     shown = capsys.readouterr().out
     assert shown.startswith("Working ..") and shown.endswith(" s\n") and "said" not in shown
+
+
+def _pinned() -> set[str]:
+    files = [*ROOT.glob("requirements*.txt"), ROOT / "constraints.txt"]
+    lines = [line.strip() for file in files for line in file.read_text("utf-8").splitlines()]
+    return {_plain(line.partition("==")[0]) for line in lines if "==" in line}
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _imported() -> set[str]:
+    """Top-level names of other projects' modules that the app imports."""
+    files = [ROOT / "app.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    names = {
+        *(one.name for node in nodes if isinstance(node, ast.Import) for one in node.names),
+        *(node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)),
+    }
+    tops = {name.partition(".")[0] for name in names}
+    return tops - sys.stdlib_module_names - {"", "core", "pages"}
+
+
+def test_every_package_that_the_app_imports_is_pinned() -> None:
+    distributions, pinned = metadata.packages_distributions(), _pinned()
+    # An extra that is not installed everywhere has its module's name.
+    found = {top: {_plain(one) for one in distributions.get(top, [top])} for top in _imported()}
+    assert not {top: names for top, names in found.items() if not names & pinned}
+
+
+def test_the_app_is_installed_with_the_constraints_and_they_are_what_the_tests_run_with() -> None:
+    assert "-c constraints.txt" in (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if "==" in line)
+    assert {name: metadata.version(name) for name in pins} == pins
+    assert not [name for name in pins if name.startswith(("nvidia", "cuda", "triton", "torch"))]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.cli import output
 from core.decoding.errors import FigureError
+from core.decoding.files import write_file
 from core.figures.base.journals import JOURNALS
+from core.traces.bounded_file import unwritable
 
 if TYPE_CHECKING:
     from core.export.part import Part
@@ -81,12 +85,11 @@ def run(args: Namespace) -> int:
         raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
     output.require_writable(args.out, "--out")
     theme = THEME_OF[args.theme] if args.theme else None
-    with output.written(args.out, ".zip" if args.figure == "all" else ".svg") as path:
+    with output.written(args.out, ".zip" if args.figure == "all" else ".svg") as path, _named():
         out = Path(path)
         if len(names) > 1:
-            _save_panels(
-                [entries[name].part(step, paper) for name in names], theme or LIGHT, whole, out
-            )
+            parts = [entries[name].part(step, paper) for name in names]
+            _save_panels(parts, theme or LIGHT, whole, out)
         elif args.figure == "all":
             parts = [entry.part(step, paper) for entry in entries.values()]
             _save_all(stored, parts, theme or LIGHT, paper, out)
@@ -94,6 +97,17 @@ def run(args: Namespace) -> int:
             _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
     output.say_written(args.out)
     return 0
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Name the file that can't be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise unwritable(error.filename, error) from None
 
 
 def _save_one(
@@ -108,7 +122,7 @@ def _save_one(
     if ending not in _ENDINGS:
         raise FigureError(f"A figure is saved as {_NAMED}, not as {out.name[:60]!r}.")
     if ending == ".csv":
-        out.write_bytes(table_file(part, paper))
+        write_file(out, table_file(part, paper))
     else:
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
     if paper.journal and ending != ".csv":
@@ -135,4 +149,4 @@ def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper,
     drawn = [part.figure(theme, paper) for part in parts]
     for part, figure, raw in zip(parts, drawn, svgs(drawn), strict=True):
         archive.add(part, figure, raw)
-    out.write_bytes(archive.encode())
+    write_file(out, archive.encode())

@@ -60,8 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Returns:
-        0 done; 1 a check failed, or the output can't be written; 2 bad input; 130 stopped by
-        Ctrl+C. One sentence on stderr says why, but for a pipe that nobody reads any more.
+        0 done; 1 a check failed, the output can't be written, or memory ran out; 2 bad input; 130
+        stopped by Ctrl+C. One sentence on stderr says why, but for a pipe that nobody reads.
     """
     try:
         output.require_streams()
@@ -75,10 +75,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         output.say("\nstopped")
         code = 130
-    except OSError as error:
-        if not output.is_of_stream(error):
+    except (MemoryError, ImportError, RuntimeError) as error:
+        if not output.is_of_memory(error):
             raise
-        if not isinstance(error, BrokenPipeError):
+        output.say(f"python -m core: {output.NO_MEMORY}")
+        code = 1
+    except OSError as error:
+        if output.is_of_memory(error):
+            output.say(f"python -m core: {output.NO_MEMORY}")
+        elif not output.is_of_stream(error):
+            raise
+        elif not isinstance(error, BrokenPipeError):
             output.say(f"python -m core: The output can't be written: {error.strerror}.")
         code = 1
     output.drop_broken_streams()

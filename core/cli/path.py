@@ -11,6 +11,7 @@ from typing import Any
 from core.cli import decode
 from core.cli.output import STDOUT, require_writable, say_written, written
 from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
 from core.traces.bounded_file import unwritable
 
 # An option, what it is for, and the name of the function that makes the file's content.
@@ -80,7 +81,6 @@ def run(args: Namespace) -> int:
 
 def _write(path: str, data: dict[str, Any]) -> None:
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(data, file, ensure_ascii=False)
+        write_file(path, json.dumps(data, ensure_ascii=False))
     except OSError as error:
         raise unwritable(path, error) from None

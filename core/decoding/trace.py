@@ -28,6 +28,7 @@ from core.decoding.bounds import (
 )
 from core.decoding.config import ConfigT_co, MethodConfig
 from core.decoding.errors import TraceError
+from core.decoding.files import write_file
 from core.decoding.speculative.types import DraftRound
 
 # A trace and its steps are read from here.
@@ -218,7 +219,7 @@ class Trace(Generic[ConfigT_co]):
 
     def save(self, path: str | Path) -> None:
         """Write the trace file (UTF-8 JSON)."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_file(path, self.to_json())
 
     @staticmethod
     def load(path: str | Path) -> Trace:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from core.decoding.errors import DecodingError, SweepError
+from core.decoding.files import write_file
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.decoding.trace import Trace
@@ -235,7 +236,7 @@ def main() -> int:
     try:
         data = example_to_dict(make_example(args.model))
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        Path(args.file).write_text(text, encoding="utf-8")
+        write_file(args.file, text)
     except (DecodingError, OSError) as error:
         said = unwritable(args.file, error) if isinstance(error, OSError) else error
         print(f"{name}: {said}", file=sys.stderr)

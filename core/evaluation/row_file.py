@@ -21,7 +21,7 @@ from core.decoding.validation import brief
 from core.evaluation.ray_workers import rows_on_ray
 from core.evaluation.workers import Work, rows_of
 from core.models.stopping import never
-from core.traces.bounded_file import file_bytes, reason_of, shown, within
+from core.traces.bounded_file import file_bytes, reason_of, require_sparse, shown, within
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -260,7 +260,8 @@ def whole_lines(file: BinaryIO, schema: str, limit: int) -> tuple[bytes, int]:
 
 
 def parsed_line(line: bytes, number: int, what: str, error: type[DecodingError]) -> Any:
-    """A line's value; raises `error` where it is not JSON."""
+    """A line's value; raises `error` where it is not JSON, or holds too many values."""
+    require_sparse(line, f"line {number} of the {what}", error)
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

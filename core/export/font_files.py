@@ -34,7 +34,8 @@ class File:
         return _plain(self.path)
 
 
-SANS, MONO = "Source Sans", "Source Code Pro"
+# Cut fonts have names of their own: "Source" is reserved (OFL, THIRD_PARTY.md).
+SANS, MONO = "Decoding Sans", "Decoding Mono"
 REGULAR, BOLD = 400, 700
 VARIABLE = {SANS: File(FOLDER / "source-sans.woff2"), MONO: File(FOLDER / "source-code.woff2")}
 # The variable fonts at two weights (`make_fonts.py`): working a weight out takes seconds.

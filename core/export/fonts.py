@@ -35,6 +35,8 @@ from core.figures.base.fonts import font_face
 _ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")
 _BOX = "missing"
 FEATURES = ["kern", "mark", "mkmk"]
+# The entries of a font's names that say its licence and where that stands.
+LICENCE = [13, 14]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
     """The faces for a figure's characters.
 
     Args:
-        used: characters by family (`Source Sans` or `Source Code Pro`) and weight.
+        used: characters by family (`SANS` or `MONO`) and weight.
         boxes: draw what no font here has as a box; else leave it to the reader's fonts.
     """
     said = {c for characters in used.values() for c in characters}
@@ -99,7 +101,7 @@ def _face(family: str, weight: int, characters: str) -> FontFile:
     source = usual.path.read_bytes() if own <= covered(usual) else OWN[family, weight].read()
     with cut(source, own) as font:
         _add(font, {c: _file_of(c, family, weight) for c in characters if c not in own})
-        _name(font, family, weight)
+        set_names(font, family, weight)
         return FontFile(family, weight, _saved(font))
 
 
@@ -109,6 +111,7 @@ def cut(source: bytes, characters: Iterable[str]) -> TTFont:
     options.layout_features = FEATURES
     options.hinting = False
     options.notdef_outline = True
+    options.name_IDs += LICENCE
     options.drop_tables += ["FFTM", "DSIG", "STAT"]
     font = TTFont(io.BytesIO(source), recalcTimestamp=False)
     cutter = subset.Subsetter(options)
@@ -145,11 +148,11 @@ def _copy(font: TTFont, name: str, file: File | None, character: str) -> None:
     font["hmtx"][name] = (round(glyphs[old].width * scale), 0)
 
 
-def _name(font: TTFont, family: str, weight: int) -> None:
-    """Renderers find a font by its names and its weight."""
+def set_names(font: TTFont, family: str, weight: int) -> None:
+    """Give a font its names and its weight, by which renderers find it."""
     style = "Bold" if weight == BOLD else "Regular"
     names = font["name"]
-    names.names = [entry for entry in names.names if entry.nameID in (0, 13, 14)]
+    names.names = [entry for entry in names.names if entry.nameID in (0, *LICENCE)]
     full = f"{family} {style}"
     postscript = f"{family.replace(' ', '')}-{style}"
     for number, text in ((1, family), (2, style), (3, full), (4, full), (6, postscript)):

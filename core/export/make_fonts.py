@@ -10,7 +10,7 @@ from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
 from core.export.font_files import OWN, USUAL, VARIABLE, covered
-from core.export.fonts import FEATURES, cut
+from core.export.fonts import FEATURES, LICENCE, cut, set_names
 
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
 _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
@@ -28,6 +28,7 @@ def make_weights() -> None:
     options.layout_features = FEATURES
     options.hinting = False
     options.notdef_outline = True
+    options.name_IDs += LICENCE
     options.drop_tables += ["STAT", "HVAR", "MVAR", "avar"]
     for (family, weight), file in OWN.items():
         font = TTFont(io.BytesIO(VARIABLE[family].read()), recalcTimestamp=False)
@@ -35,6 +36,7 @@ def make_weights() -> None:
         cutter = subset.Subsetter(options)
         cutter.populate(text="".join(covered(VARIABLE[family])))
         cutter.subset(font)
+        set_names(font, family, weight)
         font.flavor = "woff2"
         font.save(file.path)
 

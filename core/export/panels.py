@@ -12,6 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
+from core.export.font_files import SANS
 from core.export.svg import SvgDrawing, finish
 from core.figures.base.key_words import ended
 from core.figures.base.paper import BODY, Paper
@@ -80,7 +81,7 @@ class Panels:
             raise FigureError("This is no picture of a figure.")
         # Ids of two panels may be the same.
         body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", found[1])
-        style = f"font-family: 'Source Sans'; font-weight: 700; fill: {ink}"
+        style = f"font-family: '{SANS}'; font-weight: 700; fill: {ink}"
         size = _letter_size(self.paper)
         letter = f'<text x="{_INSET}" y="14" style="{style}; font-size: {size:g}px">'
         inner = f'<g transform="translate(0,{_HEAD})">{body}</g>'

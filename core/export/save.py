@@ -9,6 +9,7 @@ from typing import TypeAlias
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
+from core.decoding.files import write_file
 from core.export.chrome import svgs
 from core.export.part import FORMATS, drawing, encoded, stem
 from core.figures.base.paper import Paper
@@ -53,7 +54,7 @@ def save_figure(
         return path
     drawn = _drawn(figure, theme or LIGHT, paper)
     raw = svgs([drawn])[0]
-    path.write_bytes(encoded(drawing(raw, drawn, stem(path.stem, None), paper), form))
+    write_file(path, encoded(drawing(raw, drawn, stem(path.stem, None), paper), form))
     return path
 
 
@@ -70,7 +71,7 @@ def _save_panels(
         raise FigureError(f"Panels are saved as .svg, .pdf or .png, not as {path.name[:60]!r}.")
     panels = Panels.of(paper, len(figures))
     drawn = [_drawn(figure, theme, panels.panel) for figure in figures]
-    path.write_bytes(encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))
+    write_file(path, encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))
 
 
 def _save_page(
@@ -84,6 +85,6 @@ def _save_page(
     from core.export.web import bundle
     from core.export.web.page import page_of
 
-    path.write_bytes(page_of(figure, theme, paper, shared=shared))
+    write_file(path, page_of(figure, theme, paper, shared=shared))
     if shared:
-        path.with_name(bundle.NAME).write_bytes(bundle.script())
+        write_file(path.with_name(bundle.NAME), bundle.script())

@@ -23,7 +23,7 @@ from core.export.subject import VERSION, Subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
-from core.traces.bounded_file import file_bytes, shown, within
+from core.traces.bounded_file import file_bytes, require_sparse, shown, within
 from core.traces.data_path.export import SCHEMA as DATA_PATH
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
 
@@ -74,6 +74,7 @@ def _value(raw: bytes) -> Any:
     except UnicodeDecodeError:
         return None
     for part in (text, text.partition("\n")[0]):
+        require_sparse(part, "file", FigureError)
         try:
             return json.loads(part)
         except (ValueError, RecursionError):

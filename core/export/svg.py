@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from core.export.fonts import Fonts, fonts_for
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_BYTES = 4_000_000
+# Whatever a browser sends is read within these: no figure of ours comes near them.
+MAX_DEPTH, MAX_ELEMENTS, MAX_CHARACTERS = 40, 60_000, 3_000
 # What Plotly draws our figures with; anything else is left out.
 _ELEMENTS = frozenset(
     "svg g defs path rect circle line text tspan image clipPath linearGradient stop pattern".split()
@@ -28,7 +31,7 @@ _ATTRIBUTES = frozenset(
     "font-weight font-style font-family stop-color stop-opacity".split()
 )
 _USUAL = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "font-style": "normal"}
-_REFERENCE = re.compile(r"""url\(\s*['"]?#([^'")\s]+)['"]?\s*\)""")
+_REFERENCE = re.compile(r"""url\(\s*['"]?#([^'"()\s]+)['"]?\s*\)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,16 @@ def _parsed(raw: str) -> Tree.Element:
         raise FigureError("This is no picture of a figure.")
     Tree.register_namespace("", SVG)
     Tree.register_namespace("xlink", XLINK)
+    reading, depth, count = Tree.iterparse(io.StringIO(raw), ("start", "end")), 0, 0
     try:
-        root = Tree.fromstring(raw)
+        for event, _ in reading:
+            depth += 1 if event == "start" else -1
+            count += event == "start"
+            if depth > MAX_DEPTH or count > MAX_ELEMENTS:
+                raise FigureError("This picture holds more than any figure has.")
     except Tree.ParseError as error:
         raise FigureError("This is no picture of a figure.") from error
+    root: Tree.Element = reading.root  # type: ignore[attr-defined]
     if root.tag != f"{{{SVG}}}svg":
         raise FigureError("This is no picture of a figure.")
     return root
@@ -106,12 +115,14 @@ def _number(root: Tree.Element, side: str) -> float:
 def _clean(parent: Tree.Element) -> None:
     """Drop what isn't seen and what no figure of ours has; styles become attributes."""
     _set_properties(parent)
-    for child in list(parent):
+    seen = []
+    for child in parent:
         name = child.tag.removeprefix(f"{{{SVG}}}") if isinstance(child.tag, str) else ""
         if name in _ELEMENTS:
             _clean(child)
-        if name not in _ELEMENTS or _is_unseen(child, name):
-            parent.remove(child)
+            if not _is_unseen(child, name):
+                seen.append(child)
+    parent[:] = seen
 
 
 def _is_unseen(element: Tree.Element, name: str) -> bool:
@@ -174,6 +185,8 @@ def _set_fonts(root: Tree.Element) -> Fonts:
     texts: list[tuple[Tree.Element, str]] = []
     for text in root.iter(f"{{{SVG}}}text"):
         _collect(text, SANS, REGULAR, used, texts)
+    if len({character for own in used.values() for character in own}) > MAX_CHARACTERS:
+        raise FigureError("This picture holds more characters than any figure has.")
     fonts = fonts_for(used)
     for element, family in texts:
         element.set("font-family", f"'{family}', {'monospace' if family == MONO else 'sans-serif'}")

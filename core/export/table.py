@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,11 +11,16 @@ if TYPE_CHECKING:
 
 # A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def csv_text(frame: DataFrame) -> str:
-    """The frame as CSV; text that a spreadsheet would run as a formula gets a leading quote."""
-    guarded = frame.copy()
+    """The frame as CSV.
+
+    Text that a spreadsheet would run as a formula gets a leading quote; control characters but tabs
+    and line ends are written as escapes, as a terminal would obey them.
+    """
+    guarded = frame.rename(columns=_guard)
     for column in guarded.columns:
         if not _is_number(guarded[column].dtype):
             guarded[column] = guarded[column].map(_guard)
@@ -37,6 +43,7 @@ def _is_number(dtype: object) -> bool:
 
 
 def _guard(cell: object) -> object:
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    plain = _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), cell)
+    return f"'{plain}" if plain.startswith(_FORMULA_STARTS) else plain

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
+from core.decoding.files import write_file
 from core.models.gguf.cache import user_cache
 
 _MOST = 5
@@ -38,6 +39,4 @@ def remember(where: str) -> None:
         file = recent_file()
         file.parent.mkdir(parents=True, exist_ok=True)
         kept = [where, *(one for one in last_used() if one != where)][:_MOST]
-        begun = file.with_suffix(".begun")
-        begun.write_text(json.dumps(kept), encoding="utf-8")
-        begun.replace(file)
+        write_file(file, json.dumps(kept))

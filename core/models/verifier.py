@@ -19,6 +19,7 @@ from transformers import AutoTokenizer, LlamaForCausalLM
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from core.decoding.errors import ModelError
+from core.decoding.files import write_file
 from core.models.loading.folder import weights_digest
 from core.models.reward_model import RewardModel
 
@@ -112,4 +113,4 @@ def store_head(head: VerifierHead, folder: Path, target: Path) -> None:
         "width": head.score.in_features,
         "target": weights_digest(target),
     }
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_file(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")

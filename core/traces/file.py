@@ -9,7 +9,7 @@ from typing import Any
 from core.decoding.errors import TraceError
 from core.decoding.serial import require_header
 from core.decoding.trace import Trace
-from core.traces.bounded_file import file_bytes, within
+from core.traces.bounded_file import file_bytes, require_sparse, within
 from core.traces.schema.trace import trace_layout
 
 # Of bytes, which may be a stranger's, and of a file on one's own disk.
@@ -59,6 +59,7 @@ def _bytes_of(source: bytes | str | Path, max_bytes: int | None) -> bytes:
 
 
 def _parsed(data: bytes) -> Any:
+    require_sparse(data, "trace file", TraceError)
     try:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:

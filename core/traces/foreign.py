@@ -13,10 +13,13 @@ from typing import Any
 from core.decoding.counting import counted
 from core.decoding.errors import TraceError
 from core.decoding.validation import shortened
+from core.traces.bounded_file import require_sparse
 from core.traces.foreign_tokens import ForeignToken, JsonObject, objects, tokens_of
 
 MAX_TOKENS = 20_000
 MAX_BYTES = 5 * 2**20
+# Lists and objects; the densest answers have one for 25 bytes.
+MAX_VALUES = 300_000
 NO_LOGPROBS = (
     "This answer holds no log-probabilities: ask for them (logprobs and top_logprobs; of responses "
     "include=message.output_text.logprobs, of llama.cpp's /completion n_probs, of SGLang's "
@@ -93,6 +96,7 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
 
 def _values(raw: bytes | str) -> list[Any]:
     """The JSON values: one, those of a list, or those of a stream's lines."""
+    require_sparse(raw, "answer", TraceError, MAX_VALUES)
     try:
         whole = json.loads(raw)
     except (ValueError, RecursionError):

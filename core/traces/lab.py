@@ -13,6 +13,7 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
+from core.decoding.files import write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.layout import Codec, Codecs, RecordLayout
 from core.decoding.methods import config_from_dict, config_to_dict
@@ -113,7 +114,7 @@ def load_lab(path: str | Path) -> LabExample:
 
 def save_lab(example: LabExample, path: str | Path) -> None:
     """Write the example (UTF-8 JSON)."""
-    Path(path).write_bytes(lab_bytes(example))
+    write_file(path, lab_bytes(example))
 
 
 def lab_bytes(example: LabExample) -> bytes:

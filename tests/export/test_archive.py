@@ -21,7 +21,7 @@ from core.export.archive import Archive
 from core.export.catalog import figures_of
 from core.export.part import FORMATS, Part, stem
 from core.export.subject import VERSION, Subject
-from core.export.table import csv_text
+from core.export.table import csv_file, csv_text
 from core.export.tables import tables_of
 from core.figures import LIGHT, printed
 from tests.export.drawings import raw
@@ -182,3 +182,10 @@ def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "figures.pdf").stat().st_size > 10_000
+
+
+def test_a_csv_holds_no_control_characters() -> None:
+    frame = DataFrame({"to\x1bken": ["a\x1b[31m", "\x9b", "b\tc\n"], "p": [0.5] * 3})
+    text = csv_file(frame, "a prompt\x07").decode("utf-8-sig")
+    assert not {char for char in text if ord(char) < 32 or 127 <= ord(char) < 160} - set("\r\n\t")
+    assert r"\x1b[31m" in text and "b\tc\n" in text

@@ -77,8 +77,8 @@ def test_no_row_of_pixels_is_left_out(size: tuple[float, float]) -> None:
 
 def test_every_character_of_the_text_is_in_a_font_of_the_file() -> None:
     fonts = embedded(finished("␣naïve ↵ 日本語 한"))
-    assert set("␣naïve ↵ 日本語 한") <= fonts["Source Sans", 400]
-    assert set("bold") <= fonts["Source Sans", 700]
+    assert set("␣naïve ↵ 日本語 한") <= fonts["Decoding Sans", 400]
+    assert set("bold") <= fonts["Decoding Sans", 700]
 
 
 def test_every_font_of_the_file_has_every_character() -> None:
@@ -100,7 +100,7 @@ def test_the_stored_parts_of_the_fonts_are_what_the_program_makes(
 def test_the_file_names_no_font_that_it_does_not_hold() -> None:
     root = ElementTree.fromstring(finished().text)
     named = {text.get("font-family") for text in root.iter(f"{SVG}text")}
-    assert named == {"'Source Sans', sans-serif"}
+    assert named == {"'Decoding Sans', sans-serif"}
 
 
 def test_characters_without_a_font_are_named_and_drawn_as_a_box(
@@ -113,7 +113,7 @@ def test_characters_without_a_font_are_named_and_drawn_as_a_box(
     finally:
         font_files.on_machine.cache_clear()
     assert drawing.fonts.missing == "\u0f40\u12ab"
-    assert set("\u0f40\u12ab") <= embedded(drawing)["Source Sans", 400]
+    assert set("\u0f40\u12ab") <= embedded(drawing)["Decoding Sans", 400]
 
 
 def test_title_and_description_are_for_those_who_do_not_see_it() -> None:
@@ -215,8 +215,8 @@ def test_the_fonts_of_a_pdf_are_in_it(tmp_path: Path) -> None:
     said = subprocess.run(["pdffonts", path], capture_output=True, text=True, check=True)
     rows = [line.split() for line in said.stdout.splitlines()[2:]]
     assert sorted(row[0].partition("+")[2] for row in rows) == [
-        "SourceSans-Bold",
-        "SourceSans-Regular",
+        "DecodingSans-Bold",
+        "DecodingSans-Regular",
     ]
     assert all(row[-5:-2] == ["yes", "yes", "yes"] for row in rows)
 

@@ -20,7 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import NewSession
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.session_client import Visitor
@@ -371,3 +371,17 @@ def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
     for path in ("/v1/models", "/metrics"):
         assert ask(shared, path).status == 401
         assert ask(shared, path, Authorization=f"Bearer {KEY}").status == 200
+
+
+@pytest.mark.parametrize("message", ["text", b"\xff\xff\xff"], ids=("text", "bytes"))
+def test_a_message_that_is_none_of_the_apps_is_logged_in_one_line(
+    own: str, message: str | bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with dial(own) as connection:
+        connection.send(message)
+        with pytest.raises(ConnectionClosed) as closed:
+            connection.recv(20)
+    assert closed.value.rcvd is not None and closed.value.rcvd.code == 1002
+    log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
+    assert "what is no message of the app" in log
+    assert "Traceback" not in log

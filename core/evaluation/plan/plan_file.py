@@ -24,7 +24,14 @@ from core.decoding.errors import DecodingError, EvaluationError
 from core.decoding.methods import BY_NAME, config_to_dict
 from core.decoding.validation import brief, shortened
 from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
-from core.evaluation.plan.types import DEFAULT_MODEL, MAX_NAME, MAX_WAYS, EvaluationPlan, Way
+from core.evaluation.plan.types import (
+    DEFAULT_MODEL,
+    MAX_NAME,
+    MAX_SYSTEM,
+    MAX_WAYS,
+    EvaluationPlan,
+    Way,
+)
 from core.evaluation.questions.own import OWN_PREFIX, own_questions
 from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import QuestionSet
@@ -32,6 +39,10 @@ from core.evaluation.scoring.metrics import DEFAULT_METRICS
 from core.traces.bounded_file import file_bytes, within
 
 MAX_BYTES = 200_000
+# A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
+MAX_DEPTH, MAX_VALUES = 20, 20_000
+# libyaml, where PyYAML was built with it: its own parser takes minutes for 20 KB of brackets.
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
 _SHORT: dict[str, dict[bool | None, str]] = {
@@ -93,21 +104,47 @@ def read_plan(
 
 def _loaded(data: bytes) -> dict[Any, Any]:
     try:
-        # An alias could name one value a billion times.
-        aliased = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data))
-        found = None if aliased else yaml.safe_load(data)
+        _require_bounded(data)
+        found = yaml.load(data, _Loader)
     except yaml.MarkedYAMLError as error:
-        line = f"Line {error.problem_mark.line + 1} of the plan" if error.problem_mark else "It"
+        mark, last = error.problem_mark, data.count(b"\n") + 1
+        # libyaml counts the end of the text as a line of its own.
+        line = f"Line {min(mark.line + 1, last)} of the plan" if mark else "It"
         raise EvaluationError(
             f"{line} is not YAML: {shortened(str(error.problem), 100)}."
         ) from None
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except EvaluationError:
+        raise
+    except (yaml.YAMLError, ValueError, ArithmeticError):
         raise EvaluationError("The plan is not YAML text.") from None
-    if aliased:
-        raise EvaluationError("The plan holds an alias (*name): write out what it stands for.")
     if not isinstance(found, dict):
         raise EvaluationError("A plan must be an object with questions and ways.")
     return found
+
+
+def _require_bounded(data: bytes) -> None:
+    """Look at the tokens of a plan before anything is made of them.
+
+    Raises:
+        EvaluationError: it is nested too deep, holds too many values, an alias (which could name
+            one value a billion times), or a long number.
+        yaml.YAMLError: it is not YAML.
+    """
+    depth = values = 0
+    for event in yaml.parse(data, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        values += isinstance(event, yaml.NodeEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise EvaluationError("The plan holds an alias (*name): write out what it stands for.")
+        # 1:1:1:... is a number in base 60, of which a long one takes seconds.
+        plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
+        if depth > MAX_DEPTH or values > MAX_VALUES or (plain and len(event.value) > MAX_SYSTEM):
+            raise EvaluationError(
+                f"Line {event.start_mark.line + 1} of the plan: lists are nested deeper than "
+                f"{MAX_DEPTH}, the plan holds more than {MAX_VALUES:,} values, or a value without "
+                f"quotes has more than {MAX_SYSTEM:,} characters."
+            )
 
 
 def _questions(named: Any, folder: Path | None) -> QuestionSet:

@@ -23,6 +23,9 @@ REQUIRED = {"question", "answer"}
 # What other tools name these columns.
 _ALSO = {"prompt": "question", "target": "answer"}
 _SEPARATORS = ",;\t|"
+# Brackets and commas of a JSON file, those of its texts included, as 1 s reads them; 5 MB of SQuAD
+# have about half as many.
+MAX_MARKS = 300_000
 QuestionRow = tuple[int, dict[str, Any]]
 
 
@@ -97,8 +100,12 @@ def json_value(text: str) -> Any:
     """One JSON value; every object in it is `Located`.
 
     Raises:
-        ProblemError: it is not JSON, with the line.
+        ProblemError: it is not JSON, with the line, or holds too many values.
     """
+    if sum(map(text.count, "[{,")) > MAX_MARKS:
+        raise ProblemError(
+            f"The file holds more than {MAX_MARKS:,} values; give a part of the questions."
+        )
     try:
         return _Locating(text).decode(text)
     except json.JSONDecodeError as error:

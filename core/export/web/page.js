@@ -90,7 +90,7 @@
 
   try {
     const figures = JSON.parse(await unpacked("figures"));
-    await Promise.all([loadPlotly(), document.fonts.load("12px 'Source Sans'"), document.fonts.load("700 12px 'Source Sans'"), document.fonts.load("12px 'Source Code Pro'")]);
+    await Promise.all([loadPlotly(), document.fonts.load("12px 'Decoding Sans'"), document.fonts.load("700 12px 'Decoding Sans'"), document.fonts.load("12px 'Decoding Mono'")]);
     if (!window.Plotly) throw new Error("Plotly's script is missing");
     const all = () => places.forEach((place, at) => draw(place, at, figures));
     places.forEach((place, at) => {

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 
 from core.figures.base.color import blend, contrast, even_ramp, on_ramp, readable_on
 
-# The page's own fonts come first, then the signs that they lack, then what covers CJK.
+# Exported files hold the page's own fonts under the first names; the page has the second. Then come
+# the signs that they lack, and what covers CJK.
 SANS = (
-    "'Source Sans', 'Decoding Signs', 'Noto Sans', 'Noto Sans CJK JP', 'Noto Sans JP', "
+    "'Decoding Sans', 'Source Sans', 'Decoding Signs', 'Noto Sans', 'Noto Sans CJK JP', "
+    "'Noto Sans JP', "
     "'Noto Sans KR', system-ui, sans-serif, 'Noto Color Emoji'"
 )
 MONO = (
-    "'Source Code Pro', 'Decoding Signs', 'Noto Sans Mono CJK JP', 'Noto Sans JP', 'Noto Sans KR', "
+    "'Decoding Mono', 'Source Code Pro', 'Decoding Signs', 'Noto Sans Mono CJK JP', "
+    "'Noto Sans JP', 'Noto Sans KR', "
     "ui-monospace, monospace, 'Noto Color Emoji'"
 )
 

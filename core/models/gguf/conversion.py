@@ -24,6 +24,7 @@ from transformers import (
 )
 
 from core.decoding.errors import ModelError
+from core.decoding.files import write_file
 from core.models.gguf.cache import SOURCE_FILE, content_of
 from core.models.gguf.ends import end_ids
 from core.models.gguf.header import quantization, read_header
@@ -72,7 +73,7 @@ def _write_source(file: Path, folder: Path, kind: str, dtype: str) -> None:
         "sha256": content_of(file),
         "dtype": dtype,
     }
-    (folder / SOURCE_FILE).write_text(json.dumps(said), encoding="utf-8")
+    write_file(folder / SOURCE_FILE, json.dumps(said))
 
 
 def _part(name: str, part: str, loader: Any, file: Path, **options: Any) -> Any:

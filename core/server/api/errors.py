@@ -64,6 +64,11 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
     return ApiError(UNEXPECTED, status=500, code="server_error")
 
 
+def stopped() -> ApiError:
+    """The error of a run that its operator, a page or the end of the server stopped."""
+    return ApiError("The run was stopped on the server.", status=503, code="stopped")
+
+
 def unsupported(name: str, why: str) -> ApiError:
     """A parameter of OpenAI's API that this server doesn't have, or not with this value."""
     return ApiError(f"Unsupported: {name}. {why}", param=name, code="unsupported_parameter")

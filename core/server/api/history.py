@@ -1,4 +1,4 @@
-"""The requests that were made, newest last: a bounded list in memory, which the pages show."""
+"""The requests that were made, newest last: a bounded list in memory for each key."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 RequestState: TypeAlias = Literal["loading", "waiting", "running", "finished", "stopped", "failed"]
 MOST_RECORDS = 100
+# Of all keys together: each has an equal part.
 MOST_BYTES = 128 * 2**20
 # What a record takes without its run, a row of a step's numbers, a call of the data path: measured.
 _RECORD_BYTES, _ROW_BYTES, _CALL_BYTES = 4_000, 400, 600
@@ -142,10 +143,11 @@ def _rows(step: Step) -> int:
 
 
 class RequestHistory:
-    """The last requests of everybody; each is shown to whoever made it.
+    """The last requests of each owner, which are shown to nobody else.
 
     Args:
-        most_records, most_bytes: the oldest that have ended go first.
+        most_records, most_bytes: bounds of one owner's requests; the oldest that have ended go
+            first.
     """
 
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
@@ -160,7 +162,7 @@ class RequestHistory:
             self._made[record.owner] += 1
             record.number = self._made[record.owner]
             self._records.append(record)
-        self.trim()
+        self.trim(record.owner)
 
     def of(self, owner: str) -> list[Record]:
         """The requests of one owner, newest first."""
@@ -181,13 +183,14 @@ class RequestHistory:
             kept = [one for one in self._records if one.owner != owner or one.active]
             self._records = deque(kept)
 
-    def trim(self) -> None:
-        """Forget the oldest that have ended, until the rest is within its bounds."""
+    def trim(self, owner: str) -> None:
+        """Forget an owner's oldest that have ended, until the rest is within its bounds."""
         with self._lock:
-            sizes = {id(one): one.bytes for one in self._records}
-            held = sum(sizes.values())
-            for record in [one for one in self._records if not one.active]:
-                if len(self._records) <= self.most_records and held <= self.most_bytes:
+            sizes = {id(one): one.bytes for one in self._records if one.owner == owner}
+            count, held = len(sizes), sum(sizes.values())
+            for record in [one for one in self._records if one.owner == owner and not one.active]:
+                if count <= self.most_records and held <= self.most_bytes:
                     return
                 self._records.remove(record)
+                count -= 1
                 held -= sizes[id(record)]

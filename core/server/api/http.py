@@ -9,18 +9,21 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
 from core.server.api.parts import AllEnded, AnswerPart, Failed
 from core.server.api.service import Feed, Slot
 from core.server.hosts import AsgiMessage, Receive, Send
+from core.traces.bounded_file import require_sparse
 
 if TYPE_CHECKING:
     from core.server.api.answer import Answer
 
 MAX_BODY = 2**20
+# Lists and objects of a body.
+MAX_VALUES = 50_000
 BODY_SECONDS = 30.0
 # A client that takes nothing for so long is gone.
 SEND_SECONDS = 60.0
@@ -51,8 +54,14 @@ def json_object(raw: bytes) -> dict[str, Any]:
     Raises:
         ApiError: it holds none.
     """
+    require_sparse(raw, "body", ApiError, MAX_VALUES)
     try:
         found = json.loads(raw, parse_constant=_refuse_constant)
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise ApiError(
+            "The body holds half of a surrogate pair, which is no character.", code="invalid_json"
+        ) from None
     except (ValueError, RecursionError):
         raise ApiError("The body is not JSON.", code="invalid_json") from None
     if not isinstance(found, dict):
@@ -88,7 +97,8 @@ def error_response(error: ApiError) -> Response:
     headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    return JSONResponse(error.body(), error.status, headers)
+    body = json.dumps(error.body())
+    return Response(body, error.status, headers, media_type="application/json")
 
 
 class Reply:

@@ -17,7 +17,7 @@ from core.decoding.errors import DecodingError, LoadingStoppedError, LostModelEr
 from core.decoding.protocol import LanguageModel
 from core.models.stopping import stoppable
 from core.server.api.config import NO_WINDOW
-from core.server.api.errors import ApiError, as_api_error
+from core.server.api.errors import ApiError, as_api_error, stopped
 from core.server.api.history import Record
 from core.server.api.logprobs import MAX_ENTRIES
 from core.server.api.parts import AllEnded, AnswerPart, Failed, Started
@@ -28,7 +28,6 @@ from core.traces.data_path.recorder import record as data_path
 
 # Of one request's data path; a token of the embedded model takes about 140.
 MOST_CALLS = 20_000
-STOPPED = "The run was stopped on the server."
 
 
 class Load(Protocol):
@@ -67,7 +66,7 @@ class Runner:
             self.put(AllEnded())
         except LoadingStoppedError:
             record.end("stopped")
-            self.put(Failed(ApiError(STOPPED, status=503, code="stopped")))
+            self.put(Failed(stopped()))
         except DecodingError as error:
             self._fail(as_api_error(error))
         except Exception as error:

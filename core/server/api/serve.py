@@ -16,8 +16,10 @@ from core.server import hosts
 from core.server.api.local_models import LocalModels
 from core.server.api.routes import routes
 from core.server.api.service import NO_KEY, Service
+from core.server.ending import ended_by_signals
 from core.server.hosts import HostGuard
 from core.server.queue import FairQueue
+from core.server.refusals import Refusals
 from core.server.settings import Settings
 
 
@@ -41,7 +43,11 @@ def endpoint(address: str, settings: Settings) -> Starlette:
     names = hosts.own_names(address, settings.hosts)
     origins = settings.api_origins
     guard = Middleware(HostGuard, names=names, shared=shared, api_origins=origins)
-    return Starlette(routes=routes(service, origins), middleware=[guard])
+    return Starlette(
+        routes=routes(service, origins),
+        middleware=[Middleware(Refusals), guard],
+        lifespan=lambda _: ended_by_signals(service.end),
+    )
 
 
 def serve(address: str, port: int, settings: Settings) -> None:

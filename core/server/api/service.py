@@ -12,10 +12,11 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
-from core.server.api.errors import ApiError
+from core.server.api import history, store
+from core.server.api.errors import ApiError, stopped
 from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
-from core.server.api.parts import AnswerPart
+from core.server.api.parts import AnswerPart, Failed
 from core.server.api.store import ResponseStore
 from core.server.queue import FairQueue
 
@@ -85,9 +86,13 @@ class Service:
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
         self._keys = {_owner(key): _digest(key) for key in keys}
-        self.history, self.responses, self.metrics = RequestHistory(), ResponseStore(), Metrics()
+        owners = max(1, len(self._keys))
+        self.history = RequestHistory(most_bytes=history.MOST_BYTES // owners)
+        self.responses = ResponseStore(most_bytes=store.MOST_BYTES // owners)
+        self.metrics = Metrics()
         self.created = int(time.time())
         self._under_way: Counter[str] = Counter()
+        self._runs: dict[Record, Callable[[AnswerPart], None]] = {}
         self._watching: set[str] = set()
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
@@ -161,6 +166,7 @@ class Service:
     ) -> None:
         """Begin a run in a thread of its own."""
         self.history.add(record)
+        self._runs[record] = put
 
         def run() -> None:
             from core.server.api.runner import Runner  # It imports torch.
@@ -168,11 +174,18 @@ class Service:
             try:
                 Runner(plan, record, self.load, self.queue, put).run()
                 self.metrics.ended(record)
-                self.history.trim()
+                self.history.trim(record.owner)
             finally:
+                self._runs.pop(record, None)
                 slot.leave()
 
         Thread(target=run, daemon=True, name="request").start()
+
+    def end(self) -> None:
+        """Stop all runs and say so to whoever waits for them: the server ends."""
+        for record, put in list(self._runs.items()):
+            record.stop()
+            put(Failed(stopped()))
 
 
 def _digest(key: str) -> bytes:

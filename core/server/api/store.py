@@ -1,9 +1,9 @@
-"""Responses that can be gone on from: a bounded memory, each for whoever made it."""
+"""Responses that can be gone on from: a bounded memory for each key."""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from core.server.api.errors import ApiError
 from core.server.api.messages import Message
 
 MOST_RESPONSES = 500
+# Of all keys together: each has an equal part.
 MOST_BYTES = 32 * 2**20
 
 
@@ -24,24 +25,26 @@ class Stored(NamedTuple):
 
 
 class ResponseStore:
-    """The last responses; the oldest are forgotten first."""
+    """The last responses of each owner; the owner's oldest are forgotten first.
+
+    Args:
+        most, most_bytes: bounds of one owner's responses.
+    """
 
     def __init__(self, most: int = MOST_RESPONSES, most_bytes: int = MOST_BYTES) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._held: OrderedDict[tuple[str, str], Stored] = OrderedDict()
+        self._held: defaultdict[str, OrderedDict[str, Stored]] = defaultdict(OrderedDict)
         self._lock = Lock()
 
     def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
         """Hold a response; one that takes more than all may isn't held."""
         size = len(json.dumps(body)) + sum(len(one["content"]) for one in messages)
         with self._lock:
-            self._held[owner, body["id"]] = Stored(body, messages, size)
-            while len(self._held) > self._most or self.bytes > self._most_bytes:
-                self._held.popitem(last=False)
-
-    @property
-    def bytes(self) -> int:
-        return sum(one.bytes for one in self._held.values())
+            responses = self._held[owner]
+            responses[body["id"]] = Stored(body, messages, size)
+            held = sum(response.bytes for response in responses.values())
+            while len(responses) > self._most or held > self._most_bytes:
+                held -= responses.popitem(last=False)[1].bytes
 
     def find(self, owner: str, response_id: str) -> Stored:
         """A response of this owner.
@@ -50,7 +53,7 @@ class ResponseStore:
             ApiError: there is none of this id, or it was forgotten.
         """
         with self._lock:
-            found = self._held.get((owner, response_id))
+            found = self._held[owner].get(response_id)
         if found is None:
             raise ApiError(
                 "There is no response of this id: it was not stored, it was forgotten (the last "
@@ -65,4 +68,4 @@ class ResponseStore:
         """Forget a response; raises ApiError as `find`."""
         self.find(owner, response_id)
         with self._lock:
-            self._held.pop((owner, response_id), None)
+            self._held[owner].pop(response_id, None)

@@ -1,21 +1,46 @@
-"""Visitors who go while something is sent to them."""
+"""Websockets: clients that leave, and messages that are none of Streamlit's."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 
+from google.protobuf.message import DecodeError
 from starlette.websockets import WebSocketDisconnected
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
+# Of RFC 6455: the client broke the protocol.
+_PROTOCOL_ERROR = 1002
+
 
 class QuietDepartures:
-    """Middleware for a websocket that is gone: Streamlit closes it once more, and that fault
-    would stand in the log."""
+    """Middleware that keeps two clients' faults from filling the log with tracebacks.
+
+    Streamlit closes a websocket that is gone once more. A message that it can't read it logs with a
+    traceback: here the connection is closed, with one line.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
+        async def readable() -> AsgiMessage:
+            message = await receive()
+            if message["type"] != "websocket.receive" or _is_readable(message.get("bytes")):
+                return message
+            print("A websocket sent what is no message of the app: closed.", file=sys.stderr)
+            await send({"type": "websocket.close", "code": _PROTOCOL_ERROR, "reason": ""})
+            return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
+
         with suppress(WebSocketDisconnected):
-            await self.app(scope, receive, send)
+            await self.app(scope, readable if scope["type"] == "websocket" else receive, send)
+
+
+def _is_readable(data: bytes | None) -> bool:
+    try:
+        BackMsg.FromString(data or b"\xff")
+    except DecodeError:
+        return False
+    return True

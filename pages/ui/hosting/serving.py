@@ -12,8 +12,10 @@ from starlette.middleware import Middleware
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
+from core.server.ending import ended_by_signals
 from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
+from core.server.refusals import Refusals
 from core.server.settings import settings
 from pages.ui.hosting import endpoint, reach, start_page, uploads
 from pages.ui.hosting.departures import QuietDepartures
@@ -30,6 +32,7 @@ def middleware() -> list[Middleware]:
     """
     set_by_operator = settings()
     return [
+        Middleware(Refusals),
         Middleware(
             HostGuard,
             names=reach.names(),
@@ -63,7 +66,8 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
         asyncio.get_running_loop().call_soon(open_browser, url)
     forgetting = asyncio.create_task(uploads.forget_ended())
     try:
-        yield
+        async with ended_by_signals(endpoint.service().end):
+            yield
     finally:
         forgetting.cancel()
         with suppress(asyncio.CancelledError):

@@ -19,6 +19,7 @@ from core.server.api.routes import routes
 from core.server.api.service import Service
 from core.server.hosts import LOOPBACK, HostGuard
 from core.server.queue import FairQueue
+from core.server.refusals import Refusals
 from tests.app_server import free_port
 
 NAMES = ("embedded:target", "embedded:draft")
@@ -53,7 +54,7 @@ def served(
     """
     service = Service(load=load, offered=lambda: NAMES, queue=FairQueue(), **options)
     guard = Middleware(HostGuard, names=LOOPBACK, shared=False, api_origins=origins)
-    app = Starlette(routes=routes(service, origins), middleware=[guard])
+    app = Starlette(routes=routes(service, origins), middleware=[Middleware(Refusals), guard])
     port = free_port()
     config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from typing import Any
+from unittest.mock import Mock
 
 import httpx2
 import pytest
 
-from core.server.api.http import MAX_BODY
+from core.server.api.http import MAX_BODY, Reply
 from tests.server.api.served import Served
 
 MODEL = "embedded:target"
@@ -159,23 +162,57 @@ def test_more_log_probabilities_than_an_answer_holds_are_refused(endpoint: Serve
 
 def test_a_body_must_be_a_json_object_of_bounded_size(endpoint: Served) -> None:
     url = f"{endpoint.url}/v1/completions"
-    json = {"content-type": "application/json"}
+    kind = {"content-type": "application/json"}
     assert error_of(httpx2.post(url, content=b"{}", headers={"content-type": "text/plain"}), 415)
     assert error_of(httpx2.post(url, content=b"{}"), 415)
     for content in (b"", b"[]", b"{", b'{"model": NaN}', b"[" * 100_000, b"\xff"):
-        assert error_of(httpx2.post(url, content=content, headers=json))
+        assert error_of(httpx2.post(url, content=content, headers=kind))
     huge = b'{"prompt": "' + b"a" * MAX_BODY + b'"}'
-    assert error_of(httpx2.post(url, content=huge, headers=json), 413)
+    assert error_of(httpx2.post(url, content=huge, headers=kind), 413)
     pieces = (huge[at : at + 65536] for at in range(0, len(huge), 65536))
-    assert error_of(httpx2.post(url, content=pieces, headers=json), 413)
+    assert error_of(httpx2.post(url, content=pieces, headers=kind), 413)
 
 
 def test_another_host_or_another_sites_page_is_refused(endpoint: Served) -> None:
     for path, body in PATHS.items():
-        assert endpoint.post(path, body, headers={"host": "evil.example"}).status_code == 421
+        assert error_of(endpoint.post(path, body, headers={"host": "evil.example"}), 421)
         foreign = {"origin": "https://evil.example"}
-        assert endpoint.post(path, body, headers=foreign).status_code == 403
+        assert error_of(endpoint.post(path, body, headers=foreign), 403)
         assert "access-control-allow-origin" not in endpoint.post(path, body).headers
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/tokenize", "/detokenize"])
+def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(
+    endpoint: Served, path: str
+) -> None:
+    body = PATHS.get(path, TEXT)
+    for more in ({"\ud800": 1}, {"model": "\ud800"}, {"prompt": "a\udfffb"}, {"user": ["\ud800"]}):
+        content = json.dumps({**body, **more}).encode()
+        for raw in (content, content.replace(b"\\ud800", b"\xed\xa0\x80")):
+            headers = {"content-type": "application/json"}
+            answer = httpx2.post(f"{endpoint.url}{path}", content=raw, headers=headers)
+            assert "surrogate" in error_of(answer)["message"]
+
+
+def test_what_the_router_refuses_and_a_crash_have_the_shape_too(
+    endpoint: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert error_of(httpx2.get(f"{endpoint.url}/tokenize"), 405)
+    assert error_of(httpx2.request("TRACE", f"{endpoint.url}/v1/models"), 405)
+    monkeypatch.setattr(Reply, "__call__", Mock(side_effect=ValueError("secret")))
+    error = error_of(endpoint.post("/v1/completions", TEXT), 500)
+    assert error["type"] == "server_error" and "secret" not in error["message"]
+
+
+@pytest.mark.parametrize("head", ["content-type: application/json", "content-type: text/plain"])
+def test_a_body_without_end_is_cut_off_after_its_refusal(endpoint: Served, head: str) -> None:
+    port = int(endpoint.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        host = f"POST /v1/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{head}\r\n"
+        client.sendall(f"{host}transfer-encoding: chunked\r\n\r\n".encode())
+        chunk = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            client.sendall(chunk * (100 * MAX_BODY // 0x10000))
 
 
 def test_what_is_not_there_is_said_in_json(endpoint: Served) -> None:

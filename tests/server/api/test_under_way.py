@@ -239,7 +239,7 @@ def test_history_is_bounded_by_count_and_bytes_and_keeps_what_is_under_way() -> 
         if number:
             record.end("finished")
         history.add(record)
-    history.trim()
+    history.trim("")
     assert [record.id for record in history.of("")] == ["4", "3", "0"]
     big = Record(id="big", endpoint="chat", model=MODEL, body={"text": "x" * 60_000})
     big.end("finished")

@@ -1,0 +1,56 @@
+"""Writing a file so that what was there before stays whole until all is written."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_file(path: str | Path, content: bytes | str) -> None:
+    """Write a file beside its place and rename it; text becomes UTF-8.
+
+    A link stays a link, and a file keeps its permissions. A device or a pipe, and a file whose
+    folder takes no other file, is written in place.
+
+    Raises:
+        OSError: it can't be written, such as on a full disk; it names the file.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        target = Path(os.path.realpath(path))
+        if _in_place(Path(path), target):
+            target = Path(path)
+            target.write_bytes(data)
+        else:
+            _replace(target, data)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _in_place(path: Path, target: Path) -> bool:
+    # /dev/stdout is a link to whatever standard output is, a file's own descriptor among them.
+    if os.path.abspath(path).startswith(("/dev/", "/proc/")):
+        return True
+    return target.exists() and (not target.is_file() or not os.access(target.parent, os.W_OK))
+
+
+def _replace(target: Path, data: bytes) -> None:
+    before = target.stat() if target.exists() else None
+    if before and not os.access(target, os.W_OK):
+        target.open("ab").close()  # Says why.
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+        if before:
+            with suppress(OSError):
+                os.chown(part, before.st_uid, before.st_gid)
+            part.chmod(stat.S_IMODE(before.st_mode))
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

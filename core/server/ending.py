@@ -1,0 +1,35 @@
+"""The end of a server: what must be said before its connections close."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import FrameType
+
+
+@asynccontextmanager
+async def ended_by_signals(end: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `end` as soon as a signal ends the server, before the server's own handler.
+
+    The server waits for answers that are under way before its lifespan ends.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        end()
+        own = before[signal.Signals(number)]
+        if callable(own):
+            own(number, frame)
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, own in before.items():
+            signal.signal(number, own)
