@@ -41,14 +41,12 @@ def test_no_trace_no_or_too_long_a_prompt_and_no_model_each_get_a_sentence(
     expect(decode.status).to_contain_text("Example")
     decode.page.keyboard.press("Escape")
     decode.write_prompt("")
-    decode.run_button.click()
     expect(decode.failure).to_contain_text("The prompt is empty")
     expect(decode.status).to_contain_text("Example")
     decode.write_prompt("once upon a time " * 400)
-    decode.run_button.click()
     expect(decode.failure).to_contain_text(re.compile(r"context window holds \d+"))
     expect(decode.run_button).to_be_visible()
-    # A model that doesn't exist is named; the prompt's Ctrl+Enter asks for the run.
+    # A model that doesn't exist is named.
     decode.page.locator(".st-key-model input").fill("/no/such/folder")
     decode.page.keyboard.press("Enter")
     expect(decode.page).to_have_url(re.compile("model=%2Fno%2Fsuch%2Ffolder"))
