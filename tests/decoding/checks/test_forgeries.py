@@ -1,0 +1,121 @@
+"""One thing forged in a trace file of every method: none is proved, or the badge says it isn't."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from core import (
+    BeamSearch,
+    ContrastiveSearch,
+    Greedy,
+    Reasoning,
+    Sampling,
+    Shaping,
+    Speculative,
+    Trace,
+    check,
+    collect,
+)
+from core.decoding.check import verdict
+from core.decoding.errors import DecodingError
+from core.traces.file import trace_of
+from tests.decoding.beam.beams import one_thread
+from tests.decoding.checks.forging import Forgery, forgeries, together
+from tests.decoding.speculative.speculations import near_draft, target
+from tests.depth import cases
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+PROMPT = "the fox had"
+FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
+RUNS = {
+    "greedy": Greedy(max_new_tokens=5, min_new_tokens=2, top_candidates=4),
+    "sampling": Sampling(max_new_tokens=4, seed=4, shaping=FILTERED, top_candidates=4),
+    "gumbel": Sampling(max_new_tokens=4, seed=4, shaping=FILTERED, draw="gumbel", top_candidates=4),
+    "contrastive": ContrastiveSearch(max_new_tokens=4, contrastive_top_k=3, top_candidates=4),
+    "reasoning": Reasoning(
+        max_new_tokens=26,
+        max_thinking_tokens=4,
+        max_answer_tokens=3,
+        top_candidates=3,
+    ),
+    "beam": BeamSearch(max_new_tokens=4, num_beams=2),
+    "beam draws": BeamSearch(max_new_tokens=4, num_beams=2, do_sample=True, seed=2),
+    "speculative": Speculative(max_new_tokens=7, seed=5, draft_length=3, top_candidates=3),
+    "greedy speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, shaping=Shaping(temperature=0.0)
+    ),
+    "prompt lookup": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, drafter="prompt_lookup", lookup_ngram=1
+    ),
+    "exact speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, acceptance="exact", seed=1,
+        shaping=Shaping(temperature=0.2),
+    ),
+    "typical speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, acceptance="typical", seed=5
+    ),
+}  # fmt: skip
+
+
+def models(name: str) -> tuple[Any, Any]:
+    model = target("llama")
+    config = RUNS[name]
+    drafts = isinstance(config, Speculative) and config.drafter == "model"
+    return model, near_draft("llama") if drafts else None
+
+
+@cache
+def run(name: str) -> Trace:
+    model, draft = models(name)
+    return collect(model, PROMPT, RUNS[name], draft=draft)
+
+
+def all_forgeries(name: str, places: int) -> Iterator[Forgery]:
+    data = run(name).to_dict()
+    yield from together(data)
+    yield from forgeries(data, places)
+
+
+NOT = re.compile("seconds|timings|created|versions|model_id|draft_id|use_cache|scoring")
+
+
+def outcome(name: str, forgery: Forgery) -> str:
+    if forgery.data == run(name).to_dict():
+        return "the same"
+    try:
+        trace = trace_of(forgery.data)
+    except DecodingError:
+        return "refused"
+    model, draft = models(name)
+    if verdict(check(trace)) == "Not proved":
+        return "self-check"
+    try:
+      if verdict(check(trace, model, draft)) == "Not proved":
+        return "model"
+    except Exception:
+        return "crash"
+    if NOT.search(forgery.where):
+        return "said beside"
+    return "the same run" if _is_its_own_run(trace, model, draft) else "proved"
+
+
+def _is_its_own_run(trace: Trace, model: Any, draft: Any) -> bool:
+    """Whether a run with the forged settings gives just what the forged trace says."""
+    try:
+        again = collect(model, trace.prompt_ids, trace.config, draft=draft)
+    except DecodingError:
+        return False
+    own = replace(again, prompt=trace.prompt)
+    return _bare(own.to_dict()) == _bare(trace.to_dict())
+
+
+def _bare(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _bare(own) for key, own in data.items() if not NOT.search(key)}
+    return [_bare(own) for own in data] if isinstance(data, list) else data
