@@ -12,7 +12,8 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
-from core.decoding.checks.model_checks import fit_faults, logit_tolerance
+from core.decoding.checks.forwards import logit_tolerance, prompt_numbers
+from core.decoding.checks.model_checks import fit_faults
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
@@ -43,7 +44,7 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
         return [fits]
     found = Rescoring(trace, model)
     tolerance = logit_tolerance(trace, model, found.largest)
-    checks = [fits, _texts(trace, model), _rescored(found, tolerance)]
+    checks = [fits, _texts(trace, model), prompt_numbers(trace, model), _rescored(found, tolerance)]
     if trace.config.draws:
         checks.append(_drawn(found, trace.config.shaping, tolerance))
     reference = _reference(trace, model, tolerance)

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.forwards import rank_fits, rival_is_missing
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
-from core.decoding.loop.recording import rank_of
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
 from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
 from core.decoding.shaping.stages import penalties, warpers
@@ -25,14 +25,6 @@ from core.decoding.trace import Stage, TokenStep
 
 # Probabilities smaller than this are compared with a floor no further.
 _LEAST = 1e-12
-
-
-def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
-    """Whether `rank` is the token's in `[vocab]` logits that are known to within a tolerance."""
-    own = logits[token_id]
-    surely_higher = int((logits > own + 2 * tolerance).sum())
-    perhaps_higher = int((logits >= own - 2 * tolerance).sum())
-    return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
 
 
 def seen_in(logits: Tensor) -> Seen:
@@ -56,8 +48,11 @@ def replayed_fault(
         logits: of an independent forward.
         tolerance: how far these may be from the run's own, in nats.
     """
+    most = config.top_candidates
     if not rank_fits(logits, step.token_id, step.chosen.rank, tolerance):
         return f"step {nth(step.index)}: the model ranks the token elsewhere"
+    if rival_is_missing(logits, step.candidates[:most], most, tolerance):
+        return f"step {nth(step.index)}: a token that is more probable is missing"
     ids = torch.tensor([candidate.token_id for candidate in step.candidates])
     rows = _rows(logits.double(), step, config, previous_ids, eos_ids, tolerance)
     for stage, row in zip(step.stages, rows, strict=False):

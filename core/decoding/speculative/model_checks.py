@@ -14,15 +14,13 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.forwards import FAINT, logit_tolerance, prompt_numbers
 from core.decoding.checks.model_checks import (
-    FAINT,
     HasReference,
     ending_faults,
     fit_faults,
     is_of_dtype,
-    logit_tolerance,
     made_by,
-    prompt_text_faults,
     same_tokens,
 )
 from core.decoding.checks.run_text import run_text_faults
@@ -50,7 +48,8 @@ def model_checks(
     fits = _fits(trace, model, draft)
     if not fits.passed:
         return [fits]
-    checks = [fits, _texts(trace, model), *_rescored(trace, model, draft)]
+    checks = [fits, _texts(trace, model), prompt_numbers(trace, model)]
+    checks += _rescored(trace, model, draft)
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -92,7 +91,6 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
             faults.append(f"round {nth(step.index)}: a text is not its token's")
-    faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 

@@ -128,7 +128,10 @@ def together(data: Json) -> Iterator[Forgery]:
 def _prompts(data: Json) -> Iterator[Forgery]:
     yield Forgery("prompt step", "removed", {**data, "steps": data["steps"][1:]})
     for kind, change in (
-        ("another", lambda text: text[::-1] if len(text) > 1 else chr(ord(text) + 1) if text else text),
+        (
+            "another",
+            lambda text: text[::-1] if len(text) > 1 else chr(ord(text) + 1) if text else text,
+        ),
         ("upper case", str.upper),
         ("spaces", lambda text: text.replace(" ", "  ")),
         ("no spaces", lambda text: text.replace(" ", "")),
@@ -159,7 +162,9 @@ def _endings(data: Json) -> Iterator[Forgery]:
     stops = sorted({text[:1], text[: len(text) // 2][-1:], text[1:3]} - {""})
     for stop in stops:
         config = {**data["config"], "stop_strings": [stop]}
-        yield Forgery("ending", f"stop string {stops.index(stop)} passed", {**data, "config": config})
+        yield Forgery(
+            "ending", f"stop string {stops.index(stop)} passed", {**data, "config": config}
+        )
     for reason in ("eos", "stop", "length"):
         forged = deepcopy({**data, "finish_reason": reason})
         forged["steps"][-1]["finish_reason"] = reason

@@ -28,7 +28,6 @@ from core.traces.file import trace_of
 from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
-from tests.depth import cases
 
 _one_thread = pytest.fixture(autouse=True)(one_thread)
 PROMPT = "the fox had"
@@ -96,8 +95,8 @@ def outcome(name: str, forgery: Forgery) -> str:
     if verdict(check(trace)) == "Not proved":
         return "self-check"
     try:
-      if verdict(check(trace, model, draft)) == "Not proved":
-        return "model"
+        if verdict(check(trace, model, draft)) == "Not proved":
+            return "model"
     except Exception:
         return "crash"
     if NOT.search(forgery.where):
