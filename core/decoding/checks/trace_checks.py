@@ -126,6 +126,7 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
 
 def _candidates_agree(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
+    faults += [fault for step in trace.token_steps if (fault := _rival_fault(step, trace))]
     return count("candidates agree with the stages", faults, "candidates that disagree")
 
 
@@ -142,6 +143,21 @@ def _candidate_fault(step: TokenStep) -> str:
             return f"{where}: a candidate's probabilities are not its stages'"
         if candidate.raw_prob > TINY and not _says_what_removed_it(step, at):
             return f"{where}: a candidate was removed by another stage than it says"
+    return ""
+
+
+def _rival_fault(step: TokenStep, trace: Trace) -> str:
+    """As many candidates as the settings ask for, and the chosen one behind them if it is not one.
+
+    A server names fewer.
+    """
+    most = min(trace.config.top_candidates, step.stages[0].kept, trace.known or math.inf)
+    listed, last = len(step.candidates), step.candidates[-1]
+    behind = listed == most + 1 and last.token_id == step.token_id and last.rank > most
+    if not behind and (listed != most or last.rank != listed):
+        return f"step {nth(step.index)}: a candidate is missing, or there is one more"
+    if step.tail_mass != step.stages[0].tail_mass:
+        return f"step {nth(step.index)}: the tail's mass is not that of its first stage"
     return ""
 
 
@@ -192,6 +208,11 @@ def _draw_fault(step: TokenStep) -> str:
         return "" if before[own] == max(before) else f"{where}: another token is more probable"
     if draw.method == "inverse_cdf":
         return _interval_fault(step)
+    if draw.scores and any(
+        (score is None) != (candidate.removed_by is not None)
+        for score, candidate in zip(draw.scores, step.candidates, strict=True)
+    ):
+        return f"{where}: a score is missing, or is of a removed token"
     score = draw.scores[own] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
     return f"{where}: the token has not the highest score" if beaten else ""

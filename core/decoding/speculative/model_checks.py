@@ -35,6 +35,7 @@ from core.decoding.speculative.acceptance import typical_threshold
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper, Rows, entropies, residual_masses
 from core.decoding.speculative.drafting import fit
+from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.trace import Check, Trace
 
@@ -58,10 +59,18 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     """Ids, lengths, revisions and the end of the run are possible with these models."""
     ids = {token.token_id for step in trace.rounds for token in step.drafted}
     for step in trace.rounds:
-        ids |= {c.token_id for candidates in _all_candidates(step) for c in candidates}
+        ids |= {c.token_id for candidates in positions_of(step) for c in candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append("the tokens were drafted by another model, or another version of it")
+    for step in trace.rounds:
+        ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
+        if ended != (step.draft_end == "eos"):
+            faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
+        if draft is not None and step.draft_end in ("room", "no_token"):
+            held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
+            if (len(step.drafted) == max(0, window - held + 1)) != (step.draft_end == "room"):
+                faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
     return count("the trace can be these models'", faults, "contradictions")
 
 
@@ -72,12 +81,6 @@ def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
     return made_by(as_target, draft) and is_of_dtype(trace.draft_dtype, draft)
 
 
-def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
-    yield from (token.candidates for token in step.drafted)
-    if step.bonus is not None:
-        yield step.bonus.candidates
-
-
 def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
     faults = run_text_faults(trace, model)
     stream = TextStream(model)
@@ -86,7 +89,7 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
         if step.finish_reason:
             texts[-1] += stream.flush()
         shown = [(token.token_id, token.text) for token in step.drafted]
-        shown += [(c.token_id, c.text) for row in _all_candidates(step) for c in row]
+        shown += [(c.token_id, c.text) for row in positions_of(step) for c in row]
         if step.extra is not None:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
@@ -168,7 +171,7 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
 def _raw_error(step: DraftRound, side: _Side) -> float:
     """The largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
-    rows = [c for c in _all_candidates(step) if c and c[0][side.raw] is not None]
+    rows = [c for c in positions_of(step) if c and c[0][side.raw] is not None]
     for logits, candidates in zip(side.logits, rows, strict=False):
         own = torch.log_softmax(logits.double(), dim=-1)[[c.token_id for c in candidates]]
         recorded = torch.tensor([c[side.raw] for c in candidates], dtype=torch.float64).log()
@@ -193,7 +196,7 @@ def _round_fault(
         history = ids[: len(ids) - len(drafted) - 1 + len(side.logits)]
         rows = side.shaper(side.logits, history, step.start)
         slacks = []
-        for at, candidates in enumerate(_all_candidates(step)):
+        for at, candidates in enumerate(positions_of(step)):
             if at >= len(side.logits) or (candidates and candidates[0][side.shaped] is None):
                 continue
             before = ids[: len(ids) - len(drafted) + at]
@@ -205,7 +208,34 @@ def _round_fault(
             if not _same_probs(rows, at, candidates, side, near, slack):
                 return f"{where}: the settings give other probabilities at position {nth(at)}"
         shaped.append((rows, slacks))
+        if side.shaped == 3 and step.draft_end == "no_token" and not rows.is_empty(len(drafted)):
+            return f"{where}: the draft had a token left"
+    if fault := _missing_candidates(step, config, sides):
+        return f"{where}: {fault}"
     return _derived_fault(step, config, shaped)
+
+
+def _missing_candidates(step: DraftRound, config: Speculative, sides: Sequence[_Side]) -> str:
+    """Whether either model's most probable tokens are left out somewhere, or others stand there."""
+    unknown = config.drafter == "model" and len(sides) < 2
+    for at, candidates in enumerate(positions_of(step)):
+        listed = {candidate.token_id for candidate in candidates}
+        allowed = {token.token_id for token in (*step.drafted[at : at + 1],)}
+        allowed |= {step.extra.token_id} if step.extra and at == len(step.accepted) else set()
+        for side in sides if at < len(step.drafted) else sides[:1]:
+            if at >= len(side.logits):
+                continue
+            own = side.logits[at]
+            least = torch.topk(own, min(config.top_candidates, len(own)))[0][-1]
+            surely = (own > least + 2 * side.tolerance).nonzero().flatten().tolist()
+            if not listed.issuperset(surely):
+                return f"a more probable token is left out at position {nth(at)}"
+            if unknown:
+                continue
+            allowed.update((own >= least - 2 * side.tolerance).nonzero().flatten().tolist())
+        if not unknown and not listed <= allowed:
+            return f"a less probable token stands at position {nth(at)}"
+    return ""
 
 
 def _derived_fault(
@@ -218,7 +248,8 @@ def _derived_fault(
         if token.threshold is not None:
             expected = typical_threshold(entropy, *bounds)
             # An entropy may be off by the slack times the logarithm of the vocabulary, about.
-            if abs(token.threshold - expected) > 20 * slack:
+            bound = bounds[1] * math.exp(-entropy) * math.expm1(20 * slack)
+            if abs(token.threshold - expected) > bound:
                 return f"{where}: the threshold of typical acceptance is another"
     if len(shaped) > 1 and len(step.drafted):
         draft, draft_slacks = shaped[1]

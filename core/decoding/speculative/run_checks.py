@@ -57,15 +57,22 @@ def _drafting_fault(step: DraftRound, config: Speculative, before: Sequence[int]
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
-    if step.draft_end == "length" and len(drafted) != step.draft_length:
+    full = len(drafted) == step.draft_length
+    if step.draft_end == "length" and not full:
         return "less was drafted than allowed, for no reason"
     if config.drafter == "prompt_lookup":
+        if step.draft_end not in ("length" if full else "no_match", "eos"):
+            return "looking up ended for another reason"
         found = look_up(before, config.lookup_ngram, step.draft_length)
         cut = found if step.draft_end != "eos" else found[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     # A drafted end of sequence ends drafting, whatever its probability.
-    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
+    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"eos"}
+    if not any(unsure[-1:]):
+        # A window that holds less than the text leaves room for less than nothing.
+        allowed |= {"length"} if full else {"room", "no_token"}
+        allowed |= set() if step.draft_length else {"room"}
     if step.draft_end not in allowed or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold"
     return ""
