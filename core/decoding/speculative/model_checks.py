@@ -37,6 +37,7 @@ from core.decoding.speculative.distributions import PositionShaper, Rows, entrop
 from core.decoding.speculative.drafting import fit
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound, PairCandidate
+from core.decoding.speculative.whole_rows import candidate_faults, draw_faults
 from core.decoding.trace import Check, Trace
 
 SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
@@ -67,9 +68,10 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
             faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
-        if draft is not None and step.draft_end in ("room", "no_token"):
+        if draft is not None and len(step.drafted) < step.draft_length and not ended:
             held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
-            if (len(step.drafted) == max(0, window - held + 1)) != (step.draft_end == "room"):
+            full = len(step.drafted) == max(0, window - held + 1)
+            if step.draft_end != "confidence" and full != (step.draft_end == "room"):
                 faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
     return count("the trace can be these models'", faults, "contradictions")
 
@@ -210,32 +212,10 @@ def _round_fault(
         shaped.append((rows, slacks))
         if side.shaped == 3 and step.draft_end == "no_token" and not rows.is_empty(len(drafted)):
             return f"{where}: the draft had a token left"
-    if fault := _missing_candidates(step, config, sides):
+    logits = [(side.logits, side.tolerance) for side in sides]
+    for fault in (*candidate_faults(step, config, logits), *draw_faults(step, config, shaped)):
         return f"{where}: {fault}"
     return _derived_fault(step, config, shaped)
-
-
-def _missing_candidates(step: DraftRound, config: Speculative, sides: Sequence[_Side]) -> str:
-    """Whether either model's most probable tokens are left out somewhere, or others stand there."""
-    unknown = config.drafter == "model" and len(sides) < 2
-    for at, candidates in enumerate(positions_of(step)):
-        listed = {candidate.token_id for candidate in candidates}
-        allowed = {token.token_id for token in (*step.drafted[at : at + 1],)}
-        allowed |= {step.extra.token_id} if step.extra and at == len(step.accepted) else set()
-        for side in sides if at < len(step.drafted) else sides[:1]:
-            if at >= len(side.logits):
-                continue
-            own = side.logits[at]
-            least = torch.topk(own, min(config.top_candidates, len(own)))[0][-1]
-            surely = (own > least + 2 * side.tolerance).nonzero().flatten().tolist()
-            if not listed.issuperset(surely):
-                return f"a more probable token is left out at position {nth(at)}"
-            if unknown:
-                continue
-            allowed.update((own >= least - 2 * side.tolerance).nonzero().flatten().tolist())
-        if not unknown and not listed <= allowed:
-            return f"a less probable token stands at position {nth(at)}"
-    return ""
 
 
 def _derived_fault(

@@ -16,7 +16,9 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
-    if trace.config.drafter != "model" and (trace.draft_id or trace.draft_revision):
+    if trace.config.drafter != "model" and (
+        trace.draft_id or trace.draft_revision or trace.draft_dtype
+    ):
         faults.append("nothing but the text drafts here, and a draft model is named")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("every round is whole", faults, "rounds with something missing")
