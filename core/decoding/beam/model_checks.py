@@ -87,6 +87,13 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
             path = [c.token_id for c in lineage(steps, index, candidate)]
             if join_text(model, path) != text:
                 faults.append(f"step {nth(step.index)}: a path's text is not its tokens'")
+        for candidate in step.candidates if trace.config.stop_strings else ():
+            text = join_text(model, [c.token_id for c in lineage(steps, index, candidate)])
+            stops = any(stop in text for stop in trace.config.stop_strings)
+            if candidate.ended != "eos" and stops != (candidate.ended == "stop"):
+                faults.append(
+                    f"step {nth(step.index)}: a path went past a stop string, or had none"
+                )
     faults += run_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 

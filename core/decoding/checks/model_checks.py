@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -23,7 +23,7 @@ from core.decoding.checks.forwards import (
 from core.decoding.checks.known_tokens import candidates_again
 from core.decoding.checks.replay import replayed_fault
 from core.decoding.checks.run_text import run_text_faults
-from core.decoding.config import Ended, MethodConfig
+from core.decoding.config import DRAW_METHODS, Ended, MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
@@ -200,7 +200,7 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
     """One forward over prompt and tokens without a cache, against every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
-    eos_ids = eos_rows(model)
+    eos_ids, dice = eos_rows(model), _dice(trace, model)
     largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
 
     def compare(at: int, logits: Tensor) -> None:
@@ -213,7 +213,10 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             if 0 <= row - first < len(steps):
                 step, before = steps[row - first], ids[: row + 1]
                 deviations.append(_step_error(own, step))
-                faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
+                noise = next(dice) if step.draw.method in DRAW_METHODS else None
+                faults.append(
+                    replayed_fault(own, step, trace.config, before, eos_ids, tolerance, noise)
+                )
 
     read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
@@ -224,6 +227,14 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             "its logits and the settings give the same stages", [*filter(None, faults)], "faults"
         ),
     ]
+
+
+def _dice(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
+    """The noise of each drawn step in turn."""
+    if sampling := drawn_by(trace.config):
+        generator = new_generator(sampling.seed)
+        while True:
+            yield draw_noise(sampling.draw, generator, model.vocab_size)
 
 
 def asked_again(trace: Trace, model: LanguageModel) -> Check:
@@ -246,10 +257,10 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if sampling and sampling.draw != "inverse_cdf":
         detail = "largest relative deviation of a score from ln p + noise"
-        generator = new_generator(sampling.seed)
-        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
+        drawn = (s for s in trace.token_steps if s.draw.method != "forced")
+        for step, dice in zip(drawn, _dice(trace, model), strict=False):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
-            noise = -draw_noise(sampling.draw, generator, model.vocab_size).log()
+            noise = -dice.log()
             scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
             for candidate, prob, score in scored:
                 if score is not None and prob > 0:

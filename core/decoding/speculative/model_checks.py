@@ -259,9 +259,11 @@ def _same_probs(
         own = rows.probs[at][ids].tolist()
     spared: list[bool] = near[ids].tolist()
     recorded = (candidate[side.shaped] for candidate in candidates)
+    # Errors of logits and of the mass that is left are relative, where they are small.
+    relative = slack if slack < 0.25 else math.inf
     slack = min(slack, 0.5)
     return all(
-        close or (isinstance(old, float) and abs(old - new) <= slack)
+        close or (isinstance(old, float) and abs(old - new) <= min(slack, relative * new + 1e-9))
         for old, new, close in zip(recorded, own, spared, strict=True)
     )
 

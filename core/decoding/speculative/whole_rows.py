@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
+from core.decoding.checks.replay import interval_fits
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import Rows
 from core.decoding.speculative.rounds import positions_of
@@ -69,8 +69,4 @@ def _misplaced(
 ) -> bool:
     if interval is None or rows.probs is None or at >= min(len(rows.probs), len(slacks)):
         return False
-    probs, slack = rows.probs[at].double(), slacks[at]
-    own, ratio = float(probs[token_id]), math.exp(min(slack, 1.0))
-    surely = float(probs[probs > own * ratio].sum())
-    perhaps = float(probs[probs >= own / ratio].sum()) - own
-    return not surely - slack <= interval[0] <= perhaps + slack
+    return not interval_fits(rows.probs[at].double(), token_id, interval, slacks[at])
