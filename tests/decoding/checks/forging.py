@@ -61,13 +61,12 @@ def _below(data: Json, before: Path = ()) -> Iterator[tuple[Path, Json]]:
 
 
 def _with(data: Json, path: Path, value: Json) -> Json:
-    forged = deepcopy(data)
-    *parents, last = path
-    holder = forged
-    for part in parents:
-        holder = holder[part]
-    holder[last] = value
-    return forged
+    """The same values but for one; what is on the way to it is copied."""
+    if not path:
+        return value
+    copied = data.copy()
+    copied[path[0]] = _with(data[path[0]], path[1:], value)
+    return copied
 
 
 def _forged(path: Path, value: Json) -> Iterator[tuple[str, Json]]:
