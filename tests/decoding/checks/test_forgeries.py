@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -25,7 +26,7 @@ from core import (
 from core.decoding.check import verdict
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Check
-from core.decoding.unchecked import unchecked
+from core.decoding.unchecked import unchecked, unchecked_words
 from core.traces.file import trace_of
 from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import Forgery, forgeries, together
@@ -143,3 +144,44 @@ def test_no_forgery_is_proved(name: str) -> None:
     forged = all_forgeries(name, cases(3, 1), cases(1, 5))
     proved = [f"{f.where}: {f.kind}" for f in forged if outcome(name, f) == "proved"]
     assert proved == []
+
+
+def _failed(trace: Trace, name: str) -> set[str]:
+    return {found.name for found in check(trace, *models(name)) if not found.passed}
+
+
+@pytest.mark.parametrize("name", ["greedy", "beam", "speculative"])
+def test_an_entropy_of_the_prompt_that_the_model_does_not_give_is_found(name: str) -> None:
+    prompt = run(name).prompt_step
+    assert prompt is not None
+    first = replace(prompt.positions[0], entropy=prompt.positions[0].entropy + 0.01)
+    forged = replace(prompt, positions=(first, *prompt.positions[1:]))
+    numbers = {
+        "the model gives the prompt's numbers again",
+        "an independent forward gives the same numbers",
+    }
+    assert _failed(replace(run(name), steps=(forged, *run(name).steps[1:])), name) & numbers
+
+
+@pytest.mark.parametrize("name", ["sampling", "contrastive", "speculative"])
+def test_a_run_that_went_past_its_stop_string_is_found(name: str) -> None:
+    trace = run(name)
+    past = replace(trace, config=replace(trace.config, stop_strings=(trace.text[0],)))
+    assert "the finish reason holds" in _failed(past, name)
+
+
+def test_a_hidden_token_with_a_higher_score_is_found() -> None:
+    """The seed's noise lifts one of the tokens that a step doesn't show."""
+    trace = run("gumbel")
+    reseeded = replace(trace, config=replace(trace.config, seed=5))
+    assert "its logits and the settings give the same stages" in _failed(reseeded, "gumbel")
+
+
+def test_what_no_check_can_tell_is_listed() -> None:
+    trace = run("greedy")
+    listed = unchecked_words(trace, check(trace, *models("greedy")))
+    assert "library versions" in listed and "names of models" not in listed
+    assert "names of models" in unchecked_words(trace, check(trace))
+    drafted = run("speculative")
+    alone = check(drafted, models("speculative")[0])
+    assert "the draft model and its probabilities" in unchecked_words(drafted, alone)
