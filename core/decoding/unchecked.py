@@ -43,7 +43,12 @@ _UNCHECKED = (
     Unchecked("times and the date", ("seconds", "timings", "created")),
     Unchecked("library versions", ("versions",)),
     Unchecked("names of models", ("model_id", "draft_id"), _named_by_revision),
-    Unchecked("whether a cache was used, and the kind of scoring", ("use_cache", "scoring")),
+    Unchecked("whether a cache was used", ("use_cache",)),
+    Unchecked(
+        "how the drafted tokens were scored at once",
+        ("scoring",),
+        lambda trace, _: isinstance(trace.config, Speculative),
+    ),
     Unchecked(
         "which part of what the model saw is the prompt",
         ("prompt",),

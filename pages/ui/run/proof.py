@@ -49,9 +49,7 @@ _BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 def badge(view: View, trace: Trace) -> None:
     """The outcome in a few words; opens the list of checks."""
     with _popover("proof", trace.checks, checking=view.active("check") is not None):
-        list_checks("checks", trace.checks)
-        if trace.checks:
-            st.caption(unchecked_words(trace, trace.checks))
+        list_checks("checks", trace.checks, unchecked_words(trace, trace.checks))
         _against_model(view, trace)
 
 
@@ -81,12 +79,14 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
-def list_checks(key: str, checks: Sequence[Check]) -> None:
-    """What was checked, with its numbers; nothing where nothing was."""
+def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
+    """What was checked, with its numbers, and what was not; nothing where nothing was."""
     if not checks:
         return
     found = verdict(checks)
     st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    if left_open:
+        st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
     _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})
