@@ -18,7 +18,13 @@ from core.decoding.checks.common import (
     spread,
     worst,
 )
-from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
+from core.decoding.checks.expected import (
+    as_picked,
+    expected_draw_of,
+    expected_stages,
+    leaves_one,
+    record_fault,
+)
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
@@ -42,8 +48,7 @@ def whole(trace: Trace) -> Check:
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
-    alone = step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
-    fewest = 3 if alone else 2
+    fewest = 3 if leaves_one(step) else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
         return f"step {nth(step.index)}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
@@ -126,7 +131,7 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
 
 def _candidates_agree(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
-    faults += [fault for step in trace.token_steps if (fault := _rival_fault(step, trace))]
+    faults += [fault for step in trace.token_steps if (fault := record_fault(step, trace))]
     return count("candidates agree with the stages", faults, "candidates that disagree")
 
 
@@ -143,21 +148,6 @@ def _candidate_fault(step: TokenStep) -> str:
             return f"{where}: a candidate's probabilities are not its stages'"
         if candidate.raw_prob > TINY and not _says_what_removed_it(step, at):
             return f"{where}: a candidate was removed by another stage than it says"
-    return ""
-
-
-def _rival_fault(step: TokenStep, trace: Trace) -> str:
-    """As many candidates as the settings ask for, and the chosen one behind them if it is not one.
-
-    A server names fewer.
-    """
-    most = min(trace.config.top_candidates, step.stages[0].kept, trace.known or math.inf)
-    listed, last = len(step.candidates), step.candidates[-1]
-    behind = listed == most + 1 and last.token_id == step.token_id and last.rank > most
-    if not behind and (listed != most or last.rank != listed):
-        return f"step {nth(step.index)}: a candidate is missing, or there is one more"
-    if step.tail_mass != step.stages[0].tail_mass:
-        return f"step {nth(step.index)}: the tail's mass is not that of its first stage"
     return ""
 
 
