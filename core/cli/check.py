@@ -9,6 +9,7 @@ from typing import Any
 from core.cli.loading import load
 from core.decoding.errors import ConfigError
 from core.decoding.trace import Check
+from core.decoding.unchecked import unchecked_words
 from core.decoding.validation import brief
 from core.models.remote.address import is_remote
 
@@ -45,6 +46,7 @@ def run(args: Namespace) -> int:
         print(_check_line(outcome))
     passed = sum(outcome.passed for outcome in checks)
     print(f"{passed} of {len(checks)} checks passed")
+    print(unchecked_words(trace, checks))
     return 0 if passed == len(checks) else 1
 
 

@@ -20,12 +20,13 @@ from core.decoding.errors import (
     PromptError,
     UnknownTokensError,
 )
+from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.trace import RECOMPUTED, FinishReason, PromptStep, Step, Timings, Trace
+from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 from core.decoding.validation import brief
 
 
@@ -225,21 +226,8 @@ def collect(
         prompt_ids=tuple(ids),
         steps=tuple(steps),
         timings=Timings(sum(seconds[:first]), sum(seconds[first:]), total),
-        told=(*_doubled_start(model, prompt, ids), *lost),
+        told=(*(doubled_start(model, prompt, ids) if isinstance(prompt, str) else ()), *lost),
     )
-
-
-def _doubled_start(
-    model: LanguageModel, prompt: str | Sequence[int], ids: Sequence[int]
-) -> Iterator[str]:
-    """A sentence on a text that begins with the token which the tokenizer puts before it."""
-    if isinstance(prompt, str) and len(ids) > 1 and ids[0] == ids[1]:
-        name = model.token_text(ids[0])
-        if not model.token_bytes(ids[0]) and prompt.startswith(name):
-            yield (
-                f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
-                "and the prompt has it too; leave it out of the prompt."
-            )
 
 
 def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
@@ -276,10 +264,8 @@ def _trace(
     timings: Timings,
     told: tuple[str, ...],
 ) -> Trace[Config]:
-    method = method_of(config)
-    token_ids, hypotheses = method.outcome(steps, config)
-    # The last token is not read again.
-    emitted = max(len(token_ids), len(steps) - 1) - 1
+    token_ids, hypotheses = method_of(config).outcome(steps, config)
+    notes = run_notes(model, config, prompt_ids, tokens_read(token_ids, steps))
     last = steps[-1] if steps else None
     reason: FinishReason | None = None
     if last is not None and not isinstance(last, PromptStep):
@@ -297,7 +283,7 @@ def _trace(
         text=join_text(model, token_ids),
         finish_reason=reason or "cancelled",
         timings=timings,
-        notes=(*method.notes(config), *_recomputed(model, len(prompt_ids), emitted, config), *told),
+        notes=(*notes, *told),
         versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hypotheses=hypotheses,
@@ -306,19 +292,6 @@ def _trace(
         draft_dtype=draft.dtype if draft else "",
         known=config.known_by(getattr(model, "known", None)),
     )
-
-
-def _recomputed(
-    model: LanguageModel, prompt_length: int, emitted: int, config: MethodConfig
-) -> Iterator[str]:
-    """Say where a run computed its cache anew, since position embeddings depend on the length."""
-    own: Callable[[int, int, bool], int | None] | None = getattr(model, "recomputed_at", None)
-    length = own and own(prompt_length, prompt_length + emitted, config.use_cache)
-    if length:
-        yield (
-            f"{RECOMPUTED} before token {length - prompt_length + 1}: from {length} tokens on, "
-            "this model's position embeddings are others."
-        )
 
 
 @cache

@@ -39,6 +39,7 @@ class Method(Generic[Config]):
         self_checks: `(trace) -> list[Check]`; the first says whether the others could be made.
         model_checks: `(trace, model)`, with `draft` behind them where a draft takes part.
         step: the class of its steps, the `PromptStep` aside.
+        reads_prompt: whether it records what the model predicted in the prompt.
         takes_known: whether it can do with a model that names only the likeliest tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         rows: how many sequences a step runs through its models, by the config.
@@ -56,6 +57,7 @@ class Method(Generic[Config]):
     self_checks: str = "core.decoding.checks.trace_checks:self_checks"
     model_checks: str = "core.decoding.checks.model_checks:model_checks"
     step: type = TokenStep
+    reads_prompt: bool = True
     takes_known: bool = False
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1

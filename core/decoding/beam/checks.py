@@ -250,6 +250,8 @@ def _endings(trace: Trace[BeamSearch]) -> Check:
             stops = any(stop in text for stop in config.stop_strings)
             if candidate.ended != "eos" and stops != (candidate.ended == "stop"):
                 faults.append(f"{where}: a path ended with stop, and no stop string is in its text")
+        if not config.stop_strings and any(c.ended == "stop" for c in step.candidates):
+            faults.append(f"{where}: a path ended with stop, and there is no stop string")
         if step.index < config.min_new_tokens and any(c.ended == "eos" for c in step.candidates):
             faults.append(f"{where}: a path ended before min_new_tokens")
     return count("every path ended for the reason it says", faults, "endings that are wrong")

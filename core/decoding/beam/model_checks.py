@@ -12,7 +12,8 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
-from core.decoding.checks.model_checks import fit_faults, logit_tolerance
+from core.decoding.checks.forwards import logit_tolerance, prompt_numbers
+from core.decoding.checks.model_checks import fit_faults
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
@@ -43,7 +44,7 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
         return [fits]
     found = Rescoring(trace, model)
     tolerance = logit_tolerance(trace, model, found.largest)
-    checks = [fits, _texts(trace, model), _rescored(found, tolerance)]
+    checks = [fits, _texts(trace, model), prompt_numbers(trace, model), _rescored(found, tolerance)]
     if trace.config.draws:
         checks.append(_drawn(found, trace.config.shaping, tolerance))
     reference = _reference(trace, model, tolerance)
@@ -86,6 +87,13 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
             path = [c.token_id for c in lineage(steps, index, candidate)]
             if join_text(model, path) != text:
                 faults.append(f"step {nth(step.index)}: a path's text is not its tokens'")
+        for candidate in step.candidates if trace.config.stop_strings else ():
+            text = join_text(model, [c.token_id for c in lineage(steps, index, candidate)])
+            stops = any(stop in text for stop in trace.config.stop_strings)
+            if candidate.ended != "eos" and stops != (candidate.ended == "stop"):
+                faults.append(
+                    f"step {nth(step.index)}: a path went past a stop string, or had none"
+                )
     faults += run_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 

@@ -15,7 +15,7 @@ from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.checks.boundary_tokens import boundary_tokens
-from core.decoding.checks.model_checks import candidate_error, logit_tolerance
+from core.decoding.checks.forwards import logit_tolerance
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
@@ -73,14 +73,10 @@ class Rescoring:
             self.paths += 1
 
     def _score_path(self, token_ids: Sequence[int], parents: Sequence[int]) -> None:
-        prompt_ids, prompt = self._trace.prompt_ids, self._trace.prompt_step
-        first = len(prompt_ids) - 1
+        first = len(self._trace.prompt_ids) - 1
 
         def compare(at: int, logits: Tensor) -> None:
             for position, own in enumerate(logits, start=at):
-                if prompt and not self.paths and position < len(prompt.positions):
-                    error = candidate_error(own, prompt.positions[position].candidates)
-                    self.deviations.append((error, 0))
                 index = position - first
                 if 0 <= index < len(parents):
                     self._compare((index, parents[index]), token_ids[:index], own)

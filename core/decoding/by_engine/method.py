@@ -8,6 +8,7 @@ from core.decoding.method import Method
 BY_ENGINE = Method(
     config=ByEngine,
     engine="core.decoding.by_engine.engine:generate",
+    reads_prompt=False,
     takes_known=True,
     against_model="Asks the server for every position again, step by step, and compares the "
     "log-probabilities. How it drew can't be repeated: the dice are its own.",

@@ -10,6 +10,7 @@ from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.token_text import bare, says
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.decoding.methods import method_of
 from core.decoding.trace import Check, PromptPosition, PromptStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
@@ -48,6 +49,8 @@ def _prompt_reading(trace: Trace) -> Check:
     """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
+    if (trace.prompt_step is not None) != method_of(trace.config).reads_prompt and trace.steps:
+        faults.append("prompt processing is missing, or the method has none")
     if bare(trace.prompt) not in bare(trace.rendered_prompt):
         faults.append("what was asked is not in the prompt that the model saw")
     if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
@@ -66,7 +69,12 @@ def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
         return f"{where}: the probabilities don't follow from the logits"
     if sum(c.raw_prob for c in position.candidates) > 1 + MASS_TOLERANCE:
         return f"{where}: the candidates have more mass than there is"
+    order = [(c.rank, -c.logit, c.token_id) for c in position.candidates]
+    if order != sorted(order) or [rank for rank, *_ in order] != [*range(1, len(order) + 1)]:
+        return f"{where}: the candidates are not ranked by their logits"
     for candidate in position.candidates:
+        if candidate.prob != candidate.raw_prob or candidate.removed_by is not None:
+            return f"{where}: a candidate was shaped where nothing is drawn"
         if candidate.token_id == position.next_token_id and (
             candidate.rank != position.next_rank or candidate.raw_prob != position.next_prob
         ):
@@ -93,11 +101,32 @@ def finish(trace: Trace) -> Check:
         faults.append("a step before the last one ended the run")
     if len(trace.token_ids) > config.max_new_tokens:
         faults.append("more tokens than max_new_tokens")
-    if reason == "stop" and not any(text in trace.text for text in config.stop_strings):
-        faults.append("no stop string is in the text")
+    stopped = _stops_at(trace)
+    if (stopped is None) != (reason != "stop") and reason != "eos":
+        faults.append(
+            "the run ended by stop without a stop string in its text, or went on after it"
+        )
+    if stopped is not None and stopped < len(_answer_texts(trace)) - 1:
+        faults.append("the run went on after a stop string")
     if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
         faults.append("the run ended before min_new_tokens")
     return count("the finish reason holds", faults, f"ended with {reason}")
+
+
+def _stops_at(trace: Trace) -> int | None:
+    """Which of the answer's texts completes the first stop string; None for none."""
+    written = ""
+    for at, text in enumerate(_answer_texts(trace)):
+        written += text
+        if any(stop in written for stop in trace.config.stop_strings):
+            return at
+    return None
+
+
+def _answer_texts(trace: Trace) -> list[str]:
+    """What each token added to the text in which stop strings count."""
+    rounds = [text for step in trace.rounds for text in step.texts]
+    return rounds + [step.text for step in trace.token_steps if step.phase == "answer"]
 
 
 def _times(trace: Trace) -> Check:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from core.decoding.autoregressive.config import drawn_by
+from core.decoding.counting import nth
 from core.decoding.shaping.stages import penalty_names, warpers
 from core.decoding.trace import Candidate, Origin, TokenStep, Trace
 
@@ -50,3 +52,26 @@ def as_picked(step: TokenStep) -> TokenStep | None:
     return replace(
         step, token_id=step.instead_of, candidates=candidates, stages=stages, origin=origin
     )
+
+
+def leaves_one(step: TokenStep) -> bool:
+    """Whether the draw leaves one token."""
+    return step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
+
+
+def record_fault(step: TokenStep, trace: Trace) -> str:
+    """As many candidates as the settings ask for (a server names fewer), and the chosen one behind
+    them if it is not one; the tail and the last stage say what those beside them do."""
+    most = min(trace.config.top_candidates, step.stages[0].kept, trace.known or math.inf)
+    listed, last = len(step.candidates), step.candidates[-1]
+    behind = listed == most + 1 and last.token_id == step.token_id and last.rank > most
+    if not behind and (listed != most or last.rank != listed):
+        return f"step {nth(step.index)}: a candidate is missing, or there is one more"
+    *_, drawn, final = step.stages
+    if final != drawn._replace(name="final", removed_mass=0.0) or (
+        leaves_one(step) and final.kept != 1
+    ):
+        return f"step {nth(step.index)}: the last stage is not what the draw left"
+    if step.tail_mass != step.stages[0].tail_mass:
+        return f"step {nth(step.index)}: the tail's mass is not that of its first stage"
+    return ""

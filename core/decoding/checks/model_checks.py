@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -12,28 +12,31 @@ from torch import Tensor
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
 from core.decoding.checks.expected import expected_draw
+from core.decoding.checks.forwards import (
+    candidate_error,
+    entropy_of,
+    largest_logit,
+    logit_tolerance,
+    nan_first,
+    position_error,
+)
 from core.decoding.checks.known_tokens import candidates_again
-from core.decoding.checks.replay import rank_fits, replayed_fault
+from core.decoding.checks.replay import replayed_fault
 from core.decoding.checks.run_text import run_text_faults
-from core.decoding.config import MethodConfig
+from core.decoding.config import DRAW_METHODS, Ended, MethodConfig
 from core.decoding.counting import nth
-from core.decoding.loop.ending import eos_rows
-from core.decoding.loop.prompt import read_again
-from core.decoding.loop.text import TextStream, join_prompt
+from core.decoding.loop.ending import Ending, eos_rows
+from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
+from core.decoding.loop.prompt import read_again, token_limit
+from core.decoding.loop.text import TextStream
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.trace import Candidate, Check, PromptPosition, TokenStep, Trace
+from core.decoding.trace import Check, TokenStep, Trace
 from core.decoding.validation import brief
 
-# Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
-# measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
-_EPSILONS = {"float32": 100, "float64": 100}
-_EPSILONS_OF_HALVES = 8
 _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 # What is left of a number in a file, of its own size.
 _FILE_DIGITS = 1e-6
-# Below this log-probability a recorded probability has lost its digits.
-FAINT = -69.0
 
 
 @runtime_checkable
@@ -68,6 +71,11 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}
     if methods - {expected_draw(trace)[1]}:
         faults.append("a draw is not that of the settings")
+    held_back = trace.config.min_new_tokens if eos_rows(model) else 0
+    for step in (s for s in steps if s.draw.method not in ("forced", "server")):
+        holds = any(stage.name == "min_new_tokens" for stage in step.stages)
+        if holds != (step.index < held_back):
+            faults.append(f"step {nth(step.index)}: min_new_tokens holds back another way")
     return count("the trace can be this model's", faults, "contradictions")
 
 
@@ -77,7 +85,7 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
     Args:
         ids: of the method's own steps.
     """
-    faults, known = [], {*ids, *trace.prompt_ids, *trace.token_ids}
+    faults, known = note_faults(trace, model), {*ids, *trace.prompt_ids, *trace.token_ids}
     known.update(*trace.config.shaping.token_ids().values())
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         known |= {position.token_id, *(c.token_id for c in position.candidates)}
@@ -123,51 +131,60 @@ def _is_finer(trace: Trace, model: LanguageModel) -> bool:
 
 
 def made_by(trace: Trace, model: LanguageModel) -> bool:
-    """By revision where both have one, else by name."""
-    if trace.model_revision and model.revision:
+    """By the revision that it says, else by name."""
+    if trace.model_revision:
         return trace.model_revision == model.revision
     return trace.model_id == model.model_id
 
 
 def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """Of a run of one sequence: what contradicts its finish reason."""
-    ends = [token in model.eos_ids for token in trace.token_ids]
-    faults = []
-    if any(ends[:-1]) or (ends[-1:] == [True]) != (trace.finish_reason == "eos"):
-        faults.append("the end-of-sequence token is not where the run ended")
-    full = len(trace.prompt_ids) + len(ends) == model.context_window
-    complete = len(ends) == trace.config.max_new_tokens or trace.config.has_own_bound
-    if trace.finish_reason == "length" and not (complete or full):
-        faults.append("the run ended with length before it was long enough")
-    if not ends and trace.finish_reason != "cancelled":
+    """Of a run of one sequence: where it ends by its tokens and settings, against what it says."""
+    faults, ends = [], list[Ended | None]()
+    if not trace.token_ids and trace.finish_reason != "cancelled":
         faults.append("a run that was not cancelled has emitted no token")
+    if trace.config.has_own_bound:  # Its rules are run again.
+        return faults
+    ending = Ending(model, trace.config, token_limit(model, trace.prompt_ids, trace.config))
+    ends += [ending.after(at, token)[1] for at, token in enumerate(trace.token_ids)]
+    said = None if trace.finish_reason == "cancelled" else trace.finish_reason
+    if any(ends[:-1]):
+        faults.append(f"the run goes on after token {nth(_first(ends))}, where it ends")
+    elif ends and ends[-1] != said:
+        by = f"by {ends[-1]}" if ends[-1] else "not"
+        faults.append(f"with its last token the run ends {by}, and it says {trace.finish_reason}")
+    return faults
+
+
+def _first(ends: Sequence[Ended | None]) -> int:
+    return next(at for at, reason in enumerate(ends) if reason)
+
+
+def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
+    """Notes that neither the settings nor the run give, and those that are missing.
+
+    Only why a server was lost, which ends a run as cancelled, can't be found again.
+    """
+    emitted = tokens_read(trace.token_ids, trace.steps)
+    due = run_notes(model, trace.config, trace.prompt_ids, emitted)
+    known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
+    faults = [f"a note is missing: {brief(note)}" for note in due if note not in trace.notes]
+    others = [note for note in trace.notes if note not in known]
+    if len(others) > (trace.finish_reason == "cancelled") or len(set(trace.notes)) < len(
+        trace.notes
+    ):
+        faults.append("a note says what neither the settings nor the run give")
     return faults
 
 
 def texts(trace: Trace, model: LanguageModel) -> Check:
     """Whether the texts of tokens, prompt and run are what the model's tokenizer makes of them."""
     faults = run_text_faults(trace, model)
-    rendered, ids = trace.rendered_prompt, list(trace.prompt_ids)
-    if rendered != join_prompt(model, ids) and model.encode(rendered) != ids:
-        faults.append("the prompt's text is not its tokens'")
     for step, text in zip(trace.token_steps, step_texts(trace, model), strict=True):
         if step.text != text or any(
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
             faults.append(f"step {nth(step.index)}: a text is not its token's")
-    faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
-
-
-def prompt_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """The prompt's positions at which a text is not its token's."""
-    faults = []
-    for position in trace.prompt_step.positions if trace.prompt_step else ():
-        shown = [(position.token_id, position.text)]
-        shown += [(c.token_id, c.text) for c in position.candidates]
-        if any(text != model.token_text(token) for token, text in shown):
-            faults.append(f"prompt position {nth(position.index)}: a text is not its token's")
-    return faults
 
 
 def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
@@ -183,21 +200,23 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
     """One forward over prompt and tokens without a cache, against every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
-    eos_ids = eos_rows(model)
+    eos_ids, dice = eos_rows(model), _dice(trace, model)
     largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
 
     def compare(at: int, logits: Tensor) -> None:
         nonlocal largest
-        largest = max(largest, float(logits.abs().nan_to_num(posinf=0).max()))
+        largest = max(largest, largest_logit(logits))
         tolerance = logit_tolerance(trace, model, largest)
         for row, own in enumerate(logits, start=at):
             if prompt is not None and row < len(prompt.positions):
-                deviations.append(_position_error(own, prompt.positions[row]))
-                faults.append(_rank_fault(own, prompt.positions[row], tolerance))
+                deviations.append(position_error(own, prompt.positions[row], tolerance))
             if 0 <= row - first < len(steps):
                 step, before = steps[row - first], ids[: row + 1]
                 deviations.append(_step_error(own, step))
-                faults.append(replayed_fault(own, step, trace.config, before, eos_ids, tolerance))
+                noise = next(dice) if step.draw.method in DRAW_METHODS else None
+                faults.append(
+                    replayed_fault(own, step, trace.config, before, eos_ids, tolerance, noise)
+                )
 
     read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
@@ -210,62 +229,26 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
     ]
 
 
+def _dice(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
+    """The noise of each drawn step in turn."""
+    if sampling := drawn_by(trace.config):
+        generator = new_generator(sampling.seed)
+        while True:
+            yield draw_noise(sampling.draw, generator, model.vocab_size)
+
+
 def asked_again(trace: Trace, model: LanguageModel) -> Check:
     """`candidates_again` within what two forwards may differ by."""
     largest = max([1.0, *(abs(c.logit) for step in trace.token_steps for c in step.candidates)])
     return candidates_again(trace, model, logit_tolerance(trace, model, largest))
 
 
-def _rank_fault(logits: Tensor, position: PromptPosition, tolerance: float) -> str:
-    token, rank = position.next_token_id, position.next_rank
-    fits = token is None or rank is None or rank_fits(logits, token, rank, tolerance)
-    return (
-        "" if fits else f"prompt position {nth(position.index)}: the next token's rank is another"
-    )
-
-
-def _position_error(logits: Tensor, position: PromptPosition) -> float:
-    log_probs = torch.log_softmax(logits.double(), dim=-1)
-    numbers = [abs(_entropy(log_probs) - position.entropy)]
-    if position.next_token_id is not None and position.next_prob:
-        own = float(log_probs[position.next_token_id])
-        numbers.append(abs(own - math.log(position.next_prob)) if own > FAINT else 0.0)
-    return max(*numbers, candidate_error(logits, position.candidates), key=_nan_first)
-
-
-def _entropy(log_probs: Tensor) -> float:
-    return float(torch.special.entr(log_probs.exp()).sum())
-
-
-def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
-    """The largest deviation of a recorded logit from `[vocab]` logits."""
-    if not candidates:
-        return 0.0
-    recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
-    own = logits[[c.token_id for c in candidates]].double()
-    return float((own - recorded).abs().max())
-
-
 def _step_error(logits: Tensor, step: TokenStep) -> float:
     log_probs = torch.log_softmax(logits.double(), dim=-1)
-    entropy = _entropy(log_probs)
+    entropy = entropy_of(log_probs)
     surprisal = -float(log_probs[step.token_id])
     numbers = (abs(entropy - step.entropy), abs(surprisal - step.surprisal))
-    return max(*numbers, candidate_error(logits, step.candidates), key=_nan_first)
-
-
-def _nan_first(value: float) -> float:
-    return math.inf if math.isnan(value) else value
-
-
-def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) -> float:
-    """How far two forwards of different shape may differ: 1.2e-5 a unit of logit in float32."""
-    bounds = []
-    for name in {trace.dtype or model.dtype, model.dtype}:
-        kind = getattr(torch, name, None)
-        eps = torch.finfo(kind if isinstance(kind, torch.dtype) else torch.float32).eps
-        bounds.append(eps * _EPSILONS.get(name, _EPSILONS_OF_HALVES))
-    return max(bounds) * max(1.0, largest_logit)
+    return max(*numbers, candidate_error(logits, step.candidates), key=nan_first)
 
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:
@@ -274,10 +257,10 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if sampling and sampling.draw != "inverse_cdf":
         detail = "largest relative deviation of a score from ln p + noise"
-        generator = new_generator(sampling.seed)
-        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
+        drawn = (s for s in trace.token_steps if s.draw.method != "forced")
+        for step, dice in zip(drawn, _dice(trace, model), strict=False):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
-            noise = -draw_noise(sampling.draw, generator, model.vocab_size).log()
+            noise = -dice.log()
             scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
             for candidate, prob, score in scored:
                 if score is not None and prob > 0:

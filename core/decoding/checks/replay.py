@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.forwards import rank_fits, rival_is_missing
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
-from core.decoding.loop.recording import rank_of
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
 from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
 from core.decoding.shaping.stages import penalties, warpers
@@ -25,14 +25,6 @@ from core.decoding.trace import Stage, TokenStep
 
 # Probabilities smaller than this are compared with a floor no further.
 _LEAST = 1e-12
-
-
-def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
-    """Whether `rank` is the token's in `[vocab]` logits that are known to within a tolerance."""
-    own = logits[token_id]
-    surely_higher = int((logits > own + 2 * tolerance).sum())
-    perhaps_higher = int((logits >= own - 2 * tolerance).sum())
-    return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
 
 
 def seen_in(logits: Tensor) -> Seen:
@@ -49,22 +41,29 @@ def replayed_fault(
     previous_ids: Sequence[int],
     eos_ids: Sequence[int],
     tolerance: float,
+    noise: Tensor | None,
 ) -> str:
     """The first difference between a step's stages and the settings applied to `[vocab]` logits.
 
     Args:
         logits: of an independent forward.
         tolerance: how far these may be from the run's own, in nats.
+        noise: the run's, at this step; None where nothing was drawn by its own dice.
     """
+    most = config.top_candidates
     if not rank_fits(logits, step.token_id, step.chosen.rank, tolerance):
         return f"step {nth(step.index)}: the model ranks the token elsewhere"
+    if rival_is_missing(logits, step.candidates[:most], most, tolerance):
+        return f"step {nth(step.index)}: a token that is more probable is missing"
     ids = torch.tensor([candidate.token_id for candidate in step.candidates])
-    rows = _rows(logits.double(), step, config, previous_ids, eos_ids, tolerance)
+    rows = [*_rows(logits.double(), step, config, previous_ids, eos_ids, tolerance)]
     for stage, row in zip(step.stages, rows, strict=False):
         if row is None:
             return f"step {nth(step.index)}: {stage.name} doesn't cut there"
         if fault := _difference(stage, row, ids):
             return f"step {nth(step.index)}: {stage.name} leaves {fault}"
+    if step.compared is None and rows[-1] is not None and not _picks(rows[-1], step, noise):
+        return f"step {nth(step.index)}: the draw gives another token"
     return ""
 
 
@@ -113,6 +112,38 @@ def _without(before: _StageRow, logits: Tensor, near: Tensor | None = None) -> _
     removed = 1 - (torch.logsumexp(logits, -1) - torch.logsumexp(before.logits, -1)).exp()
     near_mass = 0.0 if near is None else float(before.logits.softmax(-1)[near].sum())
     return _StageRow(logits, before.tolerance, float(removed), near, near_mass)
+
+
+def _picks(row: _StageRow, step: TokenStep, noise: Tensor | None) -> bool:
+    """Whether argmax or the noise picks the token, or the one that a forced one replaced."""
+    picked = step.token_id if step.instead_of is None else step.instead_of
+    logits, slack = row.logits, MASS_TOLERANCE + 4 * row.tolerance + 2 * row.near_mass
+    if step.draw.method == "forced":
+        return True
+    if not 0 <= picked < len(logits):
+        return False
+    if step.draw.interval is not None:
+        return interval_fits(logits.softmax(-1), picked, step.draw.interval, slack)
+    scores = logits if noise is None else logits.log_softmax(-1) - noise.double().log()
+    if row.near is not None:
+        scores = scores.masked_fill(
+            row.near.index_fill(0, torch.tensor([picked]), False), -math.inf
+        )
+    return bool(scores[picked] >= scores.max() - slack)
+
+
+def interval_fits(
+    probs: Tensor, token_id: int, interval: tuple[float, float], slack: float
+) -> bool:
+    """Whether a token's interval begins where the more probable tokens of `[vocab]` end.
+
+    Args:
+        slack: by which sums may be off, and probabilities in proportion.
+    """
+    own, ratio = float(probs[token_id]), math.exp(min(slack, 1.0))
+    surely = float(probs[probs > own * ratio].sum())
+    perhaps = float(probs[probs >= own / ratio].sum()) - own
+    return surely - slack <= interval[0] <= perhaps + slack
 
 
 class _Edge(NamedTuple):

@@ -18,7 +18,13 @@ from core.decoding.checks.common import (
     spread,
     worst,
 )
-from core.decoding.checks.expected import as_picked, expected_draw_of, expected_stages
+from core.decoding.checks.expected import (
+    as_picked,
+    expected_draw_of,
+    expected_stages,
+    leaves_one,
+    record_fault,
+)
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
@@ -42,8 +48,7 @@ def whole(trace: Trace) -> Check:
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
-    alone = step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
-    fewest = 3 if alone else 2
+    fewest = 3 if leaves_one(step) else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
         return f"step {nth(step.index)}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
@@ -126,6 +131,7 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
 
 def _candidates_agree(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
+    faults += [fault for step in trace.token_steps if (fault := record_fault(step, trace))]
     return count("candidates agree with the stages", faults, "candidates that disagree")
 
 
@@ -192,6 +198,11 @@ def _draw_fault(step: TokenStep) -> str:
         return "" if before[own] == max(before) else f"{where}: another token is more probable"
     if draw.method == "inverse_cdf":
         return _interval_fault(step)
+    if draw.scores and any(
+        (score is None) != (candidate.removed_by is not None)
+        for score, candidate in zip(draw.scores, step.candidates, strict=True)
+    ):
+        return f"{where}: a score is missing, or is of a removed token"
     score = draw.scores[own] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
     return f"{where}: the token has not the highest score" if beaten else ""

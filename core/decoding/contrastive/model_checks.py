@@ -12,7 +12,7 @@ from core.decoding.autoregressive.engine import Picker
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.model_checks import logit_tolerance
+from core.decoding.checks.forwards import logit_tolerance
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.counting import nth

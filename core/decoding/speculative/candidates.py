@@ -10,6 +10,7 @@ from torch import Tensor
 
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.distributions import Rows
+from core.decoding.speculative.rounds import by_target
 from core.decoding.speculative.types import PairCandidate
 
 
@@ -64,13 +65,9 @@ def read_positions(
             columns = [[None] * len(ids)] * 2
         own_probs, own_raw = probs[start:end], raw[start:end]
         pairs = map(PairCandidate, ids, map(text, ids), own_probs, columns[0], own_raw, columns[1])
-        found.append(tuple(sorted(pairs, key=_by_target)))
+        found.append(tuple(sorted(pairs, key=by_target)))
         start = end
     return found
-
-
-def _by_target(candidate: PairCandidate) -> tuple[float, int]:
-    return -candidate.target_raw_prob, candidate.token_id
 
 
 def _shown(

@@ -14,15 +14,13 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.forwards import FAINT, logit_tolerance, prompt_numbers
 from core.decoding.checks.model_checks import (
-    FAINT,
     HasReference,
     ending_faults,
     fit_faults,
     is_of_dtype,
-    logit_tolerance,
     made_by,
-    prompt_text_faults,
     same_tokens,
 )
 from core.decoding.checks.run_text import run_text_faults
@@ -37,7 +35,9 @@ from core.decoding.speculative.acceptance import typical_threshold
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper, Rows, entropies, residual_masses
 from core.decoding.speculative.drafting import fit
+from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound, PairCandidate
+from core.decoding.speculative.whole_rows import candidate_faults, draw_faults
 from core.decoding.trace import Check, Trace
 
 SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
@@ -50,7 +50,8 @@ def model_checks(
     fits = _fits(trace, model, draft)
     if not fits.passed:
         return [fits]
-    checks = [fits, _texts(trace, model), *_rescored(trace, model, draft)]
+    checks = [fits, _texts(trace, model), prompt_numbers(trace, model)]
+    checks += _rescored(trace, model, draft)
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -59,10 +60,19 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     """Ids, lengths, revisions and the end of the run are possible with these models."""
     ids = {token.token_id for step in trace.rounds for token in step.drafted}
     for step in trace.rounds:
-        ids |= {c.token_id for candidates in _all_candidates(step) for c in candidates}
+        ids |= {c.token_id for candidates in positions_of(step) for c in candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append("the tokens were drafted by another model, or another version of it")
+    for step in trace.rounds:
+        ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
+        if ended != (step.draft_end == "eos"):
+            faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
+        if draft is not None and len(step.drafted) < step.draft_length and not ended:
+            held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
+            full = len(step.drafted) == max(0, window - held + 1)
+            if step.draft_end != "confidence" and full != (step.draft_end == "room"):
+                faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
     return count("the trace can be these models'", faults, "contradictions")
 
 
@@ -73,12 +83,6 @@ def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
     return made_by(as_target, draft) and is_of_dtype(trace.draft_dtype, draft)
 
 
-def _all_candidates(step: DraftRound) -> Iterator[tuple[PairCandidate, ...]]:
-    yield from (token.candidates for token in step.drafted)
-    if step.bonus is not None:
-        yield step.bonus.candidates
-
-
 def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
     faults = run_text_faults(trace, model)
     stream = TextStream(model)
@@ -87,12 +91,11 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
         if step.finish_reason:
             texts[-1] += stream.flush()
         shown = [(token.token_id, token.text) for token in step.drafted]
-        shown += [(c.token_id, c.text) for row in _all_candidates(step) for c in row]
+        shown += [(c.token_id, c.text) for row in positions_of(step) for c in row]
         if step.extra is not None:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
             faults.append(f"round {nth(step.index)}: a text is not its token's")
-    faults += prompt_text_faults(trace, model)
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 
@@ -170,7 +173,7 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
 def _raw_error(step: DraftRound, side: _Side) -> float:
     """The largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
-    rows = [c for c in _all_candidates(step) if c and c[0][side.raw] is not None]
+    rows = [c for c in positions_of(step) if c and c[0][side.raw] is not None]
     for logits, candidates in zip(side.logits, rows, strict=False):
         own = torch.log_softmax(logits.double(), dim=-1)[[c.token_id for c in candidates]]
         recorded = torch.tensor([c[side.raw] for c in candidates], dtype=torch.float64).log()
@@ -195,7 +198,7 @@ def _round_fault(
         history = ids[: len(ids) - len(drafted) - 1 + len(side.logits)]
         rows = side.shaper(side.logits, history, step.start)
         slacks = []
-        for at, candidates in enumerate(_all_candidates(step)):
+        for at, candidates in enumerate(positions_of(step)):
             if at >= len(side.logits) or (candidates and candidates[0][side.shaped] is None):
                 continue
             before = ids[: len(ids) - len(drafted) + at]
@@ -207,6 +210,11 @@ def _round_fault(
             if not _same_probs(rows, at, candidates, side, near, slack):
                 return f"{where}: the settings give other probabilities at position {nth(at)}"
         shaped.append((rows, slacks))
+        if side.shaped == 3 and step.draft_end == "no_token" and not rows.is_empty(len(drafted)):
+            return f"{where}: the draft had a token left"
+    logits = [(side.logits, side.tolerance) for side in sides]
+    for fault in (*candidate_faults(step, config, logits), *draw_faults(step, config, shaped)):
+        return f"{where}: {fault}"
     return _derived_fault(step, config, shaped)
 
 
@@ -220,7 +228,8 @@ def _derived_fault(
         if token.threshold is not None:
             expected = typical_threshold(entropy, *bounds)
             # An entropy may be off by the slack times the logarithm of the vocabulary, about.
-            if abs(token.threshold - expected) > 20 * slack:
+            bound = bounds[1] * math.exp(-entropy) * math.expm1(20 * slack)
+            if abs(token.threshold - expected) > bound:
                 return f"{where}: the threshold of typical acceptance is another"
     if len(shaped) > 1 and len(step.drafted):
         draft, draft_slacks = shaped[1]
@@ -250,9 +259,11 @@ def _same_probs(
         own = rows.probs[at][ids].tolist()
     spared: list[bool] = near[ids].tolist()
     recorded = (candidate[side.shaped] for candidate in candidates)
+    # Errors of logits and of the mass that is left are relative, where they are small.
+    relative = slack if slack < 0.25 else math.inf
     slack = min(slack, 0.5)
     return all(
-        close or (isinstance(old, float) and abs(old - new) <= slack)
+        close or (isinstance(old, float) and abs(old - new) <= min(slack, relative * new + 1e-9))
         for old, new, close in zip(recorded, own, spared, strict=True)
     )
 

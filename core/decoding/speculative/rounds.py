@@ -16,6 +16,10 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
+    if trace.config.drafter != "model" and (
+        trace.draft_id or trace.draft_revision or trace.draft_dtype
+    ):
+        faults.append("nothing but the text drafts here, and a draft model is named")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("every round is whole", faults, "rounds with something missing")
 
@@ -27,6 +31,9 @@ def _missing(step: DraftRound, config: Speculative) -> str:
             return f"{where}: a drafted token is not among the candidates, or can't be drafted"
         if any(candidate.draft_prob is None for candidate in token.candidates):
             return f"{where}: a candidate lacks the draft's probability"
+        unknown = [candidate.draft_raw_prob is None for candidate in token.candidates]
+        if set(unknown) != {config.drafter != "model"}:
+            return f"{where}: the draft's own probability is missing, or has no source"
         if (token.threshold is None) != (config.acceptance != "typical"):
             return f"{where}: a threshold is missing, or has no use"
     accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
@@ -37,11 +44,27 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: a rejected token and a recovered one don't come together"
     if step.bonus is not None and accepted < len(outcomes):
         return f"{where}: there is a bonus, and not all drafted tokens were accepted"
+    bonus = step.bonus.candidates if step.bonus else ()
+    if any(c.draft_prob is not None or c.draft_raw_prob is not None for c in bonus):
+        return f"{where}: the draft has no probabilities at the bonus"
+    if any(list(own) != sorted(own, key=by_target) for own in positions_of(step)):
+        return f"{where}: candidates are not ordered by the target's probability"
     if step.extra is None and step.finish_reason is None:
         return f"{where}: the target added no token, and the run went on"
     if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
         return f"{where}: the target's token is not among the candidates"
     return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
+
+
+def positions_of(step: DraftRound) -> tuple[tuple[PairCandidate, ...], ...]:
+    """The candidates at each drafted position, then the bonus'."""
+    drafted = tuple(token.candidates for token in step.drafted)
+    return drafted if step.bonus is None else (*drafted, step.bonus.candidates)
+
+
+def by_target(candidate: PairCandidate) -> tuple[float, int]:
+    """The order of a position's candidates."""
+    return -candidate.target_raw_prob, candidate.token_id
 
 
 def candidate_of(candidates: Sequence[PairCandidate], token_id: int) -> PairCandidate | None:

@@ -45,7 +45,7 @@ def _drafting(trace: Trace[Speculative]) -> Check:
             faults.append(
                 f"round {nth(step.index)}: {step.draft_length} tokens allowed, not {allowed}"
             )
-        if fault := _drafting_fault(step, config, before):
+        if fault := _drafting_fault(step, config, before, length):
             faults.append(f"round {nth(step.index)}: {fault}")
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
@@ -53,21 +53,26 @@ def _drafting(trace: Trace[Speculative]) -> Check:
     return count("the draft goes as far as the settings let it", faults, "drafts that don't")
 
 
-def _drafting_fault(step: DraftRound, config: Speculative, before: Sequence[int]) -> str:
+def _drafting_fault(
+    step: DraftRound, config: Speculative, before: Sequence[int], length: int
+) -> str:
+    """Args: `length` of a draft where max_new_tokens leaves the room."""
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
-    if step.draft_end == "length" and len(drafted) != step.draft_length:
-        return "less was drafted than allowed, for no reason"
+    ends = {"length" if step.draft_length == length else "room"}
+    if len(drafted) < step.draft_length:
+        ends = {"no_match"} if config.drafter == "prompt_lookup" else {"room", "no_token"}
+    unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
+    if any(unsure[-1:]):
+        ends = {"confidence"}
+    # A drafted end of sequence ends drafting, whatever its probability.
+    if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
+        return "drafting didn't end at the first token below the threshold, or at the length"
     if config.drafter == "prompt_lookup":
         found = look_up(before, config.lookup_ngram, step.draft_length)
         cut = found if step.draft_end != "eos" else found[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
-    unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
-    # A drafted end of sequence ends drafting, whatever its probability.
-    allowed = {"confidence", "eos"} if any(unsure[-1:]) else {"length", "room", "eos", "no_token"}
-    if step.draft_end not in allowed or any(unsure[:-1]):
-        return "drafting didn't end at the first token below the threshold"
     return ""
 
 

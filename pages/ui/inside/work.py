@@ -154,7 +154,7 @@ def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
 
 def _same_logits(model: Any, trace: Trace, pairs: Sequence[tuple[TokenStep, TokenStep]]) -> Check:
     """The recorded run's logits are the run's own, candidate by candidate."""
-    from core.decoding.checks.model_checks import logit_tolerance
+    from core.decoding.checks.forwards import logit_tolerance
 
     error = largest = 0.0
     for one, other in pairs:
@@ -196,7 +196,7 @@ def _ids_before(trace: Trace, index: int) -> list[int]:
 
 def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepForward:
     model = _with_modules(job, trace)
-    from core.decoding.checks.model_checks import logit_tolerance
+    from core.decoding.checks.forwards import logit_tolerance
     from core.models.modules import context_over, watch_forward
     from core.traces.data_path.recorder import record
 
@@ -234,7 +234,7 @@ def _as_in_run(trace: Trace) -> dict[str, Any]:
 
 def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     model = _with_modules(job, trace)
-    from core.decoding.checks.model_checks import logit_tolerance
+    from core.decoding.checks.forwards import logit_tolerance
     from core.models.inside import logit_lens
 
     ids, step = _ids_before(trace, index), trace.token_steps[index]

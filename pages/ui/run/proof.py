@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.check import Verdict, verdict
 from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
+from core.decoding.unchecked import unchecked_words
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
@@ -32,16 +33,13 @@ _LOOKS: dict[Verdict, tuple[str, str]] = {
     "Proved by the model": ("verified", "good"),
     "Not proved": ("error", "bad"),
 }
-# What no check can tell of a run, whatever it finds.
-_UNPROVABLE = "The times are as the run recorded them: no check can measure them again."
 _MEANINGS: dict[Verdict, str] = {
     "Consistent": (
         "Every number agrees with the others and with the settings. Whether they are the model's "
-        f"own, only the model can tell. {_UNPROVABLE}"
+        "own, only the model can tell."
     ),
     "Proved by the model": (
-        "Every number agrees with the others and the settings, and the model gives them again. "
-        f"{_UNPROVABLE}"
+        "Every number agrees with the others and the settings, and the model gives them again."
     ),
     "Not proved": "A check failed: something in this run is not what its settings make of it.",
 }
@@ -51,7 +49,7 @@ _BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 def badge(view: View, trace: Trace) -> None:
     """The outcome in a few words; opens the list of checks."""
     with _popover("proof", trace.checks, checking=view.active("check") is not None):
-        list_checks("checks", trace.checks)
+        list_checks("checks", trace.checks, unchecked_words(trace, trace.checks))
         _against_model(view, trace)
 
 
@@ -81,12 +79,14 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
-def list_checks(key: str, checks: Sequence[Check]) -> None:
-    """What was checked, with its numbers; nothing where nothing was."""
+def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
+    """What was checked, with its numbers, and what was not; nothing where nothing was."""
     if not checks:
         return
     found = verdict(checks)
     st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    if left_open:
+        st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
     _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})

@@ -118,7 +118,7 @@ FORGERIES = {
     "seven kept everywhere": (lambda t: _keep_everywhere(t, 7, 2), STAGES),
     "a hundred million kept everywhere": (lambda t: _keep_everywhere(t, 10**8, 0), STAGES),
     "a certain next token": (lambda t: _forge_position(t, 1, next_prob=0.97), NUMBERS),
-    "a next token of the first rank": (lambda t: _forge_position(t, 1, next_rank=1), STAGES),
+    "a next token of the first rank": (lambda t: _forge_position(t, 1, next_rank=1), NUMBERS),
     "a prompt position without doubt": (lambda t: _forge_position(t, 1, entropy=0.0), NUMBERS),
     "another text in the prompt": (lambda t: _forge_position(t, 1, text="lie"), TEXTS),
     "a rank beyond the candidates": (_rank_beyond, STAGES),

@@ -1,0 +1,114 @@
+"""What two forwards of one model over the same tokens may differ by, and by what these differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from core.decoding.checks.common import TINY, worst
+from core.decoding.loop.prompt import read_again
+from core.decoding.loop.recording import PROMPT_CANDIDATES, rank_of
+from core.decoding.protocol import LanguageModel
+from core.decoding.trace import Candidate, Check, PromptPosition, Trace
+
+# Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
+# measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
+_EPSILONS = {"float32": 100, "float64": 100}
+_EPSILONS_OF_HALVES = 8
+# Below this log-probability a recorded probability has lost its digits.
+FAINT = -69.0
+
+
+def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) -> float:
+    """How far two forwards of different shape may differ: 1.2e-5 a unit of logit in float32."""
+    bounds = []
+    for name in {trace.dtype or model.dtype, model.dtype}:
+        kind = getattr(torch, name, None)
+        eps = torch.finfo(kind if isinstance(kind, torch.dtype) else torch.float32).eps
+        bounds.append(eps * _EPSILONS.get(name, _EPSILONS_OF_HALVES))
+    return max(bounds) * max(1.0, largest_logit)
+
+
+def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
+    """A forward over the prompt, against every number of its step; what any method can ask."""
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    deviations, largest = [0.0], 1.0
+
+    def compare(at: int, logits: Tensor) -> None:
+        nonlocal largest
+        largest = max(largest, largest_logit(logits))
+        tolerance = logit_tolerance(trace, model, largest)
+        for own, position in zip(logits, positions[at:], strict=False):
+            deviations.append(position_error(own, position, tolerance))
+
+    if positions:
+        read_again(model, trace, (), compare)
+    detail = f"largest difference over {len(positions)} positions; a missing candidate counts"
+    tolerance = logit_tolerance(trace, model, largest)
+    return worst("the model gives the prompt's numbers again", deviations, tolerance, detail)
+
+
+def largest_logit(logits: Tensor) -> float:
+    """The largest finite size."""
+    return float(logits.abs().nan_to_num(posinf=0).max())
+
+
+def position_error(logits: Tensor, position: PromptPosition, tolerance: float) -> float:
+    """The largest deviation of a prompt position's numbers, in nats; infinite for a wrong rank."""
+    log_probs = torch.log_softmax(logits.double(), dim=-1)
+    candidates, token = position.candidates, position.next_token_id
+    errors = [abs(entropy_of(log_probs) - position.entropy), candidate_error(logits, candidates)]
+    if token is not None and position.next_prob is not None:
+        errors.append(_log_error(float(log_probs[token]), position.next_prob))
+        if not rank_fits(logits, token, position.next_rank or 0, tolerance):
+            return math.inf
+    errors += [_log_error(float(log_probs[c.token_id]), c.raw_prob) for c in candidates]
+    if rival_is_missing(logits, candidates, PROMPT_CANDIDATES, tolerance):
+        return math.inf
+    return max(errors, key=nan_first)
+
+
+def _log_error(own: float, prob: float) -> float:
+    if prob <= TINY:
+        return 0.0 if own <= FAINT + 1 else math.inf
+    return abs(own - math.log(prob)) if own > FAINT else 0.0
+
+
+def rival_is_missing(
+    logits: Tensor, ranked: Sequence[Candidate], most: int, tolerance: float
+) -> bool:
+    """Whether the first ranks of `[vocab]` logits are not these, or are more than these."""
+    if len(ranked) != min(most, int((logits > -math.inf).sum())):
+        return True
+    others = logits.index_fill(0, torch.tensor([c.token_id for c in ranked]), -math.inf)
+    return float(others.max()) > min(c.logit for c in ranked) + 2 * tolerance
+
+
+def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
+    """Whether `rank` is the token's in `[vocab]` logits that are known to within a tolerance."""
+    own = logits[token_id]
+    surely_higher = int((logits > own + 2 * tolerance).sum())
+    perhaps_higher = int((logits >= own - 2 * tolerance).sum())
+    return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
+
+
+def entropy_of(log_probs: Tensor) -> float:
+    """Nats, of `[vocab]` log-probabilities."""
+    return float(torch.special.entr(log_probs.exp()).sum())
+
+
+def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
+    """The largest deviation of a recorded logit from `[vocab]` logits."""
+    if not candidates:
+        return 0.0
+    recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
+    own = logits[[c.token_id for c in candidates]].double()
+    return float((own - recorded).abs().max())
+
+
+def nan_first(value: float) -> float:
+    """NaN is the largest deviation of all."""
+    return math.inf if math.isnan(value) else value

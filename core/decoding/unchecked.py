@@ -1,0 +1,89 @@
+"""What no check can tell of a run: the one list, which stands beside every badge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from core.decoding.by_engine.config import ByEngine
+from core.decoding.speculative.config import Speculative
+from core.decoding.trace import Check, Trace
+
+
+class Unchecked(NamedTuple):
+    """Something that the checks leave open.
+
+    Args:
+        words: its name in a list.
+        fields: of the trace file, wherever they stand in it.
+        when: whether it is open, by the trace and its checks.
+    """
+
+    words: str
+    fields: tuple[str, ...]
+    when: Callable[[Trace, Sequence[Check]], bool] = lambda _trace, _checks: True
+
+
+def _by_model(_: Trace, checks: Sequence[Check]) -> bool:
+    return any(check.by_model for check in checks)
+
+
+def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
+    revised = trace.model_revision and (trace.draft_revision or not trace.draft_id)
+    return bool(revised) or not _by_model(trace, checks)
+
+
+def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
+    drafts = isinstance(trace.config, Speculative) and trace.config.drafter == "model"
+    asked = any(check.by_model and "draft_prob" in check.name for check in checks)
+    return drafts and _by_model(trace, checks) and not asked
+
+
+_UNCHECKED = (
+    Unchecked("times and the date", ("seconds", "timings", "created")),
+    Unchecked("library versions", ("versions",)),
+    Unchecked("names of models", ("model_id", "draft_id"), _named_by_revision),
+    Unchecked("whether a cache was used", ("use_cache",)),
+    Unchecked(
+        "how the drafted tokens were scored at once",
+        ("scoring",),
+        lambda trace, _: isinstance(trace.config, Speculative),
+    ),
+    Unchecked(
+        "which part of what the model saw is the prompt",
+        ("prompt",),
+        lambda trace, _: trace.prompt != trace.rendered_prompt,
+    ),
+    Unchecked(
+        "the note of why it was cancelled",
+        ("notes",),
+        lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
+    ),
+    Unchecked(
+        "the draft model and its probabilities, without that model",
+        ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
+         "draft_dtype"),
+        _without_draft,
+    ),
+    Unchecked(
+        "entropies, and ranks of tokens that the server doesn't name",
+        ("entropy", "rank", "next_rank", "tail_mass", "known"),
+        lambda trace, _: trace.known is not None,
+    ),
+    Unchecked(
+        "how the server shaped and drew, by its seed and settings",
+        ("seed", "shaping", "thinking_token_budget"),
+        lambda trace, _: isinstance(trace.config, ByEngine),
+    ),
+)  # fmt: skip
+
+
+def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
+    """What these checks of a trace leave open."""
+    return tuple(one for one in _UNCHECKED if one.when(trace, checks))
+
+
+def unchecked_words(trace: Trace, checks: Sequence[Check]) -> str:
+    """A sentence that lists it."""
+    listed = "; ".join(one.words for one in unchecked(trace, checks))
+    return f"Not checked: {listed}."

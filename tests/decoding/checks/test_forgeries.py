@@ -1,0 +1,187 @@
+"""One thing forged in a trace file of every method: none is proved, or the badge says it isn't."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from core import (
+    BeamSearch,
+    ContrastiveSearch,
+    Greedy,
+    Reasoning,
+    Sampling,
+    Shaping,
+    Speculative,
+    Trace,
+    check,
+    collect,
+)
+from core.decoding.check import verdict
+from core.decoding.errors import DecodingError
+from core.decoding.trace import Check
+from core.decoding.unchecked import unchecked, unchecked_words
+from core.traces.file import trace_of
+from tests.decoding.beam.beams import one_thread
+from tests.decoding.checks.forging import Forgery, forgeries, together
+from tests.decoding.speculative.speculations import near_draft, target
+from tests.depth import cases
+
+_one_thread = pytest.fixture(autouse=True)(one_thread)
+PROMPT = "the fox had"
+FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
+RUNS = {
+    "greedy": Greedy(max_new_tokens=5, min_new_tokens=2, top_candidates=4),
+    "sampling": Sampling(max_new_tokens=4, seed=4, shaping=FILTERED, top_candidates=4),
+    "gumbel": Sampling(max_new_tokens=4, seed=4, shaping=FILTERED, draw="gumbel", top_candidates=4),
+    "contrastive": ContrastiveSearch(max_new_tokens=4, contrastive_top_k=3, top_candidates=4),
+    "reasoning": Reasoning(
+        max_new_tokens=26,
+        max_thinking_tokens=4,
+        max_answer_tokens=3,
+        top_candidates=3,
+    ),
+    "beam": BeamSearch(max_new_tokens=4, num_beams=2),
+    "beam draws": BeamSearch(max_new_tokens=4, num_beams=2, do_sample=True, seed=2),
+    "speculative": Speculative(max_new_tokens=7, seed=5, draft_length=3, top_candidates=3),
+    "greedy speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, shaping=Shaping(temperature=0.0)
+    ),
+    "prompt lookup": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, drafter="prompt_lookup", lookup_ngram=1
+    ),
+    "exact speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, acceptance="exact", seed=1,
+        shaping=Shaping(temperature=0.2),
+    ),
+    "typical speculative": Speculative(
+        max_new_tokens=7, draft_length=3, top_candidates=3, acceptance="typical", seed=5
+    ),
+}  # fmt: skip
+
+
+def models(name: str) -> tuple[Any, Any]:
+    model = target("llama")
+    config = RUNS[name]
+    drafts = isinstance(config, Speculative) and config.drafter == "model"
+    return model, near_draft("llama") if drafts else None
+
+
+@cache
+def run(name: str) -> Trace:
+    model, draft = models(name)
+    return collect(model, PROMPT, RUNS[name], draft=draft)
+
+
+@cache
+def honest(name: str) -> Any:
+    """The file, as a reader parses it."""
+    return json.loads(run(name).to_json())
+
+
+def all_forgeries(name: str, places: int, apart: int = 1) -> Iterator[Forgery]:
+    """All that change several things, and of those that change one every so many-th."""
+    yield from together(honest(name))
+    yield from islice(forgeries(honest(name), places), len(name) % apart, None, apart)
+
+
+def outcome(name: str, forgery: Forgery) -> str:
+    """What becomes of it: `proved` is what must not be."""
+    if forgery.data == honest(name):
+        return "the same"
+    try:
+        trace = trace_of(forgery.data)
+    except DecodingError:
+        return "refused"
+    if verdict(check(trace)) == "Not proved":
+        return "self-check"
+    if verdict(checks := check(trace, *models(name))) == "Not proved":
+        return "model"
+    open_ones = _fields(trace, checks)
+    if open_ones.intersection(forgery.where.split(".")):
+        return "said beside"
+    return "the same run" if _is_its_own_run(name, trace, open_ones) else "proved"
+
+
+def _fields(trace: Trace, checks: Sequence[Check]) -> set[str]:
+    return {field for one in unchecked(trace, checks) for field in one.fields}
+
+
+def _is_its_own_run(name: str, trace: Trace, open_ones: set[str]) -> bool:
+    """Whether a run with the forged settings gives just what the forged trace says."""
+    model, draft = models(name)
+    try:
+        again = collect(model, trace.prompt_ids, trace.config, draft=draft)
+    except DecodingError:
+        return False
+    return _same(again.to_dict(), trace.to_dict(), open_ones)
+
+
+def _same(one: Any, other: Any, open_ones: set[str]) -> bool:
+    """Whether two files say the same of all that is checked, numbers to what rounding leaves."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = {*one, *other} - open_ones - {"checks"}
+        return all(
+            key in one and key in other and _same(one[key], other[key], open_ones) for key in keys
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(_same(*pair, open_ones) for pair in pairs)
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= 2e-4 * max(1.0, abs(one))
+    return bool(one == other)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_no_forgery_is_proved(name: str) -> None:
+    assert verdict(check(run(name), *models(name))) == "Proved by the model"
+    forged = all_forgeries(name, cases(3, 1), cases(1, 5))
+    proved = [f"{f.where}: {f.kind}" for f in forged if outcome(name, f) == "proved"]
+    assert proved == []
+
+
+def _failed(trace: Trace, name: str) -> set[str]:
+    return {found.name for found in check(trace, *models(name)) if not found.passed}
+
+
+@pytest.mark.parametrize("name", ["greedy", "beam", "speculative"])
+def test_an_entropy_of_the_prompt_that_the_model_does_not_give_is_found(name: str) -> None:
+    prompt = run(name).prompt_step
+    assert prompt is not None
+    first = replace(prompt.positions[0], entropy=prompt.positions[0].entropy + 0.01)
+    forged = replace(prompt, positions=(first, *prompt.positions[1:]))
+    numbers = {
+        "the model gives the prompt's numbers again",
+        "an independent forward gives the same numbers",
+    }
+    assert _failed(replace(run(name), steps=(forged, *run(name).steps[1:])), name) & numbers
+
+
+@pytest.mark.parametrize("name", ["sampling", "contrastive", "speculative"])
+def test_a_run_that_went_past_its_stop_string_is_found(name: str) -> None:
+    trace = run(name)
+    past = replace(trace, config=replace(trace.config, stop_strings=(trace.text[0],)))
+    assert "the finish reason holds" in _failed(past, name)
+
+
+def test_a_hidden_token_with_a_higher_score_is_found() -> None:
+    """The seed's noise lifts one of the tokens that a step doesn't show."""
+    trace = run("gumbel")
+    reseeded = replace(trace, config=replace(trace.config, seed=5))
+    assert "its logits and the settings give the same stages" in _failed(reseeded, "gumbel")
+
+
+def test_what_no_check_can_tell_is_listed() -> None:
+    trace = run("greedy")
+    listed = unchecked_words(trace, check(trace, *models("greedy")))
+    assert "library versions" in listed and "names of models" not in listed
+    assert "names of models" in unchecked_words(trace, check(trace))
+    drafted = run("speculative")
+    alone = check(drafted, models("speculative")[0])
+    assert "the draft model and its probabilities" in unchecked_words(drafted, alone)
