@@ -19,7 +19,7 @@ from core.models.stopping import stoppable
 from core.server.api.config import NO_WINDOW
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
-from core.server.api.logprobs import MAX_ENTRIES
+from core.server.api.logprobs import MAX_ENTRIES, Wanted
 from core.server.api.parts import AllEnded, AnswerPart, Failed, Started
 from core.server.api.plan import Chat, Plan, encode
 from core.server.api.writer import RequestRun, Writer
@@ -105,10 +105,10 @@ class Runner:
             # Says what is wrong before the answer begins, and starts nothing.
             decode(model, run.prompt_ids, run.config, draft=draft)
         firsts = [run for run in runs if run.choices[0] % plan.n == 0]
-        record.prompt_tokens = sum(len(run.prompt_ids) for run in firsts)
-        record.state = "waiting"
-        fingerprint = _fingerprint(model)
-        self.put(Started(model.vocabulary, record.configs, record.prompt_tokens, fingerprint))
+        prompts = tuple(tuple(run.prompt_ids) for run in firsts)
+        started = Started(model.vocabulary, record.configs, prompts, _fingerprint(model))
+        record.prompt_tokens, record.state = started.prompt_tokens, "waiting"
+        self.put(started)
         with self.queue.turn(self._should_stop, ("api", record.owner)) as turn:
             for run in runs:
                 if not turn.held or record.stopping.is_set():
@@ -137,26 +137,14 @@ class Runner:
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
         """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
-        wanted, known = self.plan.logprobs, getattr(model, "known", None)
-        if wanted is None:
-            return
-        if known is not None and not 0 <= wanted.top <= known:
-            raise ApiError(
-                f"The server of {model.model_id} names {known} tokens of each step: ask for the "
-                f"log-probabilities of at most {known}.",
-                param="top_logprobs",
-            )
-        positions = sum(
-            run.config.max_new_tokens + self.plan.echo * len(run.prompt_ids) for run in runs
-        )
-        entries = positions * (1 + wanted.count(model.vocab_size))
-        if entries > MAX_ENTRIES:
-            raise ApiError(
-                f"{positions:,} tokens with {wanted.count(model.vocab_size):,} log-probabilities "
-                f"each are more than the {MAX_ENTRIES:,} of one answer; ask for fewer tokens, or "
-                "for fewer of each.",
-                param="top_logprobs",
-            )
+        plan = self.plan
+        name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
+        if plan.logprobs:
+            tokens = [run.config.max_new_tokens + plan.echo * len(run.prompt_ids) for run in runs]
+            _require_bound(model, plan.logprobs, sum(tokens), name)
+        if plan.prompt_logprobs is not None:
+            tokens = [len(run.prompt_ids) for run in runs]
+            _require_bound(model, Wanted(plan.prompt_logprobs), sum(tokens), "prompt_logprobs")
 
     def _decode(
         self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun, turn: Turn
@@ -183,6 +171,22 @@ class Runner:
         if trace.finish_reason == "cancelled" and not should_stop() and trace.notes:
             # Its model's server broke off, or draws what it doesn't name.
             raise LostModelError(trace.notes[-1])
+
+
+def _require_bound(model: LanguageModel, wanted: Wanted, positions: int, param: str) -> None:
+    known, count = getattr(model, "known", None), wanted.count(model.vocab_size)
+    if known is not None and not 0 <= wanted.top <= known:
+        raise ApiError(
+            f"The server of {model.model_id} names {known} tokens of each step: ask for the "
+            f"log-probabilities of at most {known}.",
+            param=param,
+        )
+    if positions * (1 + count) > MAX_ENTRIES:
+        raise ApiError(
+            f"{positions:,} tokens with {count:,} log-probabilities each are more than the "
+            f"{MAX_ENTRIES:,} of one answer; ask for fewer tokens, or for fewer of each.",
+            param=param,
+        )
 
 
 def _leave_a_processor() -> None:
