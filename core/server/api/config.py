@@ -21,8 +21,8 @@ from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error, unsupported
 from core.server.api.fields import Fields
 
-# The parameters of OpenAI's API and of vLLM's that settings of ours stand for; the second word of a pair is a
-# setting of `shaping`.
+# The parameters of OpenAI's API and of vLLM's that settings of ours stand for; the second word of a
+# pair is a setting of `shaping`.
 _MEANS = {
     "temperature": ("shaping", "temperature"),
     "top_p": ("shaping", "top_p"),
