@@ -55,6 +55,7 @@ def read_chat(body: Mapping[str, Any]) -> tuple[Plan, StreamUsage]:
 
 
 def _conversation(fields: Fields) -> Chat:
+    fields.require_prompt("chat")
     messages = tuple(read_messages(fields.any("messages"), "messages"))
     return Chat(messages, fields.flag("add_generation_prompt", True))
 

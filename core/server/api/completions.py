@@ -94,6 +94,7 @@ def _limited(asked: Asked, only_prompt: bool) -> Asked:
 
 def read_prompts(fields: Fields) -> tuple[Prompt, ...]:
     """One prompt or several, each a text or token ids."""
+    fields.require_prompt("completions")
     value = fields.any("prompt")
     if isinstance(value, list) and value and isinstance(value[0], list | str):
         if len(value) > MAX_CHOICES:

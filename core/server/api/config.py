@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.methods import BY_NAME, config_from_dict
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.types import ThinkMarks
@@ -109,12 +109,21 @@ class Asked:
 
     def _refusal(self, error: ConfigError) -> ApiError:
         """Says what is wrong under the name that the request has for it."""
-        for name in self.given:
-            own = _MEANS[name][-1]
+        names = {name: _MEANS[name][-1] for name in self.given}
+        if self.limit is not None:
+            names[self.limit_name] = "max_new_tokens"
+        for name, own in names.items():
             if error.plain.startswith(f"{own} "):
                 said = name + error.plain.removeprefix(own)
                 return ApiError(said, param=name, code="invalid_value")
-        return as_api_error(error, "decoding" if self.decoding is not None else None)
+        return as_api_error(error, self.blamed(error))
+
+    def blamed(self, error: DecodingError) -> str | None:
+        """The parameter that an error of a run's settings speaks of."""
+        for name in self.given:
+            if name in SETTINGS and SETTINGS[name].name.lower() in str(error).lower():
+                return name
+        return "decoding" if self.decoding is not None else None
 
     def _method(self) -> str:
         if self.thinks:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from core.decoding.errors import DecodingError, PromptError
 from core.decoding.loop.text import encode_continuation, encode_plain, join_prompt
 from core.decoding.protocol import Chats, LanguageModel
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
 from core.server.api.config import Asked, Thinks
-from core.server.api.endpoints import Endpoint
+from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import Wanted
 from core.server.api.messages import Message, with_instructions
@@ -70,6 +71,12 @@ class Plan:
     def models(self) -> tuple[str, ...]:
         """Every model that the run needs."""
         return (self.model, self.asked.draft) if self.asked.draft else (self.model,)
+
+    def blamed(self, error: DecodingError) -> str | None:
+        """The parameter that an error speaks of."""
+        if isinstance(error, PromptError):
+            return ENDPOINTS[self.endpoint].prompt
+        return self.asked.blamed(error)
 
     @property
     def prompt_text(self) -> str:

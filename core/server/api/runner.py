@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect, decode, encode_prompt
-from core.decoding.errors import DecodingError, LoadingStoppedError, LostModelError
+from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.models.stopping import stoppable
 from core.server.api.config import NO_WINDOW
@@ -69,7 +69,7 @@ class Runner:
             record.end("stopped")
             self.put(Failed(ApiError(STOPPED, status=503, code="stopped")))
         except DecodingError as error:
-            self._fail(as_api_error(error))
+            self._fail(as_api_error(error, self.plan.blamed(error)))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             self._fail(as_api_error(error))
@@ -201,7 +201,11 @@ def _split(
     """The runs that give some choices: a search finds all of them, others differ by their seeds."""
     if isinstance(config, BeamSearch):
         most = max(len(choices), config.num_return_sequences)
-        yield choices, replace(config, num_return_sequences=most)
+        try:
+            yield choices, replace(config, num_return_sequences=most)
+        except ConfigError as error:
+            said = error.plain.replace("num_return_sequences", "n")
+            raise ApiError(said, param="n", code="invalid_value") from None
         return
     for n, choice in enumerate(choices):
         seeded = {"seed": config.seed + n} if hasattr(config, "seed") else {}
