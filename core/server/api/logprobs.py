@@ -105,10 +105,12 @@ class LegacyLogprobs:
         }
 
     def _top(self, token: TokenLogprobs) -> dict[str, float]:
-        """By text; of two tokens that are written alike the more probable one."""
+        """By text, the token itself always among them; of two that are written alike the more
+        probable one."""
         top: dict[str, float] = {}
         for token_id, logprob in zip(token.top_ids, token.top, strict=True):
             top.setdefault(self._text_of(token_id), logprob)
+        top.setdefault(self._text_of(token.token_id), token.logprob)
         return top
 
     def _pass(self, token_id: int) -> int:
