@@ -363,3 +363,14 @@ def test_the_lessons_show_what_they_say() -> None:
     assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
     assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
     assert beam["beam 5"].seconds > beam["greedy"].seconds
+
+
+def test_thinking_is_not_scored_as_the_answer(models) -> None:
+    model = models["embedded:target"]
+    ids = model.encode_chat([{"role": "user", "content": "What is 3 + 4?"}])
+    reply = "The answer is 7."
+    for config in (Greedy(), Reasoning(), BeamSearch(num_beams=2)):
+        assert reply_of(collect(model, ids, config), model) == reply
+    assert reply_of(collect(model, ids, Greedy(max_new_tokens=5)), model) == ""
+    opened = [*ids, *model.encode("<think>")]
+    assert reply_of(collect(model, opened, Greedy()), model) == reply
