@@ -13,6 +13,7 @@ from core import (
     BeamSearch,
     ConfigError,
     Greedy,
+    Reasoning,
     Sampling,
     Shaping,
     Speculative,
@@ -25,7 +26,7 @@ from core.evaluation.plan.asking import ids_for, warnings
 from core.evaluation.plan.files import evaluate_to_file, read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan, take, write_plan
-from core.evaluation.plan.run import missing, run_evaluation, with_revisions
+from core.evaluation.plan.run import missing, reply_of, run_evaluation, with_revisions
 from core.evaluation.plan.serial import row_from_json, row_to_json
 from core.evaluation.plan.statistics import (
     agreement,
