@@ -16,8 +16,9 @@ END_OF_PROMPT = 32
 def marks_of(model: object) -> tuple[str, str]:
     """The marks around a model's thinking; both empty where it has none of its own."""
     marks = getattr(model, "think_marks", None)
-    own = marks is not None and marks.source != "prompt"
-    return (marks.start, marks.end) if own else ("", "")
+    if marks is None or marks.source == "prompt":
+        return "", ""
+    return marks.start, marks.end
 
 
 def special_name(model: Vocabulary, token_id: int) -> str:

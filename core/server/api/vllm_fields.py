@@ -12,6 +12,9 @@ from core.server.api.endpoints import Endpoint
 from core.server.api.fields import Fields
 
 SHAPING = ("top_k", "min_p", "repetition_penalty")
+# What sets a run, and what its answer shows besides.
+SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
+SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
 _TOP_K = Interval(-1, MAX_COUNT)
 _PROMPT_TOP = Interval(-1, MAX_COUNT)
 # Values that ask for nothing: clients send them as their defaults.
@@ -95,3 +98,10 @@ def read_neutral(fields: Fields, endpoint: Endpoint) -> None:
     """
     for name, values in {**_NEUTRAL, **_NEUTRAL_IN[endpoint]}.items():
         fields.inert(name, *values)
+
+
+# All that OpenAI's client has no argument for.
+NAMES = {
+    *(*SETTINGS_NAMES, *SHOWN, *_NEUTRAL, "add_generation_prompt"),
+    *(name for names in _NEUTRAL_IN.values() for name in names if name != "echo"),
+}

@@ -100,8 +100,8 @@ class Writer:
             said = self._text.push_step(step, self._special(step.token_id))
             self._send([self._shown(said, step.token_id)], step.token_ids, logprobs)
         elif isinstance(step, DraftRound):
-            said = self._push(self._text, step.texts, step.token_ids)
-            self._send(said, step.token_ids, self._score(step.token_ids))
+            rounds = self._push(self._text, step.texts, step.token_ids)
+            self._send(rounds, step.token_ids, self._score(step.token_ids))
         else:
             # A search is sure of its text at its end.
             assert isinstance(step, BeamStep)
