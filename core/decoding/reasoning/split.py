@@ -1,4 +1,4 @@
-"""Separate thinking from answer in a run of any method, by the marks of its model; no torch."""
+"""Separate thinking from answer in a run of any method, by the marks of its model."""
 
 from __future__ import annotations
 
@@ -77,14 +77,16 @@ class ThinkingSplit:
         return self.phase, self._cutter.flush()
 
 
-class Reply(NamedTuple):
+class SplitReply(NamedTuple):
     """A run's two texts; the marks are in neither."""
 
     thinking: str
     answer: str
 
 
-def split_reply(model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequence[int]) -> Reply:
+def split_reply(
+    model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequence[int]
+) -> SplitReply:
     """Divide the tokens of a run that has ended."""
     texts: dict[Phase, str] = {"thinking": "", "answer": ""}
     split = ThinkingSplit(marks_of(model), join_prompt(model, prompt_ids[-END_OF_PROMPT:]))
@@ -94,4 +96,4 @@ def split_reply(model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequ
             texts[phase] += text
     for phase, text in (split.push(stream.flush())[-1], split.flush()):
         texts[phase] += text
-    return Reply(**texts)
+    return SplitReply(**texts)

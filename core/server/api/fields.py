@@ -84,7 +84,11 @@ class Fields:
         same = (isinstance(value, bool) == isinstance(v, bool) and value == v for v in values)
         if value is not None and not any(same):
             shown = " or ".join(dict.fromkeys(map(_word, values)))
-            why = f"Only {shown} can be given here, got {brief(value)}." if values else NOT_HERE
+            why = (
+                f"Only {shown} can be given here, got {brief(value)}{_hint(name)}."
+                if values
+                else NOT_HERE
+            )
             raise unsupported(self._where + name, why)
 
     def ignored(self, name: str) -> None:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
+from core.decoding.version import VERSION
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
@@ -164,8 +165,6 @@ class Routes:
 
     async def version(self, request: Request, owner: str) -> Response:
         del request, owner
-        from core.export.subject import VERSION
-
         return JSONResponse({"version": VERSION})
 
     async def tokenizer_info(self, request: Request, owner: str) -> Response:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from core import load_model
-from core.decoding.reasoning.split import Reply, ThinkingSplit, marks_of, split_reply
+from core.decoding.reasoning.split import SplitReply, ThinkingSplit, marks_of, split_reply
 from core.decoding.reasoning.types import ThinkMarks
 
 MARKS = ("<thought>", "</thought>")
@@ -46,7 +46,7 @@ def test_marks_that_are_tokens_are_in_neither_text_and_are_not_counted() -> None
     model = load_model("embedded:draft")
     prompt = model.encode_chat([{"role": "user", "content": "What is 3 + 4?"}])
     ids = model.encode("<think>3 + 4 = 7.</think>The answer is 7.<|end|>")
-    assert split_reply(model, prompt, ids) == Reply("3 + 4 = 7.", "The answer is 7.")
+    assert split_reply(model, prompt, ids) == SplitReply("3 + 4 = 7.", "The answer is 7.")
     assert split_reply(model, prompt, ids[:4]).answer == ""
     split = ThinkingSplit(("<think>", "</think>"), "")
     for text, special in (("", "<think>"), ("3", ""), (" + 4", ""), ("", "</think>"), ("7", "")):
